@@ -1,0 +1,2 @@
+//! The `calibrant` program.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Experiments on real corpora.
+fn main() {}

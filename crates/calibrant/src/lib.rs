@@ -1,0 +1,8 @@
+//! Classify text with probabilities that can be trusted.
+
+pub mod numeric;
+mod probability;
+mod progress;
+
+pub use probability::Probability;
+pub use progress::{NoProgress, Progress};
