@@ -3,6 +3,7 @@
 pub mod numeric;
 mod probability;
 mod progress;
+pub mod text;
 
 pub use probability::Probability;
 pub use progress::{NoProgress, Progress};

@@ -1,0 +1,38 @@
+//! Text -> terms: which strings does a text consist of?
+//!
+//! An [`Analyzer`] holds the settings and is saved with a model; compiling it checks
+//! them and gives a [`CompiledAnalyzer`], which hands out the terms of a text.
+//! The steps, in order:
+//!
+//! 1. **Split** into words: the word boundaries of Unicode Standard Annex #29, cut further
+//!    at underscore, colon, comma, semicolon and full stop. `don't` is one word (the
+//!    typographic apostrophe becomes `'`), `example.com` two, `snake_case` two. Apostrophes
+//!    at the edge of a word are not part of it: `dogs'` gives `dogs`. Words longer than
+//!    [`MAX_WORD_BYTES`] are noise and dropped.
+//! 2. **Lower-case**, character by character: a final capital sigma becomes `σ`, not `ς`.
+//! 3. **Fold accents** of Latin, Greek and Cyrillic letters.
+//! 4. **Stop words** are removed.
+//! 5. **Short words** are removed.
+//! 6. **Stem** by the Snowball rules of a language.
+//! 7. **N-grams** of words, or of characters inside words.
+//!
+//! Words outside ASCII are brought to Unicode's composed form (NFC) in step 2, so that
+//! `é` and `e` followed by U+0301 give the same term.
+//!
+//! # When it misleads
+//! Chinese, Japanese and Thai are not looked up in a dictionary: an ideograph, a hiragana
+//! and a Thai character are each a word of their own, so use `word_ngrams` of 1 to 2 there.
+
+mod analyzer;
+mod compiled;
+mod language;
+mod ngrams;
+mod spelling;
+mod stemming;
+mod stop_words;
+mod words;
+
+pub use analyzer::{Analyzer, AnalyzerError, NgramRange};
+pub use compiled::{AnalyzerBuffers, CompiledAnalyzer};
+pub use language::{Language, UnknownLanguage};
+pub use words::MAX_WORD_BYTES;
