@@ -1,6 +1,10 @@
 //! Arithmetic that stays finite: everything here works in logarithms where a
 //! plain computation would overflow, underflow or cancel.
 
+mod random;
+
+pub use random::SplitMix;
+
 /// `ln(1 + e^x)` without overflow; the log loss of a forecast with log-odds `-x`.
 ///
 /// ```

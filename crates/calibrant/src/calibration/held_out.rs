@@ -1,0 +1,154 @@
+//! Scores of examples that the scorer did not learn from.
+
+use crate::FitError;
+use crate::corpus::Folds;
+use crate::scorers::{Dataset, Learner, Scorer};
+
+/// Scores of examples the scorer did not learn from: by cross-fitting, from a validation set, or
+/// on the caller's word. Calibrators accept nothing else, so training scores cannot reach them by
+/// mistake:
+///
+/// ```compile_fail
+/// use calibrant::calibration::{CalibrationMethod, Platt};
+/// let training_scores = vec![1.0, -1.0, 2.0];
+/// Platt.fit(&training_scores); // not held out: does not compile
+/// ```
+/// ```
+/// use calibrant::calibration::HeldOutScores;
+/// let held_out = HeldOutScores::assume(vec![1.0, -1.0, 2.0], vec![true, false, true])?;
+/// assert_eq!(held_out.positives(), 2);
+/// # Ok::<(), calibrant::FitError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct HeldOutScores {
+    scores: Vec<f64>,
+    labels: Vec<bool>,
+    weights: Vec<f64>,
+    folds: Option<Vec<u8>>,
+}
+
+impl HeldOutScores {
+    /// Fits the learner without each fold in turn and scores the fold with that model.
+    pub fn cross_fit<L: Learner>(learner: &L, data: &Dataset<'_>, folds: &Folds) -> Result<(L::Model, Self), FitError> {
+        let (model, scores) = learner.cross_fit(data, folds)?;
+        let held_out = Self::checked(scores, data.labels().to_vec(), data.weights().to_vec())?;
+        Ok((model, Self { folds: Some(folds.assignment().to_vec()), ..held_out }))
+    }
+
+    /// Scores a validation set that the scorer did not learn from.
+    pub fn of_validation<S: Scorer>(scorer: &S, validation: &Dataset<'_>) -> Result<Self, FitError> {
+        let scores = validation.rows().rows().map(|row| scorer.score(row)).collect();
+        Self::checked(scores, validation.labels().to_vec(), validation.weights().to_vec())
+    }
+
+    /// Takes the caller's word that these examples were not learned from.
+    pub fn assume(scores: Vec<f64>, labels: Vec<bool>) -> Result<Self, FitError> {
+        let weights = vec![1.0; scores.len()];
+        Self::checked(scores, labels, weights)
+    }
+
+    /// As [`Self::assume`], with a positive weight for each example.
+    pub fn assume_weighted(scores: Vec<f64>, labels: Vec<bool>, weights: Vec<f64>) -> Result<Self, FitError> {
+        Self::checked(scores, labels, weights)
+    }
+
+    /// Out-of-fold scores that `crate::multiclass` made for all classes at once.
+    pub(crate) fn from_cross_fit(
+        scores: Vec<f64>,
+        labels: Vec<bool>,
+        weights: Vec<f64>,
+        folds: &Folds,
+    ) -> Result<Self, FitError> {
+        let held_out = Self::checked(scores, labels, weights)?;
+        Ok(Self { folds: Some(folds.assignment().to_vec()), ..held_out })
+    }
+
+    fn checked(scores: Vec<f64>, labels: Vec<bool>, weights: Vec<f64>) -> Result<Self, FitError> {
+        let mismatch = |right_name, right| FitError::LengthMismatch { left_name: "scores", left: scores.len(), right_name, right };
+        if labels.len() != scores.len() {
+            return Err(mismatch("labels", labels.len()));
+        }
+        if weights.len() != scores.len() {
+            return Err(mismatch("weights", weights.len()));
+        }
+        if let Some(position) = scores.iter().position(|score| !score.is_finite()) {
+            return Err(FitError::BadScore { position, value: scores[position] });
+        }
+        if let Some(weight) = weights.iter().find(|weight| !(weight.is_finite() && **weight > 0.0)) {
+            return Err(FitError::BadSetting {
+                setting: "a weight",
+                requirement: "a positive number",
+                value: weight.to_string(),
+            });
+        }
+        Ok(Self { scores, labels, weights, folds: None })
+    }
+
+    /// The scores.
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// The truth of each example.
+    pub fn labels(&self) -> &[bool] {
+        &self.labels
+    }
+
+    /// How much each example counts.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// How many examples there are.
+    pub fn len(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.scores.is_empty()
+    }
+
+    /// How many examples are positive.
+    pub fn positives(&self) -> usize {
+        self.labels.iter().filter(|&&label| label).count()
+    }
+
+    /// Score, truth and weight of each example.
+    pub fn examples(&self) -> impl Iterator<Item = (f64, bool, f64)> + '_ {
+        self.scores.iter().zip(&self.labels).zip(&self.weights).map(|((&score, &label), &weight)| (score, label, weight))
+    }
+
+    /// The total weight of positives and of negatives.
+    pub fn class_weights(&self) -> (f64, f64) {
+        self.examples().fold((0.0, 0.0), |(positive, negative), (_, label, weight)| {
+            if label { (positive + weight, negative) } else { (positive, negative + weight) }
+        })
+    }
+
+    /// Log of the prior odds `(N₊ + 1) / (N₋ + 1)`, which is what `(N₊ + 1) / (N + 2)` amounts to.
+    pub fn ln_prior_odds(&self) -> f64 {
+        let (positive, negative) = self.class_weights();
+        ((positive + 1.0) / (negative + 1.0)).ln()
+    }
+
+    /// The fold of each example: as it was cross-fitted, else five in turn.
+    pub(super) fn fold_of(&self, example: usize) -> u8 {
+        self.folds.as_ref().map_or((example % 5) as u8, |folds| folds[example])
+    }
+
+    pub(super) fn fold_count(&self) -> u8 {
+        self.folds.as_ref().map_or(5, |folds| folds.iter().max().map_or(0, |most| most + 1))
+    }
+
+    /// The examples that `keep` holds for.
+    pub(super) fn filtered(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let kept: Vec<usize> = (0..self.len()).filter(|&example| keep(example)).collect();
+        Self {
+            scores: kept.iter().map(|&i| self.scores[i]).collect(),
+            labels: kept.iter().map(|&i| self.labels[i]).collect(),
+            weights: kept.iter().map(|&i| self.weights[i]).collect(),
+            folds: None,
+        }
+    }
+}

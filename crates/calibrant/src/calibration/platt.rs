@@ -1,0 +1,136 @@
+//! Platt's curve: a logistic function of the score with softened targets.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CalibrationMethod, Calibrator, HeldOutScores};
+use crate::solvers::newton_logistic;
+use crate::{FitError, Probability};
+
+/// Fits log-odds that are linear in the score ("LR+Noise" in Bennett's tables).
+///
+/// # Formula
+/// ```text
+/// ln P/(1-P) = a s + b,  by cross-entropy with targets (N₊+1)/(N₊+2) for positives, 1/(N₋+2) for negatives
+/// ```
+/// The targets stand for labels that may be wrong, and keep the slope finite where the classes
+/// are perfectly separated.
+///
+/// # When it misleads
+/// It assumes that the log-odds are a straight line in the score: where the extremes behave
+/// unlike the middle, as naive Bayes' do, it is too sure at one end and too timid at the other.
+///
+/// # Reference
+/// Platt 1999; fitted by Newton's method as in Lin, Lin & Weng 2007.
+///
+/// ```
+/// use calibrant::calibration::{CalibrationMethod, Calibrator, HeldOutScores, Platt};
+/// // Two scores seen equally often with both labels: nothing can be learned from the score.
+/// let held_out = HeldOutScores::assume(vec![1.0, 1.0, -1.0, -1.0], vec![true, false, true, false])?;
+/// let calibrator = Platt.fit(&held_out)?;
+/// assert!((calibrator.probability(5.0).value() - 0.5).abs() < 1e-9);
+/// # Ok::<(), calibrant::FitError>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Platt;
+
+/// Log-odds that are linear in the score.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlattCalibrator {
+    /// How fast the log-odds grow with the score.
+    pub slope: f64,
+    /// The log-odds at score zero.
+    pub intercept: f64,
+}
+
+impl Calibrator for PlattCalibrator {
+    #[inline]
+    fn probability(&self, score: f64) -> Probability {
+        Probability::from_log_odds(self.slope * score + self.intercept)
+    }
+}
+
+impl CalibrationMethod for Platt {
+    type Calibrator = PlattCalibrator;
+
+    fn fit(&self, held_out: &HeldOutScores) -> Result<PlattCalibrator, FitError> {
+        let positives = held_out.positives();
+        if positives < 1 || positives == held_out.len() {
+            let negatives = held_out.len() - positives;
+            return Err(FitError::TooFewExamples { method: "Platt's curve", needed: 1, positives, negatives });
+        }
+        let (positive, negative) = held_out.class_weights();
+        let targets = (1.0 / (negative + 2.0), (positive + 1.0) / (positive + 2.0));
+        let scale = Standard::of(held_out);
+        let [intercept, slope] = newton_logistic("Platt's curve", [held_out.ln_prior_odds(), 0.0], |add| {
+            for (score, label, weight) in held_out.examples() {
+                add([1.0, scale.apply(score)], if label { targets.1 } else { targets.0 }, weight);
+            }
+        })?;
+        Ok(scale.undo(slope, intercept))
+    }
+}
+
+/// Centre and spread of scores, so that Newton's method sees numbers near one whatever the
+/// scorer's units are.
+pub(super) struct Standard {
+    mean: f64,
+    deviation: f64,
+}
+
+impl Standard {
+    pub(super) fn of(held_out: &HeldOutScores) -> Self {
+        // By halves, so that scores near the ends of f64 do not overflow.
+        let total: f64 = held_out.weights().iter().sum();
+        let mean = held_out.examples().map(|(score, _, weight)| weight / total * score).sum::<f64>();
+        let deviation = held_out.examples().map(|(score, _, weight)| weight / total * (score - mean).abs()).sum::<f64>();
+        let usable = deviation > 0.0 && deviation.is_finite();
+        Self { mean, deviation: if usable { deviation } else { 1.0 } }
+    }
+
+    pub(super) fn mean(all: &[Self]) -> Self {
+        let count = all.len().max(1) as f64;
+        Self {
+            mean: all.iter().map(|scale| scale.mean / count).sum(),
+            deviation: all.iter().map(|scale| scale.deviation / count).sum(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn apply(&self, score: f64) -> f64 {
+        (score - self.mean) / self.deviation
+    }
+
+    pub(super) fn undo(&self, slope: f64, intercept: f64) -> PlattCalibrator {
+        let slope = slope / self.deviation;
+        PlattCalibrator { slope, intercept: intercept - slope * self.mean }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn perfectly_separated_scores_give_a_finite_curve() {
+        let held_out = HeldOutScores::assume(vec![-2.0, -1.0, 1.0, 2.0], vec![false, false, true, true]).unwrap();
+        let calibrator = Platt.fit(&held_out).unwrap();
+        assert!(calibrator.slope.is_finite() && calibrator.slope > 0.0);
+        // By symmetry the curve passes through one half at zero.
+        assert!(calibrator.intercept.abs() < 1e-8);
+        assert!(calibrator.probability(1e6).value() < 1.0);
+    }
+
+    #[test]
+    fn the_mean_probability_equals_the_mean_target() {
+        // The intercept's equation: at the optimum the probabilities add up to the targets.
+        let scores: Vec<f64> = (0..30).map(|i| f64::from(i % 7) - 3.0 + 0.1 * f64::from(i)).collect();
+        let labels: Vec<bool> = (0..30).map(|i| i % 4 == 0 || i > 25).collect();
+        let held_out = HeldOutScores::assume(scores.clone(), labels).unwrap();
+        let calibrator = Platt.fit(&held_out).unwrap();
+        let positives = held_out.positives() as f64;
+        let target = positives * (positives + 1.0) / (positives + 2.0) + (30.0 - positives) / (30.0 - positives + 2.0);
+        let stated: f64 = scores.iter().map(|&s| calibrator.probability(s).value()).sum();
+        assert!((stated - target).abs() < 1e-7, "{stated} {target}");
+    }
+}

@@ -1,0 +1,104 @@
+//! What can go wrong while fitting.
+
+/// Why nothing could be fitted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// There is nothing to learn from.
+    #[error("there are no documents to learn from")]
+    NoDocuments,
+    /// Every document has the same label.
+    #[error("all {documents} documents have the label `{class}`: a classifier needs at least two classes")]
+    OneClass {
+        /// The only label.
+        class: String,
+        /// How many documents carry it.
+        documents: usize,
+    },
+    /// No document has a label.
+    #[error("none of the {documents} documents has a label")]
+    NoLabels {
+        /// How many documents were read.
+        documents: usize,
+    },
+    /// A wanted class does not occur.
+    #[error("class `{class}` does not occur in the training documents; classes there: {available}")]
+    UnknownClass {
+        /// The class that was asked for.
+        class: String,
+        /// The most frequent classes that do occur.
+        available: String,
+    },
+    /// The texts hold no term that could be a feature.
+    #[error("no feature is left: {terms} terms were found, none within the limits on document frequency")]
+    NoFeatures {
+        /// How many distinct terms the texts have.
+        terms: usize,
+    },
+    /// Naive Bayes was given a negative feature value.
+    #[error("naive Bayes needs counts; feature {feature} has the value {value}")]
+    NegativeFeature {
+        /// The column.
+        feature: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A setting is outside what makes sense.
+    #[error("{setting} must be {requirement}, not {value}")]
+    BadSetting {
+        /// The name of the setting.
+        setting: &'static str,
+        /// What it must be.
+        requirement: &'static str,
+        /// What it is.
+        value: String,
+    },
+    /// A score is not a finite number.
+    #[error("score {position} is {value}; a calibrator needs finite scores")]
+    BadScore {
+        /// Which score.
+        position: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// Two lists that belong together differ in length.
+    #[error("{left_name} has {left} entries and {right_name} has {right}")]
+    LengthMismatch {
+        /// The first list.
+        left_name: &'static str,
+        /// Its length.
+        left: usize,
+        /// The second list.
+        right_name: &'static str,
+        /// Its length.
+        right: usize,
+    },
+    /// A method needs more examples of each kind.
+    #[error("{method} needs at least {needed} positive and {needed} negative held-out examples; there are {positives} and {negatives}")]
+    TooFewExamples {
+        /// The calibration method.
+        method: &'static str,
+        /// How many of each kind it needs.
+        needed: usize,
+        /// Positive examples there are.
+        positives: usize,
+        /// Negative examples there are.
+        negatives: usize,
+    },
+    /// An iteration did not reach its tolerance.
+    #[error("{method} stopped after {iterations} iterations with gradient norm {gradient:.1e}")]
+    NotConverged {
+        /// The method.
+        method: &'static str,
+        /// Iterations done.
+        iterations: usize,
+        /// The size of the gradient where it stopped.
+        gradient: f64,
+    },
+    /// Folds could not be made.
+    #[error(transparent)]
+    Folds(#[from] crate::corpus::FoldError),
+    /// The analyzer's settings do not fit together.
+    #[error(transparent)]
+    Analyzer(#[from] crate::text::AnalyzerError),
+}

@@ -1,0 +1,21 @@
+//! What is this document made of? Terms to sparse rows of numbers.
+//!
+//! [`BatchCounter`] counts terms, [`CorpusCounts`] puts the batches together over one
+//! [`Vocabulary`], [`FittedWeighting`] turns counts into feature values, and [`Selection`] keeps
+//! the columns that tell the classes apart.
+
+mod counter;
+mod kernels;
+mod selection;
+mod sparse_matrix;
+mod term_hash;
+mod vocabulary;
+mod weighting;
+
+pub use counter::{ArrangedCounts, BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits};
+pub use kernels::DenseVector;
+pub use selection::{Selected, Selection, SelectionMeasure, SelectionScope};
+pub use sparse_matrix::{RowView, SparseMatrix};
+pub use term_hash::term_hash;
+pub use vocabulary::Vocabulary;
+pub use weighting::{FittedWeighting, Weighting, WeightingSettings};

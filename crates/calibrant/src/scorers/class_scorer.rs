@@ -1,0 +1,239 @@
+//! One kernel for every linear model with many classes.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use memmap2::Mmap;
+use serde::{Deserialize, Serialize};
+
+use super::ClassScorer;
+use crate::features::RowView;
+use crate::numeric::log_sum_exp;
+
+/// How outputs become one score a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Link {
+    /// Each output is the score of its class against the rest.
+    Independent,
+    /// One output for two classes: it speaks for the second, its negative for the first.
+    Mirror,
+    /// Outputs are joint log-probabilities; a class's score is its log-odds against the rest:
+    /// `s_c = a_c - ln Σ_{k≠c} e^{a_k}`.
+    AgainstRest,
+}
+
+/// Numbers that are owned or lie in a memory-mapped model file.
+#[derive(Debug, Clone)]
+pub enum Storage<T> {
+    /// In memory of our own.
+    Owned(Vec<T>),
+    /// A part of a mapped file, checked for alignment and length when it was opened.
+    Mapped {
+        /// The file.
+        file: Arc<Mmap>,
+        /// Where the numbers begin, in bytes.
+        start: usize,
+        /// How many there are.
+        count: usize,
+    },
+}
+
+impl<T: bytemuck::AnyBitPattern> Storage<T> {
+    /// A part of a mapped file; copied where the bytes are not aligned, `None` if out of range.
+    pub fn mapped(file: &Arc<Mmap>, start: usize, count: usize) -> Option<Self> {
+        let bytes = file.get(start..start.checked_add(count.checked_mul(size_of::<T>())?)?)?;
+        Some(match bytemuck::try_cast_slice::<u8, T>(bytes) {
+            Ok(_) => Self::Mapped { file: Arc::clone(file), start, count },
+            Err(_) => Self::Owned(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()),
+        })
+    }
+}
+
+impl<T: bytemuck::AnyBitPattern> Deref for Storage<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Owned(values) => values,
+            Self::Mapped { file, start, count } => {
+                bytemuck::try_cast_slice(&file[*start..*start + *count * size_of::<T>()]).unwrap_or_default()
+            }
+        }
+    }
+}
+
+/// Weights, feature after feature: the outputs' weights of one feature lie side by side, so that
+/// a row's entry touches one short run of memory however many classes there are.
+#[derive(Debug, Clone)]
+pub enum WeightMatrix {
+    /// Learned by an optimiser whose tolerance is far above `f32`'s rounding.
+    Single(Storage<f32>),
+    /// Computed in closed form (naive Bayes), where every digit counts.
+    Double(Storage<f64>),
+}
+
+impl WeightMatrix {
+    /// How many weights there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Single(values) => values.len(),
+            Self::Double(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn at(&self, place: usize) -> f64 {
+        match self {
+            Self::Single(values) => f64::from(values[place]),
+            Self::Double(values) => values[place],
+        }
+    }
+}
+
+/// A linear model of all classes.
+#[derive(Debug, Clone)]
+pub struct LinearClassScorer {
+    weights: WeightMatrix,
+    biases: Vec<f64>,
+    link: Link,
+}
+
+impl LinearClassScorer {
+    /// From weights in feature-major order; `None` if their number is not a multiple of the
+    /// number of outputs, or the link does not fit.
+    pub fn new(weights: WeightMatrix, biases: Vec<f64>, link: Link) -> Option<Self> {
+        let fits = !biases.is_empty()
+            && weights.len() % biases.len() == 0
+            && (link != Link::Mirror || biases.len() == 1)
+            && (link != Link::AgainstRest || biases.len() >= 2);
+        fits.then_some(Self { weights, biases, link })
+    }
+
+    /// How many outputs the kernel computes.
+    pub fn output_count(&self) -> usize {
+        self.biases.len()
+    }
+
+    /// How many features there are.
+    pub fn feature_count(&self) -> usize {
+        self.weights.len() / self.biases.len()
+    }
+
+    /// The weights in feature-major order.
+    pub fn weights(&self) -> &WeightMatrix {
+        &self.weights
+    }
+
+    /// The outputs of an empty row.
+    pub fn biases(&self) -> &[f64] {
+        &self.biases
+    }
+
+    /// How outputs become scores.
+    pub fn link(&self) -> Link {
+        self.link
+    }
+
+    /// The weight of a feature for an output.
+    pub fn weight(&self, feature: usize, output: usize) -> f64 {
+        self.weights.at(feature * self.biases.len() + output)
+    }
+
+    /// Fills `outputs` (one each) before the link is applied. Columns beyond the model's features
+    /// are unknown to it and add nothing.
+    pub fn outputs_into(&self, row: RowView<'_>, outputs: &mut [f64]) {
+        outputs.copy_from_slice(&self.biases);
+        match &self.weights {
+            WeightMatrix::Single(weights) => accumulate(weights, row, outputs),
+            WeightMatrix::Double(weights) => accumulate(weights, row, outputs),
+        }
+    }
+
+    /// Turns outputs into scores, one a class.
+    pub fn link_into(&self, outputs: &[f64], scores: &mut [f64]) {
+        match self.link {
+            Link::Independent => scores.copy_from_slice(outputs),
+            Link::Mirror => {
+                scores[0] = -outputs[0];
+                scores[1] = outputs[0];
+            }
+            Link::AgainstRest => against_rest(outputs, scores),
+        }
+    }
+}
+
+fn accumulate<T: Copy + Into<f64>>(weights: &[T], row: RowView<'_>, outputs: &mut [f64]) {
+    let width = outputs.len();
+    for (column, value) in row.entries() {
+        let Some(weights) = weights.get(column * width..(column + 1) * width) else { continue };
+        for (output, &weight) in outputs.iter_mut().zip(weights) {
+            *output += value * weight.into();
+        }
+    }
+}
+
+/// `a_c - ln Σ_{k≠c} e^{a_k}` for every class in linear time. For the largest output the others
+/// are summed on their own: subtracting it from the total would cancel.
+fn against_rest(outputs: &[f64], scores: &mut [f64]) {
+    let total = log_sum_exp(outputs);
+    let largest = (0..outputs.len()).fold(0, |best, c| if outputs[c] > outputs[best] { c } else { best });
+    for (class, score) in scores.iter_mut().enumerate() {
+        let share = outputs[class] - total;
+        *score = if class == largest {
+            let others = outputs.iter().enumerate().filter(|&(other, _)| other != class).map(|(_, &output)| output);
+            let top = others.clone().fold(f64::NEG_INFINITY, f64::max);
+            outputs[class] - (top + others.map(|output| (output - top).exp()).sum::<f64>().ln())
+        } else {
+            // ln(p / (1 - p)) with p at most one half.
+            share - (-share.exp()).ln_1p()
+        };
+    }
+}
+
+impl ClassScorer for LinearClassScorer {
+    fn class_count(&self) -> usize {
+        if self.link == Link::Mirror { 2 } else { self.biases.len() }
+    }
+
+    fn scores_into(&self, row: RowView<'_>, scores: &mut [f64]) {
+        let mut outputs = vec![0.0; self.output_count()];
+        self.outputs_into(row, &mut outputs);
+        self.link_into(&outputs, scores);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::SparseMatrix;
+    use proptest::prelude::*;
+
+    #[test]
+    fn features_the_model_does_not_know_add_nothing() {
+        let weights = WeightMatrix::Single(Storage::Owned(vec![1.0, 2.0, 3.0, 4.0]));
+        let scorer = LinearClassScorer::new(weights, vec![0.5, -0.5], Link::Independent).unwrap();
+        let rows = SparseMatrix::from_rows(9, [vec![(1, 2.0), (8, 100.0)]]);
+        let mut scores = [0.0; 2];
+        scorer.scores_into(rows.row(0), &mut scores);
+        assert_eq!(scores, [6.5, 7.5]);
+    }
+
+    proptest! {
+        #[test]
+        fn log_odds_against_the_rest_equal_the_definition(outputs in prop::collection::vec(-50.0f64..50.0, 2..6)) {
+            let mut scores = vec![0.0; outputs.len()];
+            against_rest(&outputs, &mut scores);
+            for (class, score) in scores.iter().enumerate() {
+                let others: Vec<f64> = (0..outputs.len()).filter(|&k| k != class).map(|k| outputs[k]).collect();
+                let expected = outputs[class] - log_sum_exp(&others);
+                prop_assert!((score - expected).abs() < 1e-9 * (1.0 + expected.abs()), "{} {}", score, expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Naive Bayes: multinomial, Bernoulli and complement.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::class_scorer::Storage;
+use super::{Dataset, Learner, LinearClassScorer, Link, Scorer, WeightMatrix};
+use crate::corpus::Folds;
+use crate::features::{RowView, SparseMatrix};
+use crate::{FitError, Task};
+
+/// Which events naive Bayes counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NaiveBayesKind {
+    /// Words drawn one after another.
+    Multinomial,
+    /// Each word there or not; absent words speak too.
+    Bernoulli,
+    /// Words of all other classes, against them (Rennie et al. 2003): steadier where classes differ in size.
+    Complement,
+}
+
+/// What words that were never seen get.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Smoothing {
+    /// Every word as if seen `alpha` times more (1 is Laplace's rule).
+    Laplace {
+        /// The number of extra sightings.
+        alpha: f64,
+    },
+    /// `strength` more words, spread as in the whole corpus (a Bayesian m-estimate).
+    CorpusPrior {
+        /// The number of extra words in all.
+        strength: f64,
+    },
+}
+
+/// Naive Bayes over counts.
+///
+/// # Formula
+/// ```text
+/// multinomial  P(w|c) = (n_cw + e_w) / (n_c + e)
+/// Bernoulli    P(w|c) = (d_cw + e'_w) / (d_c + e')      absent words contribute ln(1 - P(w|c))
+/// complement   -ln((n_w - n_cw + e_w) / (n - n_c + e))  in place of ln P(w|c), no class prior
+/// ```
+/// `n` counts words, `d` documents. Laplace: `e_w = α`, `e = α V`; `e'_w = α`, `e' = 2α`. Corpus prior
+/// of strength `m`: `e_w = m (n_w + 1) / (n + V)`, `e = m`; `e'_w = m (d_w + 1/2) / (d + 1)`, `e' = m`.
+/// With one label a document, outputs are joint log-probabilities with the observed class shares;
+/// with several, each class stands against the rest with prior `(d_c + 1) / (d + 2)`.
+///
+/// # When it misleads
+/// Words are not independent: a word that came once tends to come again, and each repetition is
+/// counted as fresh evidence. Scores are far too extreme to be read as log-odds; calibrate them.
+///
+/// # Reference
+/// Manning, Raghavan & Schütze, chapter 13, with the Bernoulli denominators corrected; Rennie, Shih,
+/// Teevan & Karger, ICML 2003 (unnormalised).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NaiveBayes {
+    /// Which events are counted.
+    pub kind: NaiveBayesKind,
+    /// What unseen words get.
+    pub smoothing: Smoothing,
+}
+
+impl Default for NaiveBayes {
+    fn default() -> Self {
+        Self { kind: NaiveBayesKind::Multinomial, smoothing: Smoothing::Laplace { alpha: 1.0 } }
+    }
+}
+
+/// Sums over documents by class, from which every kind of naive Bayes is computed, and from which
+/// a fold can be taken away again.
+#[derive(Debug, Clone)]
+pub struct ClassCounts {
+    class_count: usize,
+    /// Feature-major: `by_class[feature * class_count + class]`.
+    by_class: Vec<f64>,
+    by_feature: Vec<f64>,
+    mass_by_class: Vec<f64>,
+    mass: f64,
+    documents_by_class: Vec<f64>,
+    documents: f64,
+}
+
+impl ClassCounts {
+    fn new(feature_count: usize, class_count: usize) -> Self {
+        Self {
+            class_count,
+            by_class: vec![0.0; feature_count * class_count],
+            by_feature: vec![0.0; feature_count],
+            mass_by_class: vec![0.0; class_count],
+            mass: 0.0,
+            documents_by_class: vec![0.0; class_count],
+            documents: 0.0,
+        }
+    }
+
+    /// Adds a document (or takes it away, with a negative weight).
+    fn add(&mut self, row: RowView<'_>, classes: &[u32], weight: f64, presence_only: bool) {
+        self.documents += weight;
+        classes.iter().for_each(|&class| self.documents_by_class[class as usize] += weight);
+        let mut row_mass = 0.0;
+        for (feature, value) in row.entries() {
+            let amount = weight * if presence_only { 1.0 } else { value };
+            row_mass += amount;
+            self.by_feature[feature] += amount;
+            let counts = &mut self.by_class[feature * self.class_count..][..self.class_count];
+            classes.iter().for_each(|&class| counts[class as usize] += amount);
+        }
+        self.mass += row_mass;
+        classes.iter().for_each(|&class| self.mass_by_class[class as usize] += row_mass);
+    }
+}
+
+impl NaiveBayes {
+    fn presence_only(&self) -> bool {
+        self.kind == NaiveBayesKind::Bernoulli
+    }
+
+    fn check(&self, rows: &SparseMatrix) -> Result<(), FitError> {
+        let (setting, amount) = match self.smoothing {
+            Smoothing::Laplace { alpha } => ("alpha", alpha),
+            Smoothing::CorpusPrior { strength } => ("the strength of the word prior", strength),
+        };
+        if !(amount.is_finite() && amount > 0.0) {
+            return Err(FitError::BadSetting { setting, requirement: "a positive number", value: amount.to_string() });
+        }
+        for row in rows.rows() {
+            if let Some((feature, value)) = row.entries().find(|&(_, value)| value < 0.0) {
+                return Err(FitError::NegativeFeature { feature, value });
+            }
+        }
+        Ok(())
+    }
+
+    /// The model of all rows, and for each row and class the score of a model that did not learn
+    /// from the row: totals minus the fold's counts, never a second pass over the other folds.
+    /// Scores come row after row, one a class (for two exclusive classes, one a row).
+    pub fn cross_fit_classes(
+        &self,
+        rows: &SparseMatrix,
+        labels: &[Vec<u32>],
+        class_count: usize,
+        task: Task,
+        weights: &[f64],
+        folds: &Folds,
+    ) -> Result<(LinearClassScorer, Vec<f64>), FitError> {
+        self.check(rows)?;
+        let mut counts = ClassCounts::new(rows.column_count(), class_count);
+        for (number, row) in rows.rows().enumerate() {
+            counts.add(row, &labels[number], weights[number], self.presence_only());
+        }
+        let model = self.model(&counts, task);
+        let width = model.output_count();
+        let mut scores = vec![0.0; rows.row_count() * width];
+        for fold in 0..folds.count() {
+            let held_out: Vec<usize> = (0..rows.row_count()).filter(|&row| folds.of(row) == fold).collect();
+            let mut rest = counts.clone();
+            for &row in &held_out {
+                rest.add(rows.row(row), &labels[row], -weights[row], self.presence_only());
+            }
+            let model = self.model(&rest, task);
+            let parts: Vec<Vec<f64>> = held_out
+                .par_iter()
+                .map(|&row| {
+                    let mut outputs = vec![0.0; width];
+                    model.outputs_into(rows.row(row), &mut outputs);
+                    let mut linked = vec![0.0; class_count.max(width)];
+                    if model.link() == Link::Mirror {
+                        return outputs;
+                    }
+                    model.link_into(&outputs, &mut linked[..width]);
+                    linked
+                })
+                .collect();
+            for (&row, part) in held_out.iter().zip(&parts) {
+                scores[row * width..(row + 1) * width].copy_from_slice(part);
+            }
+        }
+        Ok((model, scores))
+    }
+
+    /// The model of all rows.
+    pub fn fit_classes(
+        &self,
+        rows: &SparseMatrix,
+        labels: &[Vec<u32>],
+        class_count: usize,
+        task: Task,
+        weights: &[f64],
+    ) -> Result<LinearClassScorer, FitError> {
+        self.check(rows)?;
+        let mut counts = ClassCounts::new(rows.column_count(), class_count);
+        for (number, row) in rows.rows().enumerate() {
+            counts.add(row, &labels[number], weights[number], self.presence_only());
+        }
+        Ok(self.model(&counts, task))
+    }
+
+    /// The linear model that the counts amount to.
+    fn model(&self, counts: &ClassCounts, task: Task) -> LinearClassScorer {
+        let joint = task == Task::SingleLabel;
+        let width = if joint && counts.class_count == 2 { 1 } else { counts.class_count };
+        let feature_count = counts.by_feature.len();
+        let mut weights = vec![0.0; feature_count * width];
+        let estimate = Estimate::new(self, counts);
+        let chunk = 4096;
+        // Absent words of the Bernoulli kind add to the biases: summed by fixed chunks, in order,
+        // so that the result does not depend on the number of threads.
+        let absent: Vec<Vec<f64>> = weights
+            .par_chunks_mut(chunk * width)
+            .enumerate()
+            .map(|(number, weights)| {
+                let mut absent = vec![0.0; width];
+                let mut positive = vec![(0.0, 0.0); counts.class_count];
+                for (offset, weights) in weights.chunks_exact_mut(width).enumerate() {
+                    let feature = number * chunk + offset;
+                    estimate.presence_and_absence(feature, !joint, &mut positive);
+                    if width == counts.class_count {
+                        for (class, &(weight, bias)) in positive.iter().enumerate() {
+                            weights[class] = weight;
+                            absent[class] += bias;
+                        }
+                    } else {
+                        weights[0] = positive[1].0 - positive[0].0;
+                        absent[0] += positive[1].1 - positive[0].1;
+                    }
+                }
+                absent
+            })
+            .collect();
+        let mut biases = self.prior_biases(counts, joint);
+        if width < biases.len() {
+            biases = vec![biases[1] - biases[0]];
+        }
+        for part in absent {
+            biases.iter_mut().zip(part).for_each(|(bias, part)| *bias += part);
+        }
+        let link = match (joint, width) {
+            (true, 1) => Link::Mirror,
+            (true, _) => Link::AgainstRest,
+            (false, _) => Link::Independent,
+        };
+        LinearClassScorer { weights: WeightMatrix::Double(Storage::Owned(weights)), biases, link }
+    }
+
+    fn prior_biases(&self, counts: &ClassCounts, joint: bool) -> Vec<f64> {
+        counts
+            .documents_by_class
+            .iter()
+            .map(|&documents| match (self.kind, joint) {
+                (NaiveBayesKind::Complement, true) => 0.0,
+                // A fold may hold all documents of a class; half a document keeps its logarithm finite.
+                (_, true) => (documents.max(0.5) / counts.documents.max(1.0)).ln(),
+                (_, false) => ((documents.max(0.0) + 1.0) / ((counts.documents - documents).max(0.0) + 1.0)).ln(),
+            })
+            .collect()
+    }
+}
+
+/// Word probabilities with the smoothing worked in.
+struct Estimate<'a> {
+    kind: NaiveBayesKind,
+    smoothing: Smoothing,
+    counts: &'a ClassCounts,
+    feature_count: f64,
+    ln_totals: Vec<f64>,
+    ln_rest_totals: Vec<f64>,
+}
+
+impl<'a> Estimate<'a> {
+    fn new(settings: &NaiveBayes, counts: &'a ClassCounts) -> Self {
+        let feature_count = counts.by_feature.len() as f64;
+        let extra = match (settings.smoothing, settings.kind) {
+            (Smoothing::Laplace { alpha }, NaiveBayesKind::Bernoulli) => 2.0 * alpha,
+            (Smoothing::Laplace { alpha }, _) => alpha * feature_count,
+            (Smoothing::CorpusPrior { strength }, _) => strength,
+        };
+        let (by_class, all) = match settings.kind {
+            NaiveBayesKind::Bernoulli => (&counts.documents_by_class, counts.documents),
+            _ => (&counts.mass_by_class, counts.mass),
+        };
+        Self {
+            kind: settings.kind,
+            smoothing: settings.smoothing,
+            counts,
+            feature_count,
+            ln_totals: by_class.iter().map(|&total| (total.max(0.0) + extra).ln()).collect(),
+            ln_rest_totals: by_class.iter().map(|&total| ((all - total).max(0.0) + extra).ln()).collect(),
+        }
+    }
+
+    fn extra(&self, feature: usize) -> f64 {
+        let seen = self.counts.by_feature[feature].max(0.0);
+        match (self.smoothing, self.kind) {
+            (Smoothing::Laplace { alpha }, _) => alpha,
+            (Smoothing::CorpusPrior { strength }, NaiveBayesKind::Bernoulli) => {
+                strength * (seen + 0.5) / (self.counts.documents + 1.0)
+            }
+            (Smoothing::CorpusPrior { strength }, _) => strength * (seen + 1.0) / (self.counts.mass + self.feature_count),
+        }
+    }
+
+    /// For each class the weight of the word where it occurs, and what its absence adds to the
+    /// bias; with `against_rest`, minus the same for all other documents.
+    fn presence_and_absence(&self, feature: usize, against_rest: bool, into: &mut [(f64, f64)]) {
+        let extra = self.extra(feature);
+        let seen = self.counts.by_feature[feature];
+        let by_class = &self.counts.by_class[feature * self.counts.class_count..][..self.counts.class_count];
+        for (class, (&count, into)) in by_class.iter().zip(into).enumerate() {
+            let ln_in = (count.max(0.0) + extra).ln() - self.ln_totals[class];
+            let ln_rest = || ((seen - count).max(0.0) + extra).ln() - self.ln_rest_totals[class];
+            *into = match self.kind {
+                NaiveBayesKind::Multinomial if against_rest => (ln_in - ln_rest(), 0.0),
+                NaiveBayesKind::Multinomial => (ln_in, 0.0),
+                NaiveBayesKind::Complement if against_rest => (ln_in - ln_rest(), 0.0),
+                NaiveBayesKind::Complement => (-ln_rest(), 0.0),
+                NaiveBayesKind::Bernoulli => {
+                    let absence = |ln_present: f64| (-ln_present.exp()).ln_1p();
+                    let (mut present, mut absent) = (ln_in, absence(ln_in));
+                    if against_rest {
+                        present -= ln_rest();
+                        absent -= absence(ln_rest());
+                    }
+                    (present - absent, absent)
+                }
+            };
+        }
+    }
+}
+
+/// Naive Bayes for one class against the rest.
+#[derive(Debug, Clone)]
+pub struct NaiveBayesModel {
+    scorer: LinearClassScorer,
+}
+
+impl Scorer for NaiveBayesModel {
+    fn score(&self, row: RowView<'_>) -> f64 {
+        let mut output = [0.0];
+        self.scorer.outputs_into(row, &mut output);
+        output[0]
+    }
+}
+
+fn binary_labels(data: &Dataset<'_>) -> Vec<Vec<u32>> {
+    data.labels().iter().map(|&label| if label { vec![0] } else { Vec::new() }).collect()
+}
+
+impl Learner for NaiveBayes {
+    type Model = NaiveBayesModel;
+
+    fn fit_members(&self, data: &Dataset<'_>, members: &[u32]) -> Result<NaiveBayesModel, FitError> {
+        self.check(data.rows())?;
+        let labels = binary_labels(data);
+        let mut counts = ClassCounts::new(data.rows().column_count(), 1);
+        for &row in members {
+            let row = row as usize;
+            counts.add(data.rows().row(row), &labels[row], data.weights()[row], self.presence_only());
+        }
+        Ok(NaiveBayesModel { scorer: self.model(&counts, Task::MultiLabel) })
+    }
+
+    fn cross_fit(&self, data: &Dataset<'_>, folds: &Folds) -> Result<(NaiveBayesModel, Vec<f64>), FitError> {
+        let labels = binary_labels(data);
+        let (scorer, scores) =
+            self.cross_fit_classes(data.rows(), &labels, 1, Task::MultiLabel, data.weights(), folds)?;
+        Ok((NaiveBayesModel { scorer }, scores))
+    }
+}
