@@ -1,8 +1,11 @@
 //! Classify text with probabilities that can be trusted.
 
+pub mod evaluation;
 pub mod numeric;
 mod probability;
 mod progress;
+mod task;
 
 pub use probability::Probability;
 pub use progress::{NoProgress, Progress};
+pub use task::Task;
