@@ -47,9 +47,10 @@ impl CalibratorKind {
         if self != Self::Auto {
             return Ok(Choice { chosen: self, calibrator: self.fit(held_out)?, tried: Vec::new() });
         }
+        let folds = held_out.folds();
         let mut tried: Vec<Tried> = Vec::new();
         for method in Self::CANDIDATES {
-            if let Ok(log_loss) = method.cross_validated_log_loss(held_out) {
+            if let Ok(log_loss) = method.cross_validated_log_loss(held_out, &folds) {
                 tried.push(Tried { method, log_loss });
             }
         }
@@ -63,13 +64,13 @@ impl CalibratorKind {
     }
 
     /// Mean log loss (nats) on each fold of curves fitted to the other folds.
-    fn cross_validated_log_loss(self, held_out: &HeldOutScores) -> Result<f64, FitError> {
+    fn cross_validated_log_loss(self, held_out: &HeldOutScores, folds: &[u8]) -> Result<f64, FitError> {
         let (mut loss, mut total) = (0.0, 0.0);
-        for fold in 0..held_out.fold_count() {
-            let rest = held_out.filtered(|example| held_out.fold_of(example) != fold);
+        for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
+            let rest = held_out.filtered(|example| folds[example] != fold);
             let calibrator = self.fit(&rest)?;
             for (example, (score, label, weight)) in held_out.examples().enumerate() {
-                if held_out.fold_of(example) == fold {
+                if folds[example] == fold {
                     loss += weight * calibrator.probability(score).log_loss(label);
                     total += weight;
                 }
@@ -103,20 +104,20 @@ pub struct Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::{SplitMix, sigmoid};
+    use crate::numeric::{Random, sigmoid};
 
-    fn exponential(random: &mut SplitMix, rate: f64) -> f64 {
-        -(1.0 - random.unit()).ln() / rate
+    fn exponential(random: &mut Random, rate: f64) -> f64 {
+        -(1.0 - random.uniform()).ln() / rate
     }
 
     #[test]
     fn bent_log_odds_choose_the_densities() {
-        let mut random = SplitMix::new(3);
+        let mut random = Random::from_seed(3);
         let (mut scores, mut labels) = (Vec::new(), Vec::new());
         for i in 0..4000 {
             let positive = i % 10 == 0;
             let (mode, left, right) = if positive { (0.5, 1.5, 1.0) } else { (-1.0, 1.0, 3.0) };
-            let to_the_left = random.unit() < right / (left + right);
+            let to_the_left = random.uniform() < right / (left + right);
             scores.push(if to_the_left { mode - exponential(&mut random, left) } else { mode + exponential(&mut random, right) });
             labels.push(positive);
         }
@@ -127,9 +128,9 @@ mod tests {
 
     #[test]
     fn straight_log_odds_choose_platt() {
-        let mut random = SplitMix::new(4);
-        let scores: Vec<f64> = (0..4000).map(|_| 6.0 * random.unit() - 3.0).collect();
-        let labels = scores.iter().map(|s| random.unit() < sigmoid(1.5 * s - 0.5)).collect();
+        let mut random = Random::from_seed(4);
+        let scores: Vec<f64> = (0..4000).map(|_| 6.0 * random.uniform() - 3.0).collect();
+        let labels = scores.iter().map(|s| random.uniform() < sigmoid(1.5 * s - 0.5)).collect();
         let choice = CalibratorKind::Auto.choose(&HeldOutScores::assume(scores, labels).unwrap()).unwrap();
         assert_eq!(choice.chosen, CalibratorKind::Platt);
     }

@@ -132,13 +132,22 @@ impl HeldOutScores {
         ((positive + 1.0) / (negative + 1.0)).ln()
     }
 
-    /// The fold of each example: as it was cross-fitted, else five in turn.
-    pub(super) fn fold_of(&self, example: usize) -> u8 {
-        self.folds.as_ref().map_or((example % 5) as u8, |folds| folds[example])
-    }
-
-    pub(super) fn fold_count(&self) -> u8 {
-        self.folds.as_ref().map_or(5, |folds| folds.iter().max().map_or(0, |most| most + 1))
+    /// The fold of each example: as it was cross-fitted, else five in turn over the examples of
+    /// each label by rising score, which does not depend on the order they came in.
+    pub(super) fn folds(&self) -> Vec<u8> {
+        if let Some(folds) = &self.folds {
+            return folds.clone();
+        }
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by(|&a, &b| self.scores[a].total_cmp(&self.scores[b]));
+        let mut seen = [0usize; 2];
+        let mut folds = vec![0; self.len()];
+        for example in order {
+            let seen = &mut seen[usize::from(self.labels[example])];
+            folds[example] = (*seen % 5) as u8;
+            *seen += 1;
+        }
+        folds
     }
 
     /// The examples that `keep` holds for.

@@ -82,13 +82,13 @@ impl PooledCurve {
 mod tests {
     use super::*;
     use crate::calibration::Calibrator;
-    use crate::numeric::{SplitMix, sigmoid};
+    use crate::numeric::{Random, sigmoid};
 
     /// Scores whose log-odds are `2 s + ln prior odds` by construction.
     fn class(prior_odds: f64, count: usize, seed: u64) -> HeldOutScores {
-        let mut random = SplitMix::new(seed);
-        let scores: Vec<f64> = (0..count).map(|_| 4.0 * random.unit() - 2.0).collect();
-        let labels = scores.iter().map(|s| random.unit() < sigmoid(2.0 * s + prior_odds.ln())).collect();
+        let mut random = Random::from_seed(seed);
+        let scores: Vec<f64> = (0..count).map(|_| 4.0 * random.uniform() - 2.0).collect();
+        let labels = scores.iter().map(|s| random.uniform() < sigmoid(2.0 * s + prior_odds.ln())).collect();
         HeldOutScores::assume(scores, labels).unwrap()
     }
 

@@ -346,7 +346,7 @@ mod tests {
     fn a_copy_of_a_chosen_term_is_passed_over() {
         // Terms 0 and 1 are the same; term 2 is weaker but new.
         let rows: Vec<Vec<bool>> = [
-            [1, 1, 0], [1, 1, 1], [1, 1, 1], [0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 1, 0],
+            [1, 1, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 1, 1],
         ]
         .iter()
         .map(|row| row.iter().map(|&v| v == 1).collect())

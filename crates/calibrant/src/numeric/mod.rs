@@ -2,8 +2,10 @@
 //! plain computation would overflow, underflow or cancel.
 
 mod random;
+mod stable_sum;
 
-pub use random::SplitMix;
+pub use random::Random;
+pub use stable_sum::StableSum;
 
 /// `ln(1 + e^x)` without overflow; the log loss of a forecast with log-odds `-x`.
 ///

@@ -99,9 +99,9 @@ impl WeightMatrix {
 /// A linear model of all classes.
 #[derive(Debug, Clone)]
 pub struct LinearClassScorer {
-    weights: WeightMatrix,
-    biases: Vec<f64>,
-    link: Link,
+    pub(super) weights: WeightMatrix,
+    pub(super) biases: Vec<f64>,
+    pub(super) link: Link,
 }
 
 impl LinearClassScorer {

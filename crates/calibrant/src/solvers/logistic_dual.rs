@@ -1,7 +1,7 @@
 //! Logistic regression by dual coordinate descent.
 
 use super::{Convergence, LinearProblem, Solution, SolverLimits};
-use crate::numeric::{SplitMix, sigmoid, softplus};
+use crate::numeric::{Random, sigmoid, softplus};
 
 /// Solves the dual of regularised logistic regression one row at a time.
 ///
@@ -22,7 +22,7 @@ pub fn solve_logistic(
     limits: &SolverLimits,
     seed: u64,
 ) -> Convergence {
-    let mut random = SplitMix::new(seed);
+    let mut random = Random::from_seed(seed);
     let mut order = problem.members.to_vec();
     start(problem, solution);
     let mut settled = 0.1;
@@ -141,12 +141,12 @@ mod tests {
 
     #[test]
     fn the_least_value_equals_gradient_descent() {
-        let mut random = SplitMix::new(11);
-        let labels: Vec<bool> = (0..60).map(|_| random.unit() < 0.4).collect();
+        let mut random = Random::from_seed(11);
+        let labels: Vec<bool> = (0..60).map(|_| random.uniform() < 0.4).collect();
         let rows = SparseMatrix::from_rows(
             8,
             labels.iter().map(|&label| {
-                (0..8).filter(|&c| random.unit() < if label && c < 3 { 0.7 } else { 0.3 }).map(|c| (c, 0.5)).collect::<Vec<_>>()
+                (0..8).filter(|&c| random.uniform() < if label && c < 3 { 0.7 } else { 0.3 }).map(|c| (c, 0.5)).collect::<Vec<_>>()
             }).collect::<Vec<_>>(),
         );
         let squared_norms: Vec<f64> = rows.rows().map(|row| row.squared_norm()).collect();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Convergence, LinearProblem, Solution, SolverLimits};
-use crate::numeric::SplitMix;
+use crate::numeric::Random;
 
 /// The loss of a margin `m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub fn solve_svm(
     limits: &SolverLimits,
     seed: u64,
 ) -> Convergence {
-    let mut random = SplitMix::new(seed);
+    let mut random = Random::from_seed(seed);
     let mut active = Active::start(problem, solution);
     // The spread of projected gradients that counts as settled; tightened until the gap agrees.
     let mut settled = 0.1;
@@ -108,7 +108,7 @@ impl Active {
     }
 
     /// One pass over the active rows; returns how far apart the projected gradients are.
-    fn pass(&mut self, problem: &LinearProblem<'_>, loss: HingeLoss, solution: &mut Solution, random: &mut SplitMix) -> f64 {
+    fn pass(&mut self, problem: &LinearProblem<'_>, loss: HingeLoss, solution: &mut Solution, random: &mut Random) -> f64 {
         let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
         random.shuffle(&mut self.order[..self.count]);
         let mut place = 0;
@@ -194,15 +194,15 @@ mod tests {
     }
 
     fn random_problem(seed: u64) -> (SparseMatrix, Vec<bool>) {
-        let mut random = SplitMix::new(seed);
-        let labels: Vec<bool> = (0..120).map(|_| random.unit() < 0.3).collect();
+        let mut random = Random::from_seed(seed);
+        let labels: Vec<bool> = (0..120).map(|_| random.uniform() < 0.3).collect();
         let rows = SparseMatrix::from_rows(
             30,
             labels.iter().map(|&label| {
                 (0..30)
                     .filter_map(|column| {
                         let lean = if label && column < 5 { 0.4 } else { 0.1 };
-                        (random.unit() < lean).then(|| (column, random.unit() as f32 + 0.1))
+                        (random.uniform() < lean).then(|| (column, random.uniform() as f32 + 0.1))
                     })
                     .collect()
             }),

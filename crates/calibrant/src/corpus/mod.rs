@@ -1,0 +1,3 @@
+//! placeholder until readers are merged
+mod folds;
+pub use folds::*;

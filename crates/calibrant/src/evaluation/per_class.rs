@@ -1,0 +1,147 @@
+//! One class against the rest.
+
+use super::forecasts::{Forecasts, Row};
+use crate::Task;
+use crate::numeric::StableSum;
+use serde::{Deserialize, Serialize};
+
+/// How one class fared against the rest. Counts are of documents; the other
+/// measures heed the documents' weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassEvaluation {
+    /// The name of the class.
+    pub label: String,
+    /// Documents that belong to the class.
+    pub positives: usize,
+    /// Documents that were decided to belong to it: for single-label forecasts those
+    /// where it has the largest probability, for multi-label ones those above one half.
+    pub predicted: usize,
+    /// Of those predicted, the share that belongs; 0 if none was predicted.
+    pub precision: f64,
+    /// Of those that belong, the share that was predicted; 0 if none belongs.
+    pub recall: f64,
+    /// The harmonic mean of precision and recall; 0 if neither exists.
+    pub f1: f64,
+    /// Mean log loss in nats of "belongs or not".
+    pub log_loss: f64,
+    /// Mean squared distance of the probability from 1 (belongs) or 0.
+    pub brier: f64,
+}
+
+/// What is counted for one class; everything but the two counts is weighted.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tally {
+    pub(super) positives: usize,
+    pub(super) predicted: usize,
+    pub(super) positive_weight: f64,
+    pub(super) predicted_weight: f64,
+    pub(super) hit_weight: f64,
+    pub(super) log_loss: StableSum,
+    pub(super) brier: StableSum,
+}
+
+impl Tally {
+    /// `2 · hits / (positives + predicted)`, 0 where that is 0/0.
+    pub(super) fn f1(&self) -> f64 {
+        ratio(
+            2.0 * self.hit_weight,
+            self.positive_weight + self.predicted_weight,
+        )
+    }
+
+    pub(super) fn evaluation(&self, label: &str, total_weight: f64) -> ClassEvaluation {
+        ClassEvaluation {
+            label: label.to_owned(),
+            positives: self.positives,
+            predicted: self.predicted,
+            precision: ratio(self.hit_weight, self.predicted_weight),
+            recall: ratio(self.hit_weight, self.positive_weight),
+            f1: self.f1(),
+            log_loss: self.log_loss.total() / total_weight,
+            brier: self.brier.total() / total_weight,
+        }
+    }
+}
+
+/// F1 of many classes' counts added up.
+pub(super) fn micro_f1<'a>(tallies: impl Iterator<Item = &'a Tally>) -> f64 {
+    let mut sum = Tally::default();
+    for tally in tallies {
+        sum.hit_weight += tally.hit_weight;
+        sum.positive_weight += tally.positive_weight;
+        sum.predicted_weight += tally.predicted_weight;
+    }
+    sum.f1()
+}
+
+/// The plain mean of the classes' F1, 0 without classes.
+pub(super) fn macro_f1<'a>(tallies: impl Iterator<Item = &'a Tally>) -> f64 {
+    let (mut sum, mut count) = (StableSum::default(), 0.0);
+    for tally in tallies {
+        sum.add(tally.f1());
+        count += 1.0;
+    }
+    ratio(sum.total(), count)
+}
+
+/// A quotient that is 0 where it would be 0/0.
+pub(super) fn ratio(numerator: f64, denominator: f64) -> f64 {
+    if denominator > 0.0 {
+        numerator / denominator
+    } else {
+        0.0
+    }
+}
+
+/// Tallies of all classes, and the number of wrong decisions: documents for
+/// single-label forecasts, document-class pairs for multi-label ones.
+pub(super) fn tally(forecasts: &Forecasts, rows: &[Row<'_>]) -> (Vec<Tally>, usize) {
+    let mut tallies = vec![Tally::default(); forecasts.class_names.len()];
+    let mut is_label = vec![false; tallies.len()];
+    let mut errors = 0;
+    for row in rows {
+        row.labels
+            .iter()
+            .for_each(|&label| is_label[label as usize] = true);
+        let top = row.top_class();
+        if forecasts.task == Task::SingleLabel && !is_label[top] {
+            errors += 1;
+        }
+        for (class, (tally, probability)) in tallies.iter_mut().zip(row.probabilities).enumerate() {
+            let belongs = is_label[class];
+            let predicted = match forecasts.task {
+                Task::SingleLabel => class == top,
+                Task::MultiLabel => probability.log_odds() > 0.0,
+            };
+            if forecasts.task == Task::MultiLabel && belongs != predicted {
+                errors += 1;
+            }
+            if belongs {
+                tally.positives += 1;
+                tally.positive_weight += row.weight;
+            }
+            if predicted {
+                tally.predicted += 1;
+                tally.predicted_weight += row.weight;
+            }
+            if belongs && predicted {
+                tally.hit_weight += row.weight;
+            }
+            let missed_by = if belongs {
+                probability.complement()
+            } else {
+                *probability
+            };
+            tally
+                .log_loss
+                .add(row.weight * probability.log_loss(belongs));
+            tally
+                .brier
+                .add(row.weight * missed_by.value() * missed_by.value());
+        }
+        row.labels
+            .iter()
+            .for_each(|&label| is_label[label as usize] = false);
+    }
+    (tallies, errors)
+}
