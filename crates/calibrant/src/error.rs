@@ -30,10 +30,19 @@ pub enum FitError {
         available: String,
     },
     /// The texts hold no term that could be a feature.
-    #[error("no feature is left: {terms} terms were found, none within the limits on document frequency")]
-    NoFeatures {
-        /// How many distinct terms the texts have.
-        terms: usize,
+    #[error("no term of the texts lies within the limits on document frequency, so there is no feature to learn from")]
+    NoFeatures,
+    /// A document has no label where each needs one.
+    #[error("the document at line {line} has no label, and documents here have exactly one")]
+    MissingLabel {
+        /// Where it stands in the file.
+        line: u64,
+    },
+    /// A document has several labels where each needs one.
+    #[error("a document has the labels {}, and documents here have exactly one", labels.join(", "))]
+    SeveralLabels {
+        /// Its labels.
+        labels: Vec<String>,
     },
     /// Naive Bayes was given a negative feature value.
     #[error("naive Bayes needs counts; feature {feature} has the value {value}")]
@@ -98,6 +107,9 @@ pub enum FitError {
     /// Folds could not be made.
     #[error(transparent)]
     Folds(#[from] crate::corpus::FoldError),
+    /// Forecasts could not be measured.
+    #[error(transparent)]
+    Evaluation(#[from] crate::evaluation::EvaluationError),
     /// The analyzer's settings do not fit together.
     #[error(transparent)]
     Analyzer(#[from] crate::text::AnalyzerError),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AsymmetricLaplaceMethod, CalibrationMethod, Calibrator, HeldOutScores, Platt, SavedCalibrator};
-use crate::FitError;
+use crate::{FitError, Probability};
 
 /// A calibration method by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,41 +42,52 @@ impl CalibratorKind {
         })
     }
 
-    /// Fits the method; `Auto` tries every candidate and keeps the best.
+    /// Fits the method; `Auto` tries every candidate and keeps the best. Either way the choice
+    /// comes with forecasts for every example by curves that were fitted to the other folds.
     pub fn choose(self, held_out: &HeldOutScores) -> Result<Choice, FitError> {
-        if self != Self::Auto {
-            return Ok(Choice { chosen: self, calibrator: self.fit(held_out)?, tried: Vec::new() });
-        }
         let folds = held_out.folds();
-        let mut tried: Vec<Tried> = Vec::new();
-        for method in Self::CANDIDATES {
-            if let Ok(log_loss) = method.cross_validated_log_loss(held_out, &folds) {
-                tried.push(Tried { method, log_loss });
+        let candidates = if self == Self::Auto { Self::CANDIDATES.to_vec() } else { vec![self] };
+        let mut tried = Vec::new();
+        let mut best: Option<(Tried, Vec<Probability>)> = None;
+        let mut failure = None;
+        for method in candidates {
+            match method.cross_validate(held_out, &folds) {
+                Ok((log_loss, forecasts)) => {
+                    let this = Tried { method, log_loss };
+                    tried.push(this);
+                    // A later, more flexible candidate must be better, not merely as good.
+                    if best.as_ref().is_none_or(|(best, _)| log_loss < best.log_loss) {
+                        best = Some((this, forecasts));
+                    }
+                }
+                Err(error) => failure = Some(error),
             }
         }
-        // A later, more flexible candidate must be better, not merely as good.
-        let chosen = tried.iter().fold(None::<&Tried>, |best, tried| match best {
-            Some(best) if tried.log_loss >= best.log_loss => Some(best),
-            _ => Some(tried),
-        });
-        let chosen = chosen.map_or(Self::Platt, |tried| tried.method);
-        Ok(Choice { chosen, calibrator: chosen.fit(held_out)?, tried })
+        match (best, failure) {
+            (Some((Tried { method, .. }, cross_validated)), _) => {
+                Ok(Choice { chosen: method, calibrator: method.fit(held_out)?, tried, cross_validated })
+            }
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(FitError::NoDocuments),
+        }
     }
 
-    /// Mean log loss (nats) on each fold of curves fitted to the other folds.
-    fn cross_validated_log_loss(self, held_out: &HeldOutScores, folds: &[u8]) -> Result<f64, FitError> {
+    /// Mean log loss (nats) on each fold of curves fitted to the other folds, and their forecasts.
+    fn cross_validate(self, held_out: &HeldOutScores, folds: &[u8]) -> Result<(f64, Vec<Probability>), FitError> {
         let (mut loss, mut total) = (0.0, 0.0);
+        let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.len()];
         for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
             let rest = held_out.filtered(|example| folds[example] != fold);
             let calibrator = self.fit(&rest)?;
             for (example, (score, label, weight)) in held_out.examples().enumerate() {
                 if folds[example] == fold {
-                    loss += weight * calibrator.probability(score).log_loss(label);
+                    forecasts[example] = calibrator.probability(score);
+                    loss += weight * forecasts[example].log_loss(label);
                     total += weight;
                 }
             }
         }
-        Ok(loss / total)
+        Ok((loss / total, forecasts))
     }
 }
 
@@ -97,8 +108,10 @@ pub struct Choice {
     pub chosen: CalibratorKind,
     /// The fitted calibrator.
     pub calibrator: SavedCalibrator,
-    /// All candidates with their losses; empty where there was no choice.
+    /// All candidates with their losses.
     pub tried: Vec<Tried>,
+    /// For each example, what a curve fitted to the other folds says of it.
+    pub cross_validated: Vec<Probability>,
 }
 
 #[cfg(test)]

@@ -16,6 +16,12 @@ impl<'a> RowView<'a> {
         fits.then_some(Self { columns, values })
     }
 
+    /// A row whose columns the caller has just sorted and made distinct.
+    pub(crate) fn of_rising(columns: &'a [u32], values: &'a [f32]) -> Self {
+        debug_assert!(columns.is_sorted_by(|a, b| a < b) && columns.len() == values.len());
+        Self { columns, values }
+    }
+
     /// Column numbers, strictly rising.
     #[inline]
     pub fn columns(self) -> &'a [u32] {

@@ -56,3 +56,49 @@ pub fn log_sum_exp(values: &[f64]) -> f64 {
 pub fn log_diff_exp(a: f64, b: f64) -> f64 {
     if b == f64::NEG_INFINITY { a } else { a + (-(b - a).exp_m1()).ln() }
 }
+
+/// Log-odds of each class against all others, from unnormalised log-probabilities:
+/// `a_c - ln Σ_{k≠c} e^{a_k}`, all classes in linear time.
+///
+/// ```
+/// use calibrant::numeric::log_odds_against_rest;
+/// let mut log_odds = [0.0; 3];
+/// log_odds_against_rest(&[2f64.ln(), 0.0, 0.0], &mut log_odds);
+/// assert!(log_odds[0].abs() < 1e-15); // by hand: 2 against 1 + 1
+/// assert!((log_odds[1] - (1.0f64 / 3.0).ln()).abs() < 1e-15); // 1 against 2 + 1
+/// ```
+pub fn log_odds_against_rest(ln_weights: &[f64], log_odds: &mut [f64]) {
+    let total = log_sum_exp(ln_weights);
+    let largest = (0..ln_weights.len()).fold(0, |best, c| if ln_weights[c] > ln_weights[best] { c } else { best });
+    for (class, log_odds) in log_odds.iter_mut().enumerate() {
+        *log_odds = if class == largest {
+            // The others are summed on their own: taking the largest from the total would cancel.
+            let others = ln_weights.iter().enumerate().filter(|&(other, _)| other != class).map(|(_, &weight)| weight);
+            let top = others.clone().fold(f64::NEG_INFINITY, f64::max);
+            ln_weights[class] - (top + others.map(|weight| (weight - top).exp()).sum::<f64>().ln())
+        } else {
+            // ln(p / (1 - p)) with p at most one half.
+            let share = ln_weights[class] - total;
+            share - (-share.exp()).ln_1p()
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn log_odds_against_the_rest_equal_the_definition(weights in prop::collection::vec(-50.0f64..50.0, 2..6)) {
+            let mut log_odds = vec![0.0; weights.len()];
+            log_odds_against_rest(&weights, &mut log_odds);
+            for (class, found) in log_odds.iter().enumerate() {
+                let others: Vec<f64> = (0..weights.len()).filter(|&k| k != class).map(|k| weights[k]).collect();
+                let expected = weights[class] - log_sum_exp(&others);
+                prop_assert!((found - expected).abs() < 1e-9 * (1.0 + expected.abs()), "{} {}", found, expected);
+            }
+        }
+    }
+}

@@ -7,7 +7,7 @@ mod class_scorer;
 mod linear;
 mod naive_bayes;
 
-pub use class_scorer::{LinearClassScorer, Link, WeightMatrix};
+pub use class_scorer::{LinearClassScorer, Link, Storage, WeightMatrix};
 pub use linear::{LinearModel, LinearSvm, LogisticRegression};
 pub(crate) use linear::{DualLearner, PreparedRows};
 pub use naive_bayes::{ClassCounts, NaiveBayes, NaiveBayesKind, NaiveBayesModel, Smoothing};

@@ -7,6 +7,7 @@ use super::class_scorer::Storage;
 use super::{Dataset, Learner, LinearClassScorer, Link, Scorer, WeightMatrix};
 use crate::corpus::Folds;
 use crate::features::{RowView, SparseMatrix};
+use crate::multiclass::ClassLabels;
 use crate::{FitError, Task};
 
 /// Which events naive Bayes counts.
@@ -139,66 +140,58 @@ impl NaiveBayes {
 
     /// The model of all rows, and for each row and class the score of a model that did not learn
     /// from the row: totals minus the fold's counts, never a second pass over the other folds.
-    /// Scores come row after row, one a class (for two exclusive classes, one a row).
+    /// Scores come output after output: one a class, or one in all for two exclusive classes.
     pub fn cross_fit_classes(
         &self,
         rows: &SparseMatrix,
-        labels: &[Vec<u32>],
-        class_count: usize,
-        task: Task,
+        labels: &ClassLabels,
         weights: &[f64],
         folds: &Folds,
-    ) -> Result<(LinearClassScorer, Vec<f64>), FitError> {
-        self.check(rows)?;
-        let mut counts = ClassCounts::new(rows.column_count(), class_count);
-        for (number, row) in rows.rows().enumerate() {
-            counts.add(row, &labels[number], weights[number], self.presence_only());
-        }
-        let model = self.model(&counts, task);
-        let width = model.output_count();
-        let mut scores = vec![0.0; rows.row_count() * width];
+    ) -> Result<(LinearClassScorer, Vec<Vec<f64>>), FitError> {
+        let everyone: Vec<u32> = (0..rows.row_count() as u32).collect();
+        let counts = self.counts(rows, labels, weights, &everyone)?;
+        let model = self.model(&counts, labels.task);
+        let mut scores = vec![vec![0.0; rows.row_count()]; model.output_count()];
         for fold in 0..folds.count() {
             let held_out: Vec<usize> = (0..rows.row_count()).filter(|&row| folds.of(row) == fold).collect();
             let mut rest = counts.clone();
             for &row in &held_out {
-                rest.add(rows.row(row), &labels[row], -weights[row], self.presence_only());
+                rest.add(rows.row(row), &labels.of_row[row], -weights[row], self.presence_only());
             }
-            let model = self.model(&rest, task);
-            let parts: Vec<Vec<f64>> = held_out
-                .par_iter()
-                .map(|&row| {
-                    let mut outputs = vec![0.0; width];
-                    model.outputs_into(rows.row(row), &mut outputs);
-                    let mut linked = vec![0.0; class_count.max(width)];
-                    if model.link() == Link::Mirror {
-                        return outputs;
-                    }
-                    model.link_into(&outputs, &mut linked[..width]);
-                    linked
-                })
-                .collect();
+            let model = self.model(&rest, labels.task);
+            let parts: Vec<Vec<f64>> = held_out.par_iter().map(|&row| model.output_scores(rows.row(row))).collect();
             for (&row, part) in held_out.iter().zip(&parts) {
-                scores[row * width..(row + 1) * width].copy_from_slice(part);
+                scores.iter_mut().zip(part).for_each(|(scores, &score)| scores[row] = score);
             }
         }
         Ok((model, scores))
     }
 
-    /// The model of all rows.
+    /// The model of some rows.
     pub fn fit_classes(
         &self,
         rows: &SparseMatrix,
-        labels: &[Vec<u32>],
-        class_count: usize,
-        task: Task,
+        labels: &ClassLabels,
         weights: &[f64],
+        members: &[u32],
     ) -> Result<LinearClassScorer, FitError> {
+        Ok(self.model(&self.counts(rows, labels, weights, members)?, labels.task))
+    }
+
+    fn counts(
+        &self,
+        rows: &SparseMatrix,
+        labels: &ClassLabels,
+        weights: &[f64],
+        members: &[u32],
+    ) -> Result<ClassCounts, FitError> {
         self.check(rows)?;
-        let mut counts = ClassCounts::new(rows.column_count(), class_count);
-        for (number, row) in rows.rows().enumerate() {
-            counts.add(row, &labels[number], weights[number], self.presence_only());
+        let mut counts = ClassCounts::new(rows.column_count(), labels.class_count);
+        for &row in members {
+            let row = row as usize;
+            counts.add(rows.row(row), &labels.of_row[row], weights[row], self.presence_only());
         }
-        Ok(self.model(&counts, task))
+        Ok(counts)
     }
 
     /// The linear model that the counts amount to.
@@ -245,7 +238,7 @@ impl NaiveBayes {
             (true, _) => Link::AgainstRest,
             (false, _) => Link::Independent,
         };
-        LinearClassScorer { weights: WeightMatrix::Double(Storage::Owned(weights)), biases, link }
+        LinearClassScorer::from_parts(WeightMatrix::Double(Storage::Owned(weights)), biases, link)
     }
 
     fn prior_biases(&self, counts: &ClassCounts, joint: bool) -> Vec<f64> {
@@ -347,28 +340,21 @@ impl Scorer for NaiveBayesModel {
     }
 }
 
-fn binary_labels(data: &Dataset<'_>) -> Vec<Vec<u32>> {
-    data.labels().iter().map(|&label| if label { vec![0] } else { Vec::new() }).collect()
+fn binary_labels(data: &Dataset<'_>) -> ClassLabels {
+    let of_row = data.labels().iter().map(|&label| if label { vec![0] } else { Vec::new() }).collect();
+    ClassLabels { task: Task::MultiLabel, class_count: 1, of_row }
 }
 
 impl Learner for NaiveBayes {
     type Model = NaiveBayesModel;
 
     fn fit_members(&self, data: &Dataset<'_>, members: &[u32]) -> Result<NaiveBayesModel, FitError> {
-        self.check(data.rows())?;
-        let labels = binary_labels(data);
-        let mut counts = ClassCounts::new(data.rows().column_count(), 1);
-        for &row in members {
-            let row = row as usize;
-            counts.add(data.rows().row(row), &labels[row], data.weights()[row], self.presence_only());
-        }
-        Ok(NaiveBayesModel { scorer: self.model(&counts, Task::MultiLabel) })
+        let scorer = self.fit_classes(data.rows(), &binary_labels(data), data.weights(), members)?;
+        Ok(NaiveBayesModel { scorer })
     }
 
     fn cross_fit(&self, data: &Dataset<'_>, folds: &Folds) -> Result<(NaiveBayesModel, Vec<f64>), FitError> {
-        let labels = binary_labels(data);
-        let (scorer, scores) =
-            self.cross_fit_classes(data.rows(), &labels, 1, Task::MultiLabel, data.weights(), folds)?;
-        Ok((NaiveBayesModel { scorer }, scores))
+        let (scorer, mut scores) = self.cross_fit_classes(data.rows(), &binary_labels(data), data.weights(), folds)?;
+        Ok((NaiveBayesModel { scorer }, scores.swap_remove(0)))
     }
 }

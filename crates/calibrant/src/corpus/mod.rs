@@ -1,3 +1,0 @@
-//! placeholder until readers are merged
-mod folds;
-pub use folds::*;

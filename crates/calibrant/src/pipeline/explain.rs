@@ -1,0 +1,160 @@
+//! Which terms moved this document's score?
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Model;
+use super::model::PredictBuffers;
+use crate::Probability;
+use crate::calibration::Calibrator;
+use crate::corpus::Content;
+use crate::numeric::log_sum_exp;
+use crate::scorers::Link;
+
+/// Why a document has the log-odds it has for a class.
+///
+/// The parts add up exactly: `base + Σ terms = log-odds` before classes are brought to a sum of one.
+///
+/// # Formula
+/// ```text
+/// score        s = s₀ + Σ_t x_t v_t                      s₀: the score without any term
+/// log-odds     L(s) = L(s₀) + Σ_t x_t v_t · (L(s) - L(s₀)) / (s - s₀)
+/// ```
+/// `L` is the calibrator. Where it bends, each term gets its share of the way from `s₀` to `s`: the
+/// integral of the gradient along the straight line between them. For naive Bayes over several exclusive
+/// classes the score is a log-odds against the others together; there `v_t` is the class's weight
+/// minus the others' mean weight by their share of the rest, and `s₀` takes up the remainder
+/// (the entropy of those shares), so that the sum stays exact.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The class that is explained.
+    pub label: String,
+    /// Its probability, after classes are brought to a sum of one.
+    pub probability: f64,
+    /// The log-odds that belong to that probability.
+    pub log_odds: f64,
+    /// The scorer's score.
+    pub score: f64,
+    /// The calibrated log-odds of that score, before classes are brought to a sum of one.
+    pub calibrated_log_odds: f64,
+    /// The calibrated log-odds without any term.
+    pub base_log_odds: f64,
+    /// Every term of the document that is a feature, the strongest first.
+    pub terms: Vec<TermContribution>,
+    /// Distinct terms of the document that the model does not know.
+    pub unknown_terms: usize,
+}
+
+/// What one term did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TermContribution {
+    /// The term; terms that share a hashed column are shown together.
+    pub term: String,
+    /// How often it occurs.
+    pub count: f64,
+    /// Its value as a feature.
+    pub value: f64,
+    /// What it added to the score.
+    pub score: f64,
+    /// What it added to the calibrated log-odds.
+    pub log_odds: f64,
+}
+
+impl Model {
+    /// Explains the probability of a class (a number below [`Model::class_count`]).
+    ///
+    /// # Panics
+    /// If there is no such class.
+    pub fn explain(&self, content: &Content, class: usize) -> Explanation {
+        let mut buffers = PredictBuffers::default();
+        let mut classes = vec![Probability::from_log_odds(0.0); self.class_count()];
+        self.predict_into(content, &mut buffers, &mut classes);
+        let (names, unknown_terms) = self.term_names(content);
+        let row = self.extractor.row(content, &mut buffers.extractor);
+        let mut outputs = vec![0.0; self.scorer.output_count()];
+        self.scorer.outputs_into(row, &mut outputs);
+
+        // Each class's score as `sign · (bias part + Σ value · weight)`.
+        let (output, sign) = match self.scorer.link() {
+            Link::Mirror => (0, if class == 0 { -1.0 } else { 1.0 }),
+            _ => (class, 1.0),
+        };
+        let shares = match self.scorer.link() {
+            Link::AgainstRest => shares_of_the_rest(&outputs, class),
+            _ => Vec::new(),
+        };
+        let weight = |column: usize| {
+            let own = self.scorer.weight(column, output);
+            own - shares.iter().map(|&(other, share)| share * self.scorer.weight(column, other)).sum::<f64>()
+        };
+        let contributions: Vec<(usize, f64, f64)> =
+            row.entries().map(|(column, value)| (column, value, sign * value * weight(column))).collect();
+        let score = sign * self.scorer.output_scores(row)[output];
+        let calibrated = |score: f64| {
+            let calibrator = &self.calibrators[output];
+            sign * calibrator.probability(sign * score).log_odds()
+        };
+        let moved: f64 = contributions.iter().map(|&(_, _, contribution)| contribution).sum();
+        let base = calibrated(score - moved);
+        let total = calibrated(score);
+        let slope = if moved.abs() > 1e-12 { (total - base) / moved } else { 0.0 };
+
+        let mut terms: Vec<TermContribution> = contributions
+            .into_iter()
+            .map(|(column, value, contribution)| {
+                let (term, count) = names.get(&(column as u32)).cloned().unwrap_or_default();
+                TermContribution { term, count, value, score: contribution, log_odds: slope * contribution }
+            })
+            .collect();
+        terms.sort_by(|a, b| b.log_odds.abs().total_cmp(&a.log_odds.abs()).then_with(|| a.term.cmp(&b.term)));
+        Explanation {
+            label: self.summary.classes[class].label.clone(),
+            probability: classes[class].value(),
+            log_odds: classes[class].log_odds(),
+            score,
+            calibrated_log_odds: total,
+            base_log_odds: if moved.abs() > 1e-12 { base } else { total },
+            terms,
+            unknown_terms,
+        }
+    }
+
+    /// The terms behind each column of a document with their counts, and how many have no column.
+    fn term_names(&self, content: &Content) -> (BTreeMap<u32, (String, f64)>, usize) {
+        let mut counts: BTreeMap<String, f64> = BTreeMap::new();
+        match content {
+            Content::Text(text) => {
+                for term in self.extractor.analyzer().terms(text) {
+                    *counts.entry(term).or_default() += 1.0;
+                }
+            }
+            Content::Features(features) => {
+                for &(number, value) in features {
+                    *counts.entry(number.to_string()).or_default() += f64::from(value);
+                }
+            }
+        }
+        let mut names: BTreeMap<u32, (String, f64)> = BTreeMap::new();
+        let mut unknown = 0;
+        for (term, count) in counts {
+            match self.extractor.column(&term) {
+                None => unknown += 1,
+                Some(column) => {
+                    let entry = names.entry(column).or_default();
+                    entry.0 = if entry.0.is_empty() { term } else { format!("{}, {term}", entry.0) };
+                    entry.1 += count;
+                }
+            }
+        }
+        (names, unknown)
+    }
+}
+
+/// `e^{a_k} / Σ_{j≠c} e^{a_j}` for every class but `c`.
+fn shares_of_the_rest(outputs: &[f64], class: usize) -> Vec<(usize, f64)> {
+    let others: Vec<usize> = (0..outputs.len()).filter(|&other| other != class).collect();
+    let values: Vec<f64> = others.iter().map(|&other| outputs[other]).collect();
+    let total = log_sum_exp(&values);
+    others.into_iter().zip(values).map(|(other, value)| (other, (value - total).exp())).collect()
+}

@@ -1,0 +1,166 @@
+//! Training documents to a calibrated model.
+
+use super::calibrate_classes::{calibrate_outputs, combine};
+use super::extractor::FeatureExtractor;
+use super::fit_scorer::Training;
+use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
+use super::training_corpus::PreparedCorpus;
+use super::{ClassWeights, Classifier, FitSettings, Model, TrainingCorpus};
+use crate::calibration::HeldOutScores;
+use crate::corpus::{Fields, Folds};
+use crate::evaluation::{Forecasts, evaluate};
+use crate::multiclass::{ClassFactors, ClassLabels};
+use crate::{FitError, Probability, Progress, Task};
+
+/// Learns a scorer from all documents and calibrates it on scores of documents it had not seen.
+///
+/// The same documents, settings and seed give the same model, in whatever order the documents
+/// come and whatever the number of threads.
+pub fn fit(
+    corpus: TrainingCorpus,
+    fields: Fields,
+    settings: &FitSettings,
+    progress: &dyn Progress,
+) -> Result<Model, FitError> {
+    settings.check()?;
+    let settings = with_usual_weighting(settings, &corpus);
+    let analyzer = settings.analyzer.compile()?;
+    let PreparedCorpus { arranged, keys, weights, labels, class_names, left_out } = corpus.prepare(&settings)?;
+    let folds = Folds::stratified(&keys, &labels.of_row, labels.class_count, settings.folds, settings.seed)?;
+    let factors = class_factors(&settings, &labels, &class_names, &weights)?;
+    let training =
+        Training { settings: &settings, labels: &labels, weights: &weights, factors: &factors, folds: &folds, progress };
+    let mut fit = training.fit(arranged.counts, arranged.vocabulary)?;
+
+    progress.begin("calibrating", None);
+    let held_out = std::mem::take(&mut fit.out_of_fold)
+        .into_iter()
+        .enumerate()
+        .map(|(output, scores)| {
+            let membership = labels.membership(labels.class_of_output(output));
+            HeldOutScores::from_cross_fit(scores, membership, weights.clone(), &folds)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let outputs = calibrate_outputs(&held_out, settings.calibrator, settings.folds)?;
+
+    let mut probabilities = vec![Probability::from_log_odds(0.0); weights.len() * labels.class_count];
+    let mut room = Vec::new();
+    let mut row_outputs = Vec::new();
+    for (row, classes) in probabilities.chunks_exact_mut(labels.class_count).enumerate() {
+        row_outputs.clear();
+        row_outputs.extend(outputs.iter().map(|output| output.forecasts[row]));
+        combine(labels.task, &row_outputs, classes, &mut room);
+    }
+    let members = labels.members();
+    let forecasts = Forecasts {
+        task: labels.task,
+        class_names,
+        probabilities,
+        labels: labels.of_row.clone(),
+        weights: Some(weights),
+    };
+    let evaluation = evaluate(&forecasts)?;
+    let class_names = forecasts.class_names;
+    let classes = class_names
+        .iter()
+        .enumerate()
+        .map(|(class, label)| {
+            // Two exclusive classes share an output.
+            let output = class.min(outputs.len() - 1);
+            ClassSummary {
+                label: label.clone(),
+                positives: members[class].len(),
+                calibrator: outputs[output].kind,
+                calibration: outputs[output].note,
+                tried: outputs[output].tried.clone(),
+                convergence: fit.convergence.get(output).copied(),
+            }
+        })
+        .collect();
+    let summary = TrainingSummary {
+        task: labels.task,
+        documents: labels.of_row.len(),
+        documents_left_out: left_out,
+        features: fit.weighting.document_frequencies().len(),
+        folds: settings.folds,
+        classes,
+        held_out: HeldOutMeasures::from(&evaluation),
+        calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    progress.end();
+    let extractor = FeatureExtractor {
+        analyzer,
+        space: settings.column_space(),
+        vocabulary: fit.vocabulary,
+        weighting: fit.weighting,
+    };
+    let calibrators = outputs.into_iter().map(|output| output.calibrator).collect();
+    Ok(Model::new(settings, fields, extractor, fit.scorer, calibrators, summary))
+}
+
+/// Numbered features come with values of their own, which are left as they are unless a weighting
+/// was asked for.
+fn with_usual_weighting(settings: &FitSettings, corpus: &TrainingCorpus) -> FitSettings {
+    let mut settings = settings.clone();
+    if settings.weighting.is_none() && corpus.has_features() {
+        settings.weighting =
+            Some(crate::features::WeightingSettings { weighting: crate::features::Weighting::Tf, l2_norm: false });
+    }
+    settings.weighting = Some(settings.effective_weighting());
+    if let Classifier::LinearSvm(learner) = &mut settings.classifier {
+        learner.seed = settings.seed;
+    }
+    if let Classifier::LogisticRegression(learner) = &mut settings.classifier {
+        learner.seed = settings.seed;
+    }
+    settings
+}
+
+/// How much the sides of each output's problem count; naive Bayes has no sides to weigh.
+fn class_factors(
+    settings: &FitSettings,
+    labels: &ClassLabels,
+    class_names: &[String],
+    weights: &[f64],
+) -> Result<ClassFactors, FitError> {
+    let total: f64 = weights.iter().sum();
+    let mut class_totals = vec![0.0; labels.class_count];
+    for (classes, weight) in labels.of_row.iter().zip(weights.iter()) {
+        classes.iter().for_each(|&class| class_totals[class as usize] += weight);
+    }
+    if let ClassWeights::Given(given) = &settings.class_weights
+        && let Some(unknown) = given.keys().find(|class| !class_names.contains(class))
+    {
+        return Err(FitError::UnknownClass { class: unknown.clone(), available: class_names.join(", ") });
+    }
+    let given = |class: usize| match &settings.class_weights {
+        ClassWeights::Given(given) => given.get(&class_names[class]).copied().unwrap_or(1.0),
+        ClassWeights::Equal | ClassWeights::Balanced => 1.0,
+    };
+    if matches!(settings.classifier, Classifier::NaiveBayes(_)) {
+        if settings.class_weights != ClassWeights::Equal {
+            return Err(FitError::BadSetting {
+                setting: "the class weights",
+                requirement: "equal for naive Bayes (give example weights instead)",
+                value: "given".into(),
+            });
+        }
+        return Ok(ClassFactors { by_output: vec![(1.0, 1.0); labels.output_count()] });
+    }
+    let by_output = (0..labels.output_count())
+        .map(|output| {
+            let class = labels.class_of_output(output);
+            match settings.class_weights {
+                ClassWeights::Equal => (1.0, 1.0),
+                ClassWeights::Balanced => {
+                    let positive = class_totals[class];
+                    let side = |amount: f64| if amount > 0.0 { total / (2.0 * amount) } else { 1.0 };
+                    (side(positive), side(total - positive))
+                }
+                ClassWeights::Given(_) if labels.task == Task::SingleLabel && labels.class_count == 2 => (given(1), given(0)),
+                ClassWeights::Given(_) => (given(class), 1.0),
+            }
+        })
+        .collect();
+    Ok(ClassFactors { by_output })
+}

@@ -1,0 +1,198 @@
+//! Rows to a scorer of all classes, with a score for each row from a model that never saw it.
+
+use rayon::prelude::*;
+
+use super::{Classifier, FitSettings};
+use crate::corpus::Folds;
+use crate::features::{FittedWeighting, Selected, Selection, SelectionScope, SparseMatrix, Vocabulary};
+use crate::multiclass::{ClassFactors, ClassLabels, OneVsRest};
+use crate::scorers::{LinearClassScorer, Link, Storage, WeightMatrix};
+use crate::solvers::Convergence;
+use crate::{FitError, Progress, Task};
+
+/// What fitting the scorers gave.
+pub(super) struct ScorerFit {
+    pub(super) scorer: LinearClassScorer,
+    pub(super) weighting: FittedWeighting,
+    pub(super) vocabulary: Option<Vocabulary>,
+    /// For each output, the score of each row from a model that did not learn from it.
+    pub(super) out_of_fold: Vec<Vec<f64>>,
+    /// For each output, how its solver ended; empty for learners that compute in closed form.
+    pub(super) convergence: Vec<Convergence>,
+}
+
+/// Everything that is learned from.
+pub(super) struct Training<'a> {
+    pub(super) settings: &'a FitSettings,
+    pub(super) labels: &'a ClassLabels,
+    pub(super) weights: &'a [f64],
+    pub(super) factors: &'a ClassFactors,
+    pub(super) folds: &'a Folds,
+    pub(super) progress: &'a dyn Progress,
+}
+
+impl Training<'_> {
+    pub(super) fn fit(&self, counts: SparseMatrix, vocabulary: Option<Vocabulary>) -> Result<ScorerFit, FitError> {
+        match self.settings.selection {
+            None => self.fit_plain(counts, vocabulary),
+            Some(selection) if selection.scope == SelectionScope::Global => {
+                self.fit_selected(counts, vocabulary, selection)
+            }
+            Some(selection) => self.fit_per_class(counts, vocabulary, selection),
+        }
+    }
+
+    fn fit_plain(&self, counts: SparseMatrix, vocabulary: Option<Vocabulary>) -> Result<ScorerFit, FitError> {
+        let weighting = FittedWeighting::fit(self.settings.effective_weighting(), &counts);
+        let rows = weighting.apply(counts);
+        self.progress.begin("fitting", Some(self.labels.output_count() as u64));
+        let problem = self.one_vs_rest(&rows);
+        let (scorer, out_of_fold, convergence) = match &self.settings.classifier {
+            Classifier::NaiveBayes(learner) => {
+                let (scorer, scores) = learner.cross_fit_classes(&rows, self.labels, self.weights, self.folds)?;
+                (scorer, scores, Vec::new())
+            }
+            Classifier::LinearSvm(learner) => problem.cross_fit(learner, self.folds, self.progress)?.into_parts(),
+            Classifier::LogisticRegression(learner) => {
+                problem.cross_fit(learner, self.folds, self.progress)?.into_parts()
+            }
+        };
+        self.progress.end();
+        Ok(ScorerFit { scorer, weighting, vocabulary, out_of_fold, convergence })
+    }
+
+    fn one_vs_rest<'b>(&'b self, rows: &'b SparseMatrix) -> OneVsRest<'b> {
+        OneVsRest { rows, labels: self.labels, weights: self.weights, factors: self.factors }
+    }
+
+    fn fit_members(
+        &self,
+        rows: &SparseMatrix,
+        labels: &ClassLabels,
+        factors: &ClassFactors,
+        members: &[u32],
+    ) -> Result<(LinearClassScorer, Vec<Convergence>), FitError> {
+        let problem = OneVsRest { rows, labels, weights: self.weights, factors };
+        match &self.settings.classifier {
+            Classifier::NaiveBayes(learner) => {
+                Ok((learner.fit_classes(rows, labels, self.weights, members)?, Vec::new()))
+            }
+            Classifier::LinearSvm(learner) => problem.fit_members(learner, members),
+            Classifier::LogisticRegression(learner) => problem.fit_members(learner, members),
+        }
+    }
+
+    /// The rows that stay when a fold is held out, and those of the fold.
+    fn split(&self, fold: Option<usize>) -> (Vec<u32>, Vec<u32>) {
+        (0..self.weights.len() as u32).partition(|&row| Some(self.folds.of(row as usize)) != fold)
+    }
+
+    /// The whole first, then without each fold.
+    fn parts(&self) -> impl Iterator<Item = Option<usize>> + use<> {
+        std::iter::once(None).chain((0..self.folds.count()).map(Some))
+    }
+
+    /// One list of terms for all classes, chosen anew without each fold.
+    fn fit_selected(
+        &self,
+        counts: SparseMatrix,
+        vocabulary: Option<Vocabulary>,
+        selection: Selection,
+    ) -> Result<ScorerFit, FitError> {
+        let members_of_class = self.labels.members();
+        let mut out_of_fold = vec![vec![0.0; counts.row_count()]; self.labels.output_count()];
+        let mut whole = None;
+        self.progress.begin("fitting", Some(1 + self.folds.count() as u64));
+        for fold in self.parts() {
+            let (members, held_out) = self.split(fold);
+            let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
+            let kept = match selection.choose(&counts, &members_of_class, takes_part) {
+                Selected::Global(kept) => kept,
+                Selected::PerClass(lists) => lists.into_iter().flatten().collect(),
+            };
+            if kept.is_empty() {
+                return Err(FitError::NoFeatures);
+            }
+            let chosen = counts.with_columns(&kept);
+            let weighting = FittedWeighting::fit(self.settings.effective_weighting(), &chosen);
+            let rows = weighting.apply(chosen);
+            let (scorer, convergence) = self.fit_members(&rows, self.labels, self.factors, &members)?;
+            let scores: Vec<Vec<f64>> =
+                held_out.par_iter().map(|&row| scorer.output_scores(rows.row(row as usize))).collect();
+            for (&row, scores) in held_out.iter().zip(scores) {
+                out_of_fold.iter_mut().zip(scores).for_each(|(column, score)| column[row as usize] = score);
+            }
+            if fold.is_none() {
+                let terms = vocabulary
+                    .as_ref()
+                    .map(|vocabulary| Vocabulary::from_terms(kept.iter().map(|&column| vocabulary.term(column))));
+                whole = Some((scorer, weighting, terms, convergence));
+            }
+            self.progress.advance(1);
+        }
+        self.progress.end();
+        let (scorer, weighting, vocabulary, convergence) = whole.ok_or(FitError::NoFeatures)?;
+        Ok(ScorerFit { scorer, weighting, vocabulary, out_of_fold, convergence })
+    }
+
+    /// A list of terms for each class, whose scorer sees no others. Rows are weighted (and brought
+    /// to unit length) over all terms first, so that one row serves every class.
+    fn fit_per_class(
+        &self,
+        counts: SparseMatrix,
+        vocabulary: Option<Vocabulary>,
+        selection: Selection,
+    ) -> Result<ScorerFit, FitError> {
+        let members_of_class = self.labels.members();
+        let weighting = FittedWeighting::fit(self.settings.effective_weighting(), &counts);
+        let rows = weighting.apply(counts);
+        let output_count = self.labels.output_count();
+        let mut out_of_fold = vec![vec![0.0; rows.row_count()]; output_count];
+        let mut weights = vec![0f64; rows.column_count() * output_count];
+        let mut biases = vec![0.0; output_count];
+        let mut ends: Vec<Convergence> = Vec::new();
+        self.progress.begin("fitting", Some(1 + self.folds.count() as u64));
+        for fold in self.parts() {
+            let (members, held_out) = self.split(fold);
+            let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
+            let lists = match selection.choose(&rows, &members_of_class, takes_part) {
+                Selected::PerClass(lists) => lists,
+                Selected::Global(list) => vec![list; self.labels.class_count],
+            };
+            let fits = (0..output_count)
+                .into_par_iter()
+                .map(|output| {
+                    let class = self.labels.class_of_output(output);
+                    let chosen = rows.with_columns(&lists[class]);
+                    let labels = ClassLabels {
+                        task: Task::MultiLabel,
+                        class_count: 1,
+                        of_row: self.labels.membership(class).iter().map(|&on| if on { vec![0] } else { vec![] }).collect(),
+                    };
+                    let factors = ClassFactors { by_output: vec![self.factors.by_output[output]] };
+                    let (scorer, convergence) = self.fit_members(&chosen, &labels, &factors, &members)?;
+                    let scores: Vec<f64> =
+                        held_out.iter().map(|&row| scorer.output_scores(chosen.row(row as usize))[0]).collect();
+                    Ok((scorer, convergence, scores))
+                })
+                .collect::<Result<Vec<_>, FitError>>()?;
+            for (output, (scorer, convergence, scores)) in fits.into_iter().enumerate() {
+                held_out.iter().zip(scores).for_each(|(&row, score)| out_of_fold[output][row as usize] = score);
+                if fold.is_none() {
+                    biases[output] = scorer.biases()[0];
+                    let class = self.labels.class_of_output(output);
+                    for (feature, &column) in lists[class].iter().enumerate() {
+                        weights[column as usize * output_count + output] = scorer.weight(feature, 0);
+                    }
+                    ends.extend(convergence);
+                }
+            }
+            self.progress.advance(1);
+        }
+        self.progress.end();
+        let link = if output_count < self.labels.class_count { Link::Mirror } else { Link::Independent };
+        let weights = WeightMatrix::Double(Storage::Owned(weights));
+        let scorer = LinearClassScorer::from_parts(weights, biases, link);
+        Ok(ScorerFit { scorer, weighting, vocabulary, out_of_fold, convergence: ends })
+    }
+}

@@ -1,0 +1,21 @@
+//! The whole path as one value: fit, predict, explain, save, open.
+
+mod calibrate_classes;
+mod explain;
+mod extractor;
+mod fit;
+mod fit_scorer;
+mod model;
+mod model_file;
+mod settings;
+mod summary;
+mod training_corpus;
+
+pub use explain::{Explanation, TermContribution};
+pub use extractor::{ExtractorBuffers, FeatureExtractor};
+pub use fit::fit;
+pub use model::{Model, PredictBuffers};
+pub use model_file::{FORMAT_VERSION, ModelFileError};
+pub use settings::{ClassWeights, Classifier, FitSettings};
+pub use summary::{CalibrationNote, ClassSummary, HeldOutMeasures, TrainingSummary};
+pub use training_corpus::{CountedBatch, TrainingCorpus};

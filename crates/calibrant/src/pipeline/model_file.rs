@@ -1,0 +1,305 @@
+//! Models as files: safetensors inside, checked before anything is believed.
+//!
+//! ```text
+//! metadata   calibrant = JSON {version, checksum, model: {settings, fields, calibrators, summary, …}}
+//! tensors    vocabulary.bytes U8, vocabulary.ends U32     absent with hashed features
+//!            document_frequencies U32
+//!            weights F32 or F64 [features, outputs], biases F64 [outputs]
+//! ```
+//! The checksum is BLAKE3 over version, JSON and tensors, so that any change to them is noticed. A
+//! file is data only: nothing in it is ever run.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memmap2::Mmap;
+use safetensors::SafeTensors;
+use safetensors::tensor::{Dtype, TensorView};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::extractor::FeatureExtractor;
+use super::{FitSettings, Model, TrainingSummary};
+use crate::calibration::SavedCalibrator;
+use crate::corpus::Fields;
+use crate::features::{FittedWeighting, Vocabulary};
+use crate::scorers::{ClassScorer, LinearClassScorer, Link, Storage, WeightMatrix};
+
+/// The version that this code writes; it reads this one and all before it.
+pub const FORMAT_VERSION: u32 = 1;
+const METADATA_KEY: &str = "calibrant";
+
+/// Why a model could not be saved or opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelFileError {
+    /// The file is not there.
+    #[error("there is no model file at `{}`", path.display())]
+    NotFound {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error("cannot {action} `{}`: {source}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// The file is something else.
+    #[error("`{}` is not a calibrant model: {reason}", path.display())]
+    NotAModel {
+        /// The file.
+        path: PathBuf,
+        /// What shows it.
+        reason: String,
+    },
+    /// A later calibrant wrote it.
+    #[error("`{}` has model format version {found}; this calibrant reads versions up to {FORMAT_VERSION}", path.display())]
+    UnknownVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// It was a model, but it is cut short or changed.
+    #[error("the model file `{}` is damaged: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        reason: String,
+    },
+}
+
+/// The one entry of the file's metadata. (Several would be written in random order.)
+#[derive(Serialize, Deserialize)]
+struct Envelope<T> {
+    version: u32,
+    checksum: String,
+    model: T,
+}
+
+/// The part of a model that is kept as JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    settings: FitSettings,
+    fields: Fields,
+    link: Link,
+    calibrators: Vec<SavedCalibrator>,
+    document_count: u64,
+    total_length: f64,
+    summary: TrainingSummary,
+}
+
+impl Model {
+    /// Writes the model to a temporary file beside `path` and renames it, so that `path` holds either
+    /// what it held before or the whole model.
+    pub fn save(&self, path: &Path) -> Result<(), ModelFileError> {
+        let io = |action| move |source| ModelFileError::Io { action, path: path.to_owned(), source };
+        let bytes = self.to_bytes();
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file = tempfile::Builder::new()
+            .prefix(".calibrant-")
+            .tempfile_in(folder)
+            .map_err(io("write a temporary file for"))?;
+        file.write_all(&bytes).map_err(io("write"))?;
+        file.as_file().sync_all().map_err(io("write"))?;
+        set_usual_permissions(file.as_file()).map_err(io("write"))?;
+        file.persist(path).map_err(|error| io("write")(error.error))?;
+        Ok(())
+    }
+
+    /// The model as the bytes of a file. Equal models give equal bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (document_count, total_length) = self.extractor.weighting.collection_size();
+        let description = Description {
+            settings: self.settings.clone(),
+            fields: self.fields.clone(),
+            link: self.scorer.link(),
+            calibrators: self.calibrators.clone(),
+            document_count,
+            total_length,
+            summary: self.summary.clone(),
+        };
+        let json = serde_json::to_string(&description).unwrap_or_default();
+        let (features, outputs) = (self.scorer.feature_count(), self.scorer.output_count());
+        let (dtype, weights): (Dtype, &[u8]) = match self.scorer.weights() {
+            WeightMatrix::Single(weights) => (Dtype::F32, bytemuck::cast_slice(weights)),
+            WeightMatrix::Double(weights) => (Dtype::F64, bytemuck::cast_slice(weights)),
+        };
+        let frequencies = self.extractor.weighting.document_frequencies();
+        let mut tensors: Vec<(&str, Dtype, Vec<usize>, &[u8])> = vec![
+            ("biases", Dtype::F64, vec![outputs], bytemuck::cast_slice(self.scorer.biases())),
+            ("document_frequencies", Dtype::U32, vec![frequencies.len()], bytemuck::cast_slice(frequencies)),
+            ("weights", dtype, vec![features, outputs], weights),
+        ];
+        if let Some(vocabulary) = &self.extractor.vocabulary {
+            let (bytes, ends) = vocabulary.parts();
+            tensors.push(("vocabulary.bytes", Dtype::U8, vec![bytes.len()], bytes.as_bytes()));
+            tensors.push(("vocabulary.ends", Dtype::U32, vec![ends.len()], bytemuck::cast_slice(ends)));
+        }
+        tensors.sort_by_key(|tensor| tensor.0);
+        let parts = tensors.iter().map(|(name, _, _, data)| (*name, *data));
+        let checksum = checksum(FORMAT_VERSION, &json, parts);
+        // Written around the description's own text, which the checksum covers to the letter.
+        let envelope =
+            format!(r#"{{"version":{FORMAT_VERSION},"checksum":"{checksum}","model":{json}}}"#);
+        let metadata = HashMap::from([(METADATA_KEY.to_owned(), envelope)]);
+        let views = tensors
+            .into_iter()
+            .filter_map(|(name, dtype, shape, data)| Some((name, TensorView::new(dtype, shape, data).ok()?)));
+        safetensors::serialize(views, Some(metadata)).unwrap_or_default()
+    }
+
+    /// Opens a model file by memory map.
+    ///
+    /// The file must not be changed in place while it is open; [`Model::save`] never does that.
+    pub fn open(path: &Path) -> Result<Self, ModelFileError> {
+        let io = |action| move |source| ModelFileError::Io { action, path: path.to_owned(), source };
+        if path.is_dir() {
+            return Err(ModelFileError::NotAModel { path: path.to_owned(), reason: "it is a folder".into() });
+        }
+        let file = File::open(path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => ModelFileError::NotFound { path: path.to_owned() },
+            _ => io("open")(source),
+        })?;
+        if file.metadata().map_err(io("open"))?.len() == 0 {
+            return Err(ModelFileError::NotAModel { path: path.to_owned(), reason: "it is empty".into() });
+        }
+        // SAFETY: the map is only read. Another process that cuts the file short while it is mapped
+        // could end this one by a signal, which no check of ours could prevent; models are replaced
+        // by renaming, never written in place.
+        let map = unsafe { Mmap::map(&file) }.map_err(io("map"))?;
+        Self::from_map(Arc::new(map), path)
+    }
+
+    fn from_map(map: Arc<Mmap>, path: &Path) -> Result<Self, ModelFileError> {
+        let damaged = |reason: String| ModelFileError::Damaged { path: path.to_owned(), reason };
+        let foreign = |reason: &str| ModelFileError::NotAModel { path: path.to_owned(), reason: reason.into() };
+        let (_, header) = SafeTensors::read_metadata(&map).map_err(|error| match error {
+            // A header that claims more than the file holds, in a file that begins like ours.
+            safetensors::SafeTensorError::MetadataIncompleteBuffer | safetensors::SafeTensorError::InvalidHeaderLength
+                if looks_like_a_model(&map) =>
+            {
+                damaged("it is cut short".into())
+            }
+            error => ModelFileError::NotAModel { path: path.to_owned(), reason: error.to_string() },
+        })?;
+        let envelope = header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA_KEY));
+        let envelope = envelope.ok_or_else(|| foreign("it carries no calibrant metadata"))?;
+        let Ok(Envelope { version, checksum: written, model }) = serde_json::from_str::<Envelope<&RawValue>>(envelope)
+        else {
+            return Err(damaged("its metadata is unreadable".into()));
+        };
+        if !(1..=FORMAT_VERSION).contains(&version) {
+            return Err(ModelFileError::UnknownVersion { path: path.to_owned(), found: version });
+        }
+        let tensors = SafeTensors::deserialize(&map).map_err(|error| damaged(error.to_string()))?;
+        let mut names: Vec<&str> = tensors.names();
+        names.sort_unstable();
+        let parts = names.iter().filter_map(|name| Some((*name, tensors.tensor(name).ok()?.data())));
+        if written != checksum(version, model.get(), parts) {
+            return Err(damaged("the checksum does not fit its contents".into()));
+        }
+        let description: Description = serde_json::from_str(model.get())
+            .map_err(|error| damaged(format!("the description is unreadable: {error}")))?;
+        // From here on the contents are what calibrant once wrote, or someone took pains to forge
+        // the checksum: shapes and bounds are still checked, so that neither can crash a reader.
+        let reader = TensorReader { map: &map, tensors: &tensors };
+        Self::assemble(description, &reader).ok_or_else(|| damaged("its parts do not fit together".into()))
+    }
+
+    fn assemble(description: Description, reader: &TensorReader<'_>) -> Option<Self> {
+        let Description { settings, fields, link, calibrators, document_count, total_length, summary } = description;
+        let analyzer = settings.analyzer.compile().ok()?;
+        settings.check().ok()?;
+        let frequencies = reader.vector::<u32>("document_frequencies", Dtype::U32)?;
+        let vocabulary = match settings.hash_bits {
+            Some(bits) => (frequencies.len() == 1 << bits).then_some(None)?,
+            None => {
+                let bytes = reader.vector::<u8>("vocabulary.bytes", Dtype::U8)?;
+                let ends = reader.vector::<u32>("vocabulary.ends", Dtype::U32)?;
+                (ends.len() == frequencies.len()).then_some(())?;
+                Some(Vocabulary::from_parts(String::from_utf8(bytes).ok()?, ends)?)
+            }
+        };
+        let weighting =
+            FittedWeighting::from_parts(settings.effective_weighting(), document_count, total_length, frequencies);
+        let biases = reader.vector::<f64>("biases", Dtype::F64)?;
+        let scorer = LinearClassScorer::new(reader.weights()?, biases, link)?;
+        let fits = scorer.feature_count() == weighting.document_frequencies().len()
+            && scorer.class_count() == summary.classes.len()
+            && calibrators.len() == scorer.output_count();
+        let extractor = FeatureExtractor { analyzer, space: settings.column_space(), vocabulary, weighting };
+        fits.then(|| Self::new(settings, fields, extractor, scorer, calibrators, summary))
+    }
+}
+
+struct TensorReader<'a> {
+    map: &'a Arc<Mmap>,
+    tensors: &'a SafeTensors<'a>,
+}
+
+impl TensorReader<'_> {
+    fn view(&self, name: &str, dtype: Dtype) -> Option<TensorView<'_>> {
+        self.tensors.tensor(name).ok().filter(|tensor| tensor.dtype() == dtype)
+    }
+
+    fn vector<T: bytemuck::AnyBitPattern>(&self, name: &str, dtype: Dtype) -> Option<Vec<T>> {
+        let view = self.view(name, dtype).filter(|view| view.shape().len() == 1)?;
+        Some(view.data().chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
+    }
+
+    /// The weights stay in the mapped file.
+    fn weights(&self) -> Option<WeightMatrix> {
+        let view = self.tensors.tensor("weights").ok().filter(|view| view.shape().len() == 2)?;
+        let start = view.data().as_ptr() as usize - self.map.as_ptr() as usize;
+        let count: usize = view.shape().iter().product();
+        match view.dtype() {
+            Dtype::F32 => Some(WeightMatrix::Single(Storage::mapped(self.map, start, count)?)),
+            Dtype::F64 => Some(WeightMatrix::Double(Storage::mapped(self.map, start, count)?)),
+            _ => None,
+        }
+    }
+}
+
+/// BLAKE3 over everything that matters, lengths included so that nothing can move between parts.
+fn checksum<'a>(version: u32, json: &str, tensors: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    part(&version.to_le_bytes());
+    part(json.as_bytes());
+    for (name, data) in tensors {
+        part(name.as_bytes());
+        part(data);
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// Whether the first bytes are those of a header that calibrant wrote.
+fn looks_like_a_model(bytes: &[u8]) -> bool {
+    bytes.get(8..9) == Some(b"{") && memchr::memmem::find(&bytes[..bytes.len().min(64)], b"\"calibrant\"").is_some()
+}
+
+#[cfg(unix)]
+fn set_usual_permissions(file: &File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    // A temporary file is private; a model is an ordinary file.
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn set_usual_permissions(_file: &File) -> std::io::Result<()> {
+    Ok(())
+}

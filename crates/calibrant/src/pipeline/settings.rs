@@ -1,0 +1,157 @@
+//! Everything that decides what a model becomes, in one serialisable value.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::calibration::CalibratorKind;
+use crate::features::{ColumnSpace, DocumentFrequencyLimits, Selection, Weighting, WeightingSettings};
+use crate::scorers::{LinearSvm, LogisticRegression, NaiveBayes};
+use crate::text::Analyzer;
+use crate::{FitError, Task};
+
+/// The learner behind the scores.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Classifier {
+    /// Naive Bayes.
+    NaiveBayes(NaiveBayes),
+    /// A linear support vector machine.
+    LinearSvm(LinearSvm),
+    /// Logistic regression.
+    LogisticRegression(LogisticRegression),
+}
+
+impl Default for Classifier {
+    fn default() -> Self {
+        Self::LinearSvm(LinearSvm::default())
+    }
+}
+
+impl Classifier {
+    /// The weighting that suits the learner: counts for naive Bayes, `(1 + ln tf) idf` of unit
+    /// length for the others.
+    pub fn usual_weighting(&self) -> WeightingSettings {
+        match self {
+            Self::NaiveBayes(_) => WeightingSettings { weighting: Weighting::Tf, l2_norm: false },
+            _ => WeightingSettings { weighting: Weighting::LogTfIdf, l2_norm: true },
+        }
+    }
+
+    /// Its name in reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::NaiveBayes(_) => "naive Bayes",
+            Self::LinearSvm(_) => "linear SVM",
+            Self::LogisticRegression(_) => "logistic regression",
+        }
+    }
+}
+
+/// How much the classes count in training. Calibration never sees these factors, so that
+/// probabilities stay those of the documents as they are.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClassWeights {
+    /// All alike.
+    #[default]
+    Equal,
+    /// Both sides of every problem with the same total weight.
+    Balanced,
+    /// Positives of the named classes this many times more.
+    Given(BTreeMap<String, f64>),
+}
+
+/// What to fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FitSettings {
+    /// Text to terms.
+    pub analyzer: Analyzer,
+    /// Which terms become features.
+    pub limits: DocumentFrequencyLimits,
+    /// A hashed space of `2^bits` columns in place of a vocabulary.
+    pub hash_bits: Option<u32>,
+    /// Counts to values; the learner's usual weighting if absent.
+    pub weighting: Option<WeightingSettings>,
+    /// A choice of terms that tell the classes apart.
+    pub selection: Option<Selection>,
+    /// The learner.
+    pub classifier: Classifier,
+    /// Weights of the classes in training.
+    pub class_weights: ClassWeights,
+    /// The calibration method.
+    pub calibrator: CalibratorKind,
+    /// Folds of the cross-fitting that calibration rests on.
+    pub folds: usize,
+    /// Only these classes; all that occur if absent.
+    pub classes: Option<Vec<String>>,
+    /// One label a document or several; told from the data if absent.
+    pub task: Option<Task>,
+    /// For folds and the order in which learners visit rows.
+    pub seed: u64,
+}
+
+impl Default for FitSettings {
+    fn default() -> Self {
+        Self {
+            analyzer: Analyzer::default(),
+            limits: DocumentFrequencyLimits::default(),
+            hash_bits: None,
+            weighting: None,
+            selection: None,
+            classifier: Classifier::default(),
+            class_weights: ClassWeights::default(),
+            calibrator: CalibratorKind::Auto,
+            folds: 5,
+            classes: None,
+            task: None,
+            seed: 0,
+        }
+    }
+}
+
+impl FitSettings {
+    /// The weighting that will be used.
+    pub fn effective_weighting(&self) -> WeightingSettings {
+        self.weighting.unwrap_or_else(|| self.classifier.usual_weighting())
+    }
+
+    /// Where terms become columns.
+    pub fn column_space(&self) -> ColumnSpace {
+        self.hash_bits.map_or(ColumnSpace::Vocabulary, |bits| ColumnSpace::Hashed { bits })
+    }
+
+    /// Finds settings that make no sense before any work is done.
+    pub fn check(&self) -> Result<(), FitError> {
+        let bad = |setting, requirement, value: String| Err(FitError::BadSetting { setting, requirement, value });
+        if let Some(bits) = self.hash_bits
+            && !(1..=28).contains(&bits)
+        {
+            return bad("the number of hash bits", "1 to 28", bits.to_string());
+        }
+        if self.hash_bits.is_some() && self.limits.max_features.is_some() {
+            return bad("the maximum number of features", "absent with hashing", "given".into());
+        }
+        if !(self.limits.max_share > 0.0 && self.limits.max_share <= 1.0) {
+            return bad("the largest share of documents", "above 0 and at most 1", self.limits.max_share.to_string());
+        }
+        if let Some(Weighting::Bm25 { k1, b }) = self.weighting.map(|settings| settings.weighting)
+            && !(k1.is_finite() && k1 >= 0.0 && (0.0..=1.0).contains(&b))
+        {
+            return bad("BM25's k1 and b", "k1 >= 0 and b from 0 to 1", format!("{k1} and {b}"));
+        }
+        if self.selection.is_some_and(|selection| selection.count == 0) {
+            return bad("the number of selected terms", "at least 1", "0".into());
+        }
+        if !(2..=255).contains(&self.folds) {
+            return bad("the number of folds", "2 to 255", self.folds.to_string());
+        }
+        if let ClassWeights::Given(weights) = &self.class_weights
+            && let Some((class, weight)) = weights.iter().find(|(_, weight)| !(weight.is_finite() && **weight > 0.0))
+        {
+            return bad("a class weight", "a positive number", format!("{weight} (for `{class}`)"));
+        }
+        Ok(())
+    }
+}

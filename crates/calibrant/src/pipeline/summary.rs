@@ -1,0 +1,104 @@
+//! What a model remembers of its training.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Task;
+use crate::calibration::{CalibratorKind, Tried};
+use crate::evaluation::Evaluation;
+use crate::solvers::Convergence;
+
+/// Where a class's calibrator comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CalibrationNote {
+    /// Fitted to the class's own held-out scores.
+    Own,
+    /// The class has fewer positives than folds: borrowed from the rarer classes together.
+    Pooled,
+    /// Too few positives and nothing to borrow: the class's share, whatever the score.
+    PriorOnly,
+}
+
+/// One class of the training documents.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassSummary {
+    /// Its name.
+    pub label: String,
+    /// Training documents that have it.
+    pub positives: usize,
+    /// Its calibration method.
+    pub calibrator: CalibratorKind,
+    /// Where the calibrator comes from.
+    pub calibration: CalibrationNote,
+    /// Every method that was tried with its cross-validated log loss.
+    pub tried: Vec<Tried>,
+    /// How the solver ended at its worst over the whole and the folds; absent for naive Bayes.
+    pub convergence: Option<Convergence>,
+}
+
+/// Measures on the training documents, each forecast by scorers and curves that were fitted
+/// without the document's fold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HeldOutMeasures {
+    /// Share of documents whose likeliest class is right (one label a document).
+    pub accuracy: Option<f64>,
+    /// F1 over all decisions.
+    pub micro_f1: f64,
+    /// Mean F1 over classes.
+    pub macro_f1: f64,
+    /// Mean log loss in nats, over documents or decisions.
+    pub log_loss: f64,
+    /// What the log loss is a mean over.
+    pub log_loss_over: String,
+    /// Brier score.
+    pub brier: f64,
+    /// Expected calibration error.
+    pub ece: f64,
+}
+
+impl From<&Evaluation> for HeldOutMeasures {
+    fn from(evaluation: &Evaluation) -> Self {
+        Self {
+            accuracy: evaluation.accuracy,
+            micro_f1: evaluation.micro_f1,
+            macro_f1: evaluation.macro_f1,
+            log_loss: evaluation.log_loss,
+            log_loss_over: evaluation.log_loss_over.to_string(),
+            brier: evaluation.brier,
+            ece: evaluation.ece,
+        }
+    }
+}
+
+/// What the training was like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrainingSummary {
+    /// One label a document or several.
+    pub task: Task,
+    /// Documents that were learned from.
+    pub documents: usize,
+    /// Documents left out because their class was not asked for.
+    pub documents_left_out: usize,
+    /// Features of the model.
+    pub features: usize,
+    /// Folds of the cross-fitting.
+    pub folds: usize,
+    /// Every class.
+    pub classes: Vec<ClassSummary>,
+    /// What to expect on documents like these.
+    pub held_out: HeldOutMeasures,
+    /// The version of calibrant that fitted the model.
+    pub calibrant_version: String,
+}
+
+impl TrainingSummary {
+    /// Classes whose solver gave up before its tolerance.
+    pub fn not_converged(&self) -> impl Iterator<Item = &ClassSummary> {
+        self.classes.iter().filter(|class| class.convergence.is_some_and(|end| !end.converged))
+    }
+
+    /// Classes whose calibrator is not their own.
+    pub fn borrowed(&self) -> impl Iterator<Item = &ClassSummary> {
+        self.classes.iter().filter(|class| class.calibration != CalibrationNote::Own)
+    }
+}

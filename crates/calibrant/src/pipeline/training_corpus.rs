@@ -1,0 +1,235 @@
+//! Training documents, counted and ready to be learned from.
+
+use std::collections::BTreeMap;
+
+use super::FitSettings;
+use crate::corpus::{Content, Document};
+use crate::features::{BatchCounter, BatchCounts, ColumnSpace, CorpusCounts};
+use crate::multiclass::ClassLabels;
+use crate::text::CompiledAnalyzer;
+use crate::{FitError, Task};
+
+/// Collects batches of counted documents in order.
+#[derive(Debug)]
+pub struct TrainingCorpus {
+    counts: CorpusCounts,
+    keys: Vec<u128>,
+    weights: Vec<f64>,
+    labels: Vec<Vec<u32>>,
+    label_names: Vec<String>,
+    label_numbers: BTreeMap<String, u32>,
+    any_list: bool,
+    any_features: bool,
+    without_label: Option<u64>,
+}
+
+/// One batch, counted.
+#[derive(Debug)]
+pub struct CountedBatch {
+    counts: BatchCounts,
+    documents: Vec<CountedDocument>,
+}
+
+#[derive(Debug)]
+struct CountedDocument {
+    key: u128,
+    weight: f64,
+    labels: Vec<String>,
+    is_list: bool,
+    is_features: bool,
+    line: u64,
+}
+
+impl CountedBatch {
+    /// Counts a batch; batches can be counted in parallel.
+    pub fn count(analyzer: &CompiledAnalyzer, space: ColumnSpace, documents: Vec<Document>) -> Self {
+        let mut counter = BatchCounter::new(analyzer, space);
+        let documents = documents
+            .into_iter()
+            .map(|document| {
+                match &document.content {
+                    Content::Text(text) => counter.count_text(text),
+                    Content::Features(features) => counter.count_features(features),
+                }
+                CountedDocument {
+                    key: content_key(&document),
+                    weight: document.weight,
+                    is_list: document.labels_were_list,
+                    is_features: matches!(document.content, Content::Features(_)),
+                    line: document.line,
+                    labels: document.labels,
+                }
+            })
+            .collect();
+        Self { counts: counter.finish(), documents }
+    }
+}
+
+/// A hash of all that a model can learn from a document. Rows are put in the order of these keys,
+/// so the order of the file cannot matter.
+fn content_key(document: &Document) -> u128 {
+    let mut hasher = blake3::Hasher::new();
+    match &document.content {
+        Content::Text(text) => {
+            hasher.update(text.as_bytes());
+        }
+        Content::Features(features) => {
+            for (number, value) in features {
+                hasher.update(&number.to_le_bytes());
+                hasher.update(&value.to_bits().to_le_bytes());
+            }
+        }
+    }
+    for label in &document.labels {
+        hasher.update(&[0]);
+        hasher.update(label.as_bytes());
+    }
+    hasher.update(&[0]);
+    hasher.update(&document.weight.to_bits().to_le_bytes());
+    let mut key = [0; 16];
+    hasher.finalize_xof().fill(&mut key);
+    u128::from_le_bytes(key)
+}
+
+impl TrainingCorpus {
+    /// Nothing collected yet.
+    pub fn new(space: ColumnSpace) -> Self {
+        Self {
+            counts: CorpusCounts::new(space),
+            keys: Vec::new(),
+            weights: Vec::new(),
+            labels: Vec::new(),
+            label_names: Vec::new(),
+            label_numbers: BTreeMap::new(),
+            any_list: false,
+            any_features: false,
+            without_label: None,
+        }
+    }
+
+    /// All documents at once.
+    pub fn of_documents(settings: &FitSettings, documents: Vec<Document>) -> Result<Self, FitError> {
+        let analyzer = settings.analyzer.compile()?;
+        let space = settings.column_space();
+        let mut corpus = Self::new(space);
+        corpus.add(CountedBatch::count(&analyzer, space, documents));
+        Ok(corpus)
+    }
+
+    /// Adds a batch.
+    pub fn add(&mut self, batch: CountedBatch) {
+        self.counts.merge(batch.counts);
+        for document in batch.documents {
+            self.any_list |= document.is_list;
+            self.any_features |= document.is_features;
+            if document.labels.is_empty() && self.without_label.is_none() {
+                self.without_label = Some(document.line);
+            }
+            self.keys.push(document.key);
+            self.weights.push(document.weight);
+            let numbers = document.labels.into_iter().map(|label| {
+                let next = self.label_names.len() as u32;
+                *self.label_numbers.entry(label).or_insert_with_key(|label| {
+                    self.label_names.push(label.clone());
+                    next
+                })
+            });
+            self.labels.push(numbers.collect());
+        }
+    }
+
+    /// How many documents were collected.
+    pub fn document_count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether the documents came as numbered features instead of text.
+    pub fn has_features(&self) -> bool {
+        self.any_features
+    }
+
+    /// One label a document unless labels came as lists.
+    fn task(&self, settings: &FitSettings) -> Result<Task, FitError> {
+        let task = settings.task.unwrap_or(if self.any_list { Task::MultiLabel } else { Task::SingleLabel });
+        if task == Task::SingleLabel {
+            if let Some(line) = self.without_label {
+                return Err(FitError::MissingLabel { line });
+            }
+            if let Some(row) = self.labels.iter().position(|labels| labels.len() > 1) {
+                let labels = self.labels[row].iter().map(|&label| self.label_names[label as usize].clone()).collect();
+                return Err(FitError::SeveralLabels { labels });
+            }
+        }
+        Ok(task)
+    }
+
+    /// Puts documents, classes and columns into an order that depends on the documents alone.
+    pub(super) fn prepare(self, settings: &FitSettings) -> Result<PreparedCorpus, FitError> {
+        if self.keys.is_empty() {
+            return Err(FitError::NoDocuments);
+        }
+        let task = self.task(settings)?;
+        let class_names = self.class_names(settings)?;
+        let class_numbers: BTreeMap<&str, u32> =
+            class_names.iter().enumerate().map(|(number, name)| (name.as_str(), number as u32)).collect();
+        let class_of_label: Vec<Option<u32>> =
+            self.label_names.iter().map(|name| class_numbers.get(name.as_str()).copied()).collect();
+        let classes_of = |row: u32| -> Vec<u32> {
+            let mut classes: Vec<u32> =
+                self.labels[row as usize].iter().filter_map(|&label| class_of_label[label as usize]).collect();
+            classes.sort_unstable();
+            classes
+        };
+        let mut row_order: Vec<u32> = (0..self.keys.len() as u32).collect();
+        let mut left_out = 0;
+        if task == Task::SingleLabel {
+            row_order.retain(|&row| !classes_of(row).is_empty());
+            left_out = self.keys.len() - row_order.len();
+        }
+        row_order.sort_unstable_by_key(|&row| self.keys[row as usize]);
+        let of_row: Vec<Vec<u32>> = row_order.iter().map(|&row| classes_of(row)).collect();
+        if class_names.len() == 1 && (task == Task::SingleLabel || of_row.iter().all(|classes| !classes.is_empty())) {
+            return Err(FitError::OneClass { class: class_names[0].clone(), documents: row_order.len() });
+        }
+        let keys = row_order.iter().map(|&row| self.keys[row as usize]).collect();
+        let weights = row_order.iter().map(|&row| self.weights[row as usize]).collect();
+        let arranged = self.counts.arrange(&row_order, &settings.limits);
+        if arranged.counts.column_count() == 0 {
+            return Err(FitError::NoFeatures);
+        }
+        let labels = ClassLabels { task, class_count: class_names.len(), of_row };
+        Ok(PreparedCorpus { arranged, keys, weights, labels, class_names, left_out })
+    }
+
+    fn class_names(&self, settings: &FitSettings) -> Result<Vec<String>, FitError> {
+        if self.label_names.is_empty() {
+            return Err(FitError::NoLabels { documents: self.keys.len() });
+        }
+        let Some(wanted) = &settings.classes else {
+            return Ok(self.label_numbers.keys().cloned().collect());
+        };
+        for class in wanted {
+            if !self.label_numbers.contains_key(class) {
+                let available: Vec<&str> = self.label_numbers.keys().take(20).map(String::as_str).collect();
+                let more = if self.label_numbers.len() > 20 { ", …" } else { "" };
+                let available = format!("{}{more}", available.join(", "));
+                return Err(FitError::UnknownClass { class: class.clone(), available });
+            }
+        }
+        let mut names = wanted.clone();
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
+    }
+}
+
+/// Documents in canonical order.
+pub(super) struct PreparedCorpus {
+    pub(super) arranged: crate::features::ArrangedCounts,
+    pub(super) keys: Vec<u128>,
+    pub(super) weights: Vec<f64>,
+    pub(super) labels: ClassLabels,
+    pub(super) class_names: Vec<String>,
+    /// Documents whose class was not asked for.
+    pub(super) left_out: usize,
+}
