@@ -1,5 +1,6 @@
 //! Classify text with probabilities that can be trusted.
 
+pub mod corpus;
 pub mod numeric;
 mod probability;
 mod progress;
