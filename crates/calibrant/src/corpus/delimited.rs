@@ -1,0 +1,429 @@
+//! CSV and TSV: a header line, then one record per row.
+//!
+//! CSV is read by RFC 4180: quoted fields may hold commas, line breaks and doubled quotes. TSV
+//! knows no such thing: a line is a row and a tab divides fields, because in tab-separated
+//! text a quotation mark at the start of a field is far more often speech than quoting, and
+//! a quoting reader then silently swallows rows up to the next quotation mark. A TSV field
+//! that is quoted as a whole is unquoted, so that files written by CSV libraries come out right.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+use super::error::RowProblem;
+use super::lines::{Cutter, RowEnds};
+use super::plan::{Plan, Value, check_distinct};
+use super::rows::{RowFormat, locate};
+use super::{Document, ReadError, ReadOptions};
+
+/// Which of the two it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Csv,
+    Tsv,
+}
+
+impl Dialect {
+    pub(super) fn row_ends(self) -> RowEnds {
+        match self {
+            Dialect::Csv => RowEnds::QUOTED,
+            Dialect::Tsv => RowEnds::Lines,
+        }
+    }
+
+    /// Hands every field to `visit` and returns how many there are.
+    fn split<'a>(
+        self,
+        row: &'a str,
+        visit: impl FnMut(usize, Field<'a>),
+    ) -> Result<usize, RowProblem> {
+        match self {
+            Dialect::Csv => split_csv(row, visit),
+            Dialect::Tsv => Ok(split_tsv(row, visit)),
+        }
+    }
+}
+
+/// A CSV or TSV file whose header has been read.
+pub(super) struct Delimited {
+    dialect: Dialect,
+    plan: Plan,
+    /// For every column of the file, where its value goes.
+    slots: Vec<Option<usize>>,
+}
+
+impl Delimited {
+    /// Reads the header and takes it off the first piece.
+    pub(super) fn new(
+        cutter: &mut Cutter,
+        dialect: Dialect,
+        file: &str,
+        options: &ReadOptions,
+    ) -> Result<Self, ReadError> {
+        let mut header: Vec<String> = Vec::new();
+        if let Some(piece) = cutter.peek()? {
+            let ends = dialect.row_ends();
+            let mut rows_used = 0;
+            for (line, row) in piece.rows(ends) {
+                rows_used += 1;
+                if row.is_empty() {
+                    continue;
+                }
+                let names = std::str::from_utf8(row)
+                    .map_err(|error| RowProblem::invalid_utf8(error.valid_up_to()))
+                    .and_then(|text| {
+                        let collect = |_, field: Field<'_>| header.push(field.value().into_owned());
+                        dialect.split(text, collect)
+                    });
+                names.map_err(|problem| locate(problem, file, line, row, options.max_row_bytes))?;
+                break;
+            }
+            piece.skip_rows(ends, rows_used);
+        }
+        check_distinct(&header, file)?;
+        let plan = Plan::resolve(file, options, &header)?;
+        let slot = |name: &String| plan.columns.iter().position(|column| column == name);
+        let slots = header.iter().map(slot).collect();
+        Ok(Self {
+            dialect,
+            plan,
+            slots,
+        })
+    }
+}
+
+impl RowFormat for Delimited {
+    fn row_ends(&self) -> RowEnds {
+        self.dialect.row_ends()
+    }
+
+    fn is_blank(&self, row: &str) -> bool {
+        row.is_empty()
+    }
+
+    fn document<'a>(
+        &self,
+        row: &'a str,
+        line: u64,
+        values: &mut Vec<Value<'a>>,
+    ) -> Result<Option<Document>, RowProblem> {
+        values.clear();
+        values.resize(self.plan.columns.len(), Value::Absent);
+        let found = self.dialect.split(row, |column, field| {
+            if let Some(&Some(slot)) = self.slots.get(column) {
+                values[slot] = Value::Text(field.value());
+            }
+        })?;
+        let expected = self.slots.len();
+        if found != expected {
+            let hint = match self.dialect {
+                Dialect::Tsv if found < expected => " (in TSV a row cannot hold a line break)",
+                Dialect::Csv if found > expected => " (a field with commas must be quoted)",
+                _ => "",
+            };
+            let fields = if expected == 1 { "field" } else { "fields" };
+            return Err(RowProblem::malformed(format!(
+                "expected {expected} {fields} as in the header, found {found}{hint}"
+            )));
+        }
+        self.plan.document(values, line)
+    }
+}
+
+/// A field as it stands in the file, so that only wanted fields are unquoted.
+#[derive(Debug, Clone, Copy)]
+struct Field<'a> {
+    inner: &'a str,
+    has_doubled_quotes: bool,
+}
+
+impl<'a> Field<'a> {
+    fn value(self) -> Cow<'a, str> {
+        if self.has_doubled_quotes {
+            Cow::Owned(self.inner.replace("\"\"", "\""))
+        } else {
+            Cow::Borrowed(self.inner)
+        }
+    }
+}
+
+fn split_csv<'a>(
+    row: &'a str,
+    mut visit: impl FnMut(usize, Field<'a>),
+) -> Result<usize, RowProblem> {
+    let bytes = row.as_bytes();
+    let mut start = 0;
+    let mut count = 0;
+    loop {
+        let end = if bytes.get(start) == Some(&b'"') {
+            let (close, has_doubled_quotes) = closing_quote(bytes, start + 1)
+                .ok_or_else(|| RowProblem::at(start, "the quote opened here is never closed"))?;
+            visit(
+                count,
+                Field {
+                    inner: &row[start + 1..close],
+                    has_doubled_quotes,
+                },
+            );
+            close + 1
+        } else {
+            let end = memchr(b',', &bytes[start..]).map_or(bytes.len(), |at| start + at);
+            visit(
+                count,
+                Field {
+                    inner: &row[start..end],
+                    has_doubled_quotes: false,
+                },
+            );
+            end
+        };
+        count += 1;
+        match bytes.get(end) {
+            None => return Ok(count),
+            Some(b',') => start = end + 1,
+            Some(_) => {
+                let reason = "a closing quote must be followed by a comma or a line end; \
+                              a quote inside a quoted field must be doubled";
+                return Err(RowProblem::at(end, reason));
+            }
+        }
+    }
+}
+
+/// Where the quoted field that starts at `from` is closed, and whether it has doubled quotes.
+fn closing_quote(bytes: &[u8], from: usize) -> Option<(usize, bool)> {
+    let mut at = from;
+    let mut has_doubled_quotes = false;
+    loop {
+        at += memchr(b'"', &bytes[at..])?;
+        if bytes.get(at + 1) != Some(&b'"') {
+            return Some((at, has_doubled_quotes));
+        }
+        has_doubled_quotes = true;
+        at += 2;
+    }
+}
+
+fn split_tsv<'a>(row: &'a str, mut visit: impl FnMut(usize, Field<'a>)) -> usize {
+    let mut count = 0;
+    for field in row.split('\t') {
+        let quoted = field.as_bytes().first() == Some(&b'"');
+        let whole = match quoted.then(|| closing_quote(field.as_bytes(), 1)).flatten() {
+            Some((close, has_doubled_quotes)) if close + 1 == field.len() => Field {
+                inner: &field[1..close],
+                has_doubled_quotes,
+            },
+            _ => Field {
+                inner: field,
+                has_doubled_quotes: false,
+            },
+        };
+        visit(count, whole);
+        count += 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{read, text_of};
+    use super::super::{Fields, Format, NoRowsReason, ReadError, ReadOptions};
+    use proptest::prelude::*;
+
+    fn csv() -> ReadOptions {
+        ReadOptions {
+            format: Some(Format::Csv),
+            ..ReadOptions::default()
+        }
+    }
+
+    fn tsv() -> ReadOptions {
+        ReadOptions {
+            format: Some(Format::Tsv),
+            ..ReadOptions::default()
+        }
+    }
+
+    #[test]
+    fn quoted_fields_hold_commas_quotes_and_line_breaks() {
+        let text =
+            "label,text\r\na,\"one, \"\"two\"\"\r\nthree\"\r\n\r\nb,plain \"quote\"\r\n\"c\",\"\"";
+        let (documents, _) = read(text.as_bytes(), &csv()).unwrap();
+        assert_eq!(
+            text_of(&documents),
+            ["one, \"two\"\r\nthree", "plain \"quote\"", ""]
+        );
+        assert_eq!(
+            documents.iter().map(|d| d.line).collect::<Vec<_>>(),
+            [2, 5, 6]
+        );
+        assert_eq!(documents[2].labels, ["c"]);
+    }
+
+    #[test]
+    fn fields_are_joined_in_the_order_asked_for() {
+        let fields = Fields {
+            text: vec!["body".into(), "überschrift".into()],
+            id: Some("key".into()),
+            weight: Some("w".into()),
+            label_separator: Some("|".into()),
+            ..Fields::default()
+        };
+        let text = "\u{FEFF}überschrift,body,label,key,w\nT,B,x|y,k1,2.5\n";
+        let (documents, _) = read(text.as_bytes(), &ReadOptions { fields, ..csv() }).unwrap();
+        assert_eq!(text_of(&documents), ["B\nT"]);
+        assert_eq!(documents[0].labels, ["x", "y"]);
+        assert_eq!(
+            (documents[0].id.as_deref(), documents[0].weight),
+            (Some("k1"), 2.5)
+        );
+    }
+
+    #[test]
+    fn a_row_of_another_length_than_the_header_is_malformed() {
+        let error = read(b"text,label,x\na,b,c\n1,2,3,4,5\n", &csv())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("line 3: expected 3 fields as in the header, found 5"),
+            "{error}"
+        );
+        let error = read(b"text\tlabel\na\tb\n\nonly one\n", &tsv())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("line 4: expected 2 fields as in the header, found 1"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn careless_quotes_are_malformed_with_their_place() {
+        let error = read(b"text,label\na,b\n\"open,c\nd,e\n", &csv())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.ends_with("line 3, column 1: the quote opened here is never closed"),
+            "{error}"
+        );
+        let error = read("text,label\n\"ü\" b,c\n".as_bytes(), &csv())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("line 2, column 4: a closing quote must be followed"),
+            "{error}"
+        );
+        let skipping = ReadOptions {
+            skip_bad_rows: true,
+            ..csv()
+        };
+        let (documents, summary) = read(b"text,label\n\"a\" b,c\nd,e\n", &skipping).unwrap();
+        assert_eq!((text_of(&documents), summary.bad_row_count), (vec!["d"], 1));
+    }
+
+    #[test]
+    fn headers_are_checked_before_any_row() {
+        let outcome = read(b"text,label,text\n", &csv());
+        let Err(ReadError::DuplicateField {
+            field,
+            first_column,
+            second_column,
+            ..
+        }) = outcome
+        else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(
+            (field.as_str(), first_column, second_column),
+            ("text", 1, 3)
+        );
+        let outcome = read(b"text;label\nbad,row,here\n", &csv());
+        assert!(matches!(outcome, Err(ReadError::UnknownField { field, .. }) if field == "text"));
+        assert!(read(b"text,label,,\na,b,,\n", &csv()).is_ok());
+        let outcome = read(b"\ntext,label\n\n", &csv());
+        let Err(ReadError::NoRows { reason, .. }) = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!(reason, NoRowsReason::HeaderOnly);
+    }
+
+    #[test]
+    fn invalid_utf8_is_placed_on_its_physical_line() {
+        let error = read(b"text,label\n\"a\nb\xFFc\",d\n", &csv()).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                ReadError::InvalidUtf8 {
+                    line: 3,
+                    column: 2,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        let error = read(b"te\xFFxt,label\n", &csv()).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                ReadError::InvalidUtf8 {
+                    line: 1,
+                    column: 3,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn in_tsv_a_quotation_mark_is_speech_unless_it_wraps_the_field() {
+        let text =
+            "label\ttext\na\t\"Hi\" she said\nb\t\"never closed\nc\t\"say \"\"hi\"\"\"\nd\t\"\"\n";
+        let (documents, _) = read(text.as_bytes(), &tsv()).unwrap();
+        assert_eq!(
+            text_of(&documents),
+            ["\"Hi\" she said", "\"never closed", "say \"hi\"", ""]
+        );
+    }
+
+    #[test]
+    fn a_row_of_tabs_is_a_row_and_an_empty_line_is_none() {
+        let (documents, _) = read(b"text\tlabel\r\n\t\r\n\r\na\tb\r\n", &tsv()).unwrap();
+        assert_eq!(text_of(&documents), ["", "a"]);
+        assert!(documents[0].labels.is_empty());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+        #[test]
+        fn what_the_csv_crate_writes_is_read_back(
+            rows in prop::collection::vec(("[a,\"\n\r ü]{0,12}", "[a-c]", ".*"), 1..30),
+            crlf in any::<bool>(),
+        ) {
+            let terminator = if crlf { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') };
+            let mut writer = csv::WriterBuilder::new().terminator(terminator).from_writer(Vec::new());
+            writer.write_record(["text", "label", "other"]).unwrap();
+            for (text, label, other) in &rows {
+                writer.write_record([text, label, other]).unwrap();
+            }
+            let bytes = writer.into_inner().unwrap();
+            let (documents, _) = read(&bytes, &csv()).unwrap();
+            let expected: Vec<&str> = rows.iter().map(|row| row.0.as_str()).collect();
+            prop_assert_eq!(text_of(&documents), expected);
+            prop_assert!(documents.iter().zip(&rows).all(|(d, row)| d.labels == [row.1.clone()]));
+        }
+
+        #[test]
+        fn well_formed_files_are_read_as_the_csv_crate_reads_them(
+            bytes in prop::collection::vec(prop::sample::select(b"ab,\"\n".to_vec()), 0..60),
+        ) {
+            let mut text = b"text,label\n".to_vec();
+            text.extend(bytes);
+            let Ok((documents, _)) = read(&text, &csv()) else { return Ok(()) };
+            let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_slice());
+            let expected: Vec<String> =
+                reader.records().map(|record| record.unwrap()[0].to_owned()).collect();
+            prop_assert_eq!(text_of(&documents), expected);
+        }
+    }
+}

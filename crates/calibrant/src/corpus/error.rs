@@ -1,0 +1,353 @@
+//! What can go wrong while reading, said so that the file can be mended.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use super::Filter;
+
+/// Why a source could not be read. Names the file, the place and what to do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// There is nothing at this path.
+    #[error("{}: no such file or folder", path.display())]
+    NotFound {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// A folder was given where it cannot be read.
+    #[error("{}: is a folder; {hint}", path.display())]
+    IsDirectory {
+        /// The path as given.
+        path: PathBuf,
+        /// What a folder must look like.
+        hint: &'static str,
+    },
+    /// The folder format was asked for, and the path is no folder.
+    #[error("{}: is not a folder; the folder format needs one subfolder of text files per class", path.display())]
+    NotADirectory {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// The file has no bytes.
+    #[error("{file}: is empty")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// The file could be read, and no row was left.
+    #[error("{file}: {reason}")]
+    NoRows {
+        /// The file.
+        file: String,
+        /// Where the rows went.
+        reason: NoRowsReason,
+    },
+    /// A field that was asked for is not there.
+    #[error("{file}: there is no field `{field}`; {}", fields_there_are(available))]
+    UnknownField {
+        /// The file.
+        file: String,
+        /// The field that was asked for.
+        field: String,
+        /// The fields of the file (of its first row in JSON Lines).
+        available: Vec<String>,
+    },
+    /// Two columns have the same name.
+    #[error(
+        "{file}: columns {first_column} and {second_column} are both named `{field}`; rename one of them"
+    )]
+    DuplicateField {
+        /// The file.
+        file: String,
+        /// The name.
+        field: String,
+        /// The first column of that name, from 1.
+        first_column: usize,
+        /// The second column of that name, from 1.
+        second_column: usize,
+    },
+    /// A row cannot be understood.
+    #[error("{0}")]
+    BadRow(BadRow),
+    /// A row is not UTF-8.
+    #[error(
+        "{file}, line {line}, column {column}: not valid UTF-8; convert the file (for example with iconv)"
+    )]
+    InvalidUtf8 {
+        /// The file.
+        file: String,
+        /// The physical line, from 1.
+        line: u64,
+        /// The first character that is not UTF-8, from 1.
+        column: u64,
+    },
+    /// The gzip or Zstandard stream is broken or ends too early.
+    #[error(
+        "{file}: the compressed data cannot be read ({reason}); the file may be cut off or damaged"
+    )]
+    Compressed {
+        /// The file.
+        file: String,
+        /// What the decoder said.
+        reason: String,
+    },
+    /// The Parquet file cannot be read.
+    #[error("{file}: the Parquet data cannot be read: {reason}")]
+    Parquet {
+        /// The file.
+        file: String,
+        /// What the decoder said.
+        reason: String,
+    },
+    /// The operating system refused.
+    #[error("{file}: {source}")]
+    Io {
+        /// The file.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Neither the name nor the first bytes tell the format.
+    #[error(
+        "{file}: the format cannot be told; give it with --format csv, tsv, jsonl, parquet, fasttext, folder or svmlight"
+    )]
+    UnknownFormat {
+        /// The file.
+        file: String,
+    },
+    /// A single row is longer than allowed.
+    #[error(
+        "{file}, line {line}: the row is longer than {limit} bytes; is a line break or a closing quote missing?"
+    )]
+    RowTooLong {
+        /// The file.
+        file: String,
+        /// The line where the row starts.
+        line: u64,
+        /// The most bytes a row may have.
+        limit: usize,
+    },
+    /// Parquet that does not come from a plain file is too large to be laid aside.
+    #[error(
+        "{file}: more than {limit} bytes of Parquet from a stream; unpack it into a file first"
+    )]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// The most bytes that are laid aside.
+        limit: u64,
+    },
+}
+
+/// A row that cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadRow {
+    /// The file.
+    pub file: String,
+    /// Where the row starts, from 1.
+    pub line: u64,
+    /// The character in that line, from 1, where it is known.
+    pub column: Option<u64>,
+    /// The field at fault, where it is known.
+    pub field: Option<String>,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl fmt::Display for BadRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, line {}", self.file, self.line)?;
+        if let Some(column) = self.column {
+            write!(f, ", column {column}")?;
+        }
+        if let Some(field) = &self.field {
+            write!(f, ", field `{field}`")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+/// Why a readable file has no rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoRowsReason {
+    /// There is a header and nothing below it.
+    HeaderOnly,
+    /// There are only blank lines, or no rows at all.
+    Blank,
+    /// The class folders hold no text files.
+    NoFiles,
+    /// No row passed the filters.
+    AllFiltered {
+        /// The rows that were looked at.
+        rows_read: u64,
+        /// The filters.
+        filters: Vec<Filter>,
+    },
+    /// Every row was malformed (and skipped).
+    AllBad {
+        /// How many.
+        bad_rows: u64,
+        /// The first of them.
+        first: BadRow,
+    },
+}
+
+impl fmt::Display for NoRowsReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HeaderOnly => f.write_str("has a header line and no rows"),
+            Self::Blank => f.write_str("has no rows"),
+            Self::NoFiles => f.write_str("the class folders hold no .txt files"),
+            Self::AllFiltered { rows_read, filters } => {
+                let filters: Vec<String> = filters.iter().map(ToString::to_string).collect();
+                let filters = filters.join(" and ");
+                write!(
+                    f,
+                    "none of the {rows_read} rows passes the filter {filters}"
+                )
+            }
+            Self::AllBad { bad_rows, first } => {
+                write!(f, "all {bad_rows} rows are malformed; the first: {first}")
+            }
+        }
+    }
+}
+
+/// Lists field names for a message, the first thirty of them.
+pub(super) fn fields_there_are(available: &[String]) -> String {
+    const SHOWN: usize = 30;
+    if available.is_empty() {
+        return "there are no fields".to_owned();
+    }
+    let names: Vec<String> = available
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let more = match available.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("the fields are {}{more}", names.join(", "))
+}
+
+/// What is wrong with one row, before it is known which row of which file it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RowProblem {
+    pub(super) kind: ProblemKind,
+    /// Bytes from the start of the row.
+    pub(super) offset: Option<usize>,
+    pub(super) field: Option<String>,
+    pub(super) reason: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ProblemKind {
+    Malformed,
+    /// A text field is absent; JSON Lines adds which fields the row has.
+    MissingField,
+    InvalidUtf8,
+    TooLong,
+}
+
+impl RowProblem {
+    pub(super) fn malformed(reason: impl Into<String>) -> Self {
+        Self {
+            kind: ProblemKind::Malformed,
+            offset: None,
+            field: None,
+            reason: reason.into(),
+        }
+    }
+
+    pub(super) fn in_field(field: &str, reason: impl Into<String>) -> Self {
+        Self {
+            field: Some(field.to_owned()),
+            ..Self::malformed(reason)
+        }
+    }
+
+    pub(super) fn at(offset: usize, reason: impl Into<String>) -> Self {
+        Self {
+            offset: Some(offset),
+            ..Self::malformed(reason)
+        }
+    }
+
+    pub(super) fn missing(field: &str) -> Self {
+        Self {
+            kind: ProblemKind::MissingField,
+            ..Self::in_field(field, "the row has no such field")
+        }
+    }
+
+    pub(super) fn invalid_utf8(offset: usize) -> Self {
+        Self {
+            kind: ProblemKind::InvalidUtf8,
+            ..Self::at(offset, "not valid UTF-8")
+        }
+    }
+
+    pub(super) fn too_long() -> Self {
+        Self {
+            kind: ProblemKind::TooLong,
+            ..Self::malformed("the row is too long")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_say_where_and_what_to_do() {
+        let bad = BadRow {
+            file: "a.csv".into(),
+            line: 7,
+            column: Some(3),
+            field: Some("weight".into()),
+            reason: "must be above zero".into(),
+        };
+        assert_eq!(
+            ReadError::BadRow(bad.clone()).to_string(),
+            "a.csv, line 7, column 3, field `weight`: must be above zero"
+        );
+        let unknown = ReadError::UnknownField {
+            file: "a.csv".into(),
+            field: "txt".into(),
+            available: vec!["text".into(), "größe".into()],
+        };
+        assert_eq!(
+            unknown.to_string(),
+            "a.csv: there is no field `txt`; the fields are `text`, `größe`"
+        );
+        let filtered = NoRowsReason::AllFiltered {
+            rows_read: 5,
+            filters: vec!["split=train".parse().unwrap()],
+        };
+        assert_eq!(
+            filtered.to_string(),
+            "none of the 5 rows passes the filter split=train"
+        );
+        assert!(
+            NoRowsReason::AllBad {
+                bad_rows: 1,
+                first: bad
+            }
+            .to_string()
+            .contains("line 7")
+        );
+    }
+
+    #[test]
+    fn a_thousand_fields_do_not_make_an_endless_message() {
+        let names: Vec<String> = (0..1000).map(|number| number.to_string()).collect();
+        let listed = fields_there_are(&names);
+        assert!(listed.ends_with("`29` and 970 more"), "{listed}");
+        assert_eq!(fields_there_are(&[]), "there are no fields");
+    }
+}

@@ -1,0 +1,162 @@
+//! Which fields of a file mean what, which rows are wanted, and how strict to be.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Format;
+
+/// Which field holds the text, the label and so on. A fitted model keeps it, so that
+/// new files are read the way the training file was.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Fields {
+    /// The text fields, joined by line breaks in this order; empty means `text`.
+    pub text: Vec<String>,
+    /// The label field; `None` means `label`.
+    pub label: Option<String>,
+    /// Splits a written label into several, as `;` does in `grain;wheat`. Lists need none.
+    pub label_separator: Option<String>,
+    /// The field with the document's identifier.
+    pub id: Option<String>,
+    /// The field with the document's weight.
+    pub weight: Option<String>,
+}
+
+impl Fields {
+    /// The label field, named or by default.
+    pub fn label_name(&self) -> &str {
+        self.label.as_deref().unwrap_or("label")
+    }
+}
+
+/// Keeps only the rows whose field has this very value.
+///
+/// Values are compared as they are printed (`1` is not `1.0`); a list matches if one of
+/// its elements does; a row without the field does not match.
+///
+/// ```
+/// use calibrant::corpus::Filter;
+/// let filter: Filter = "split=train".parse()?;
+/// assert_eq!((filter.field.as_str(), filter.value.as_str()), ("split", "train"));
+/// assert_eq!("note=a=b".parse::<Filter>()?.value, "a=b"); // the first sign divides
+/// # Ok::<(), calibrant::corpus::FilterError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Filter {
+    /// The field to look at.
+    pub field: String,
+    /// What it must hold.
+    pub value: String,
+}
+
+/// A filter that is not written as FIELD=VALUE.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no filter; write FIELD=VALUE, for example split=train")]
+pub struct FilterError(pub String);
+
+impl FromStr for Filter {
+    type Err = FilterError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('=') {
+            Some((field, value)) if !field.is_empty() => Ok(Filter {
+                field: field.to_owned(),
+                value: value.to_owned(),
+            }),
+            _ => Err(FilterError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.field, self.value)
+    }
+}
+
+/// What to do about labels: fitting and evaluating need them, predicting does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LabelNeed {
+    /// The file must have the label field (single rows may leave it empty).
+    #[default]
+    Required,
+    /// Labels are read if the file has the field.
+    IfPresent,
+    /// Labels are not looked at.
+    Ignored,
+}
+
+/// How to read a file.
+///
+/// ```
+/// use calibrant::corpus::ReadOptions;
+/// assert_eq!(ReadOptions::default().max_row_bytes, 67_108_864); // by hand: 64 · 2^20
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadOptions {
+    /// Which field means what.
+    pub fields: Fields,
+    /// Rows must pass all of these.
+    pub filters: Vec<Filter>,
+    /// The format, if the name and the first bytes shall not decide.
+    pub format: Option<Format>,
+    /// Count malformed rows instead of stopping at the first.
+    pub skip_bad_rows: bool,
+    /// Whether labels are needed.
+    pub labels_required: LabelNeed,
+    /// A longer row (or file, in a folder) is an error, so that a missing line break or
+    /// closing quote cannot fill the memory.
+    pub max_row_bytes: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            fields: Fields::default(),
+            filters: Vec::new(),
+            format: None,
+            skip_bad_rows: false,
+            labels_required: LabelNeed::Required,
+            max_row_bytes: 64 << 20,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_a_field_and_a_value() {
+        assert!("split".parse::<Filter>().is_err());
+        assert!(
+            "=train"
+                .parse::<Filter>()
+                .unwrap_err()
+                .to_string()
+                .contains("FIELD=VALUE")
+        );
+        assert_eq!("split=".parse::<Filter>().unwrap().value, "");
+        assert_eq!(
+            "größe=klein".parse::<Filter>().unwrap().to_string(),
+            "größe=klein"
+        );
+    }
+
+    #[test]
+    fn fields_survive_being_saved_and_may_be_left_out() {
+        let fields = Fields {
+            text: vec!["title".into(), "body".into()],
+            ..Fields::default()
+        };
+        let saved = serde_json::to_string(&fields).unwrap();
+        assert_eq!(serde_json::from_str::<Fields>(&saved).unwrap(), fields);
+        assert_eq!(
+            serde_json::from_str::<Fields>("{}").unwrap(),
+            Fields::default()
+        );
+        assert_eq!(fields.label_name(), "label");
+    }
+}

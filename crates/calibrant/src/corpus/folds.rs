@@ -1,0 +1,389 @@
+//! Divides documents into folds that all look alike.
+
+/// Which fold every document belongs to.
+///
+/// Every class is spread evenly over the folds, and the division depends on what the documents
+/// say, never on the order they come in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folds {
+    count: usize,
+    assignment: Vec<u8>,
+}
+
+/// Why documents cannot be divided.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FoldError {
+    /// The number of folds is not supported.
+    #[error("{found} folds were asked for; it must be between 2 and 255")]
+    FoldCount {
+        /// The number asked for.
+        found: usize,
+    },
+    /// Some folds would be empty.
+    #[error("{documents} documents cannot fill {folds} folds; use fewer folds")]
+    TooFewDocuments {
+        /// Documents there are.
+        documents: usize,
+        /// Folds asked for.
+        folds: usize,
+    },
+    /// There is not one set of labels per document.
+    #[error("{keys} documents come with {labels} sets of labels")]
+    LengthMismatch {
+        /// Documents.
+        keys: usize,
+        /// Sets of labels.
+        labels: usize,
+    },
+    /// A label is not the number of a class.
+    #[error("document {document} has label {label}, but there are only {class_count} classes")]
+    UnknownLabel {
+        /// The position of the document.
+        document: usize,
+        /// Its label.
+        label: u32,
+        /// Classes there are.
+        class_count: usize,
+    },
+}
+
+impl Folds {
+    /// Spreads every class evenly over the folds, for one label per document or for several.
+    ///
+    /// `keys[i]` is a hash of what document `i` says; equal keys are interchangeable. Classes
+    /// are taken from the rarest to the commonest, since the rare ones leave the least choice. Their
+    /// documents, in an order drawn from the seed and the key, go to the fold that has the fewest of
+    /// the class so far; ties go to the fold with the fewest documents, then to chance.
+    /// Documents without labels fill up at the end.
+    ///
+    /// With one label per document, a class's counts in two folds differ by at most one, and so
+    /// do the sizes of folds.
+    ///
+    /// # When it misleads
+    /// Near-duplicates (a message and a reply that quotes it) may fall into different folds,
+    /// and then held-out scores are too good.
+    ///
+    /// ```
+    /// use calibrant::corpus::Folds;
+    /// let keys: Vec<u128> = (0..10).collect();
+    /// let labels: Vec<Vec<u32>> = (0..10).map(|i| vec![u32::from(i >= 4)]).collect(); // 4 and 6
+    /// let folds = Folds::stratified(&keys, &labels, 2, 2, 7)?;
+    /// let rare_in_fold_0 = (0..4).filter(|&document| folds.of(document) == 0).count();
+    /// assert_eq!(rare_in_fold_0, 2); // by hand: 4 / 2
+    /// # Ok::<(), calibrant::corpus::FoldError>(())
+    /// ```
+    pub fn stratified(
+        keys: &[u128],
+        labels: &[Vec<u32>],
+        class_count: usize,
+        fold_count: usize,
+        seed: u64,
+    ) -> Result<Folds, FoldError> {
+        check(keys, labels, class_count, fold_count)?;
+        let order = drawn_order(keys, labels, seed);
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); class_count];
+        for &document in &order {
+            let own = &labels[document as usize];
+            for (at, &label) in own.iter().enumerate() {
+                // A label that is listed twice is one label.
+                if !own[..at].contains(&label) {
+                    members[label as usize].push(document);
+                }
+            }
+        }
+        let mut classes: Vec<usize> = (0..class_count).collect();
+        classes.sort_by_key(|&class| members[class].len());
+
+        let mut spread = Spread {
+            seed,
+            assignment: vec![UNASSIGNED; keys.len()],
+            sizes: vec![0; fold_count],
+            of_class: vec![0; class_count * fold_count],
+        };
+        for class in classes {
+            for &document in &members[class] {
+                spread.assign(document as usize, Some(class), keys, labels);
+            }
+        }
+        for &document in &order {
+            spread.assign(document as usize, None, keys, labels);
+        }
+        Ok(Folds {
+            count: fold_count,
+            assignment: spread.assignment,
+        })
+    }
+
+    /// How many folds there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The fold of a document, from 0.
+    ///
+    /// # Panics
+    /// If there is no such document.
+    pub fn of(&self, document: usize) -> usize {
+        usize::from(self.assignment[document])
+    }
+
+    /// The fold of every document.
+    pub fn assignment(&self) -> &[u8] {
+        &self.assignment
+    }
+}
+
+const UNASSIGNED: u8 = u8::MAX;
+
+fn check(
+    keys: &[u128],
+    labels: &[Vec<u32>],
+    class_count: usize,
+    fold_count: usize,
+) -> Result<(), FoldError> {
+    if !(2..=255).contains(&fold_count) {
+        return Err(FoldError::FoldCount { found: fold_count });
+    }
+    if keys.len() != labels.len() {
+        return Err(FoldError::LengthMismatch {
+            keys: keys.len(),
+            labels: labels.len(),
+        });
+    }
+    if keys.len() < fold_count {
+        return Err(FoldError::TooFewDocuments {
+            documents: keys.len(),
+            folds: fold_count,
+        });
+    }
+    for (document, own) in labels.iter().enumerate() {
+        if let Some(&label) = own.iter().find(|&&label| label as usize >= class_count) {
+            return Err(FoldError::UnknownLabel {
+                document,
+                label,
+                class_count,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The documents in an order that the seed and their content decide. Only documents with equal
+/// keys and equal labels, which are interchangeable, keep the order they came in.
+fn drawn_order(keys: &[u128], labels: &[Vec<u32>], seed: u64) -> Vec<u32> {
+    let mut order: Vec<(u64, u32)> = keys
+        .iter()
+        .enumerate()
+        .map(|(document, &key)| (hash(seed, key), document as u32))
+        .collect();
+    order.sort_by(|&(a_hash, a), &(b_hash, b)| {
+        let content = |document: u32| (keys[document as usize], &labels[document as usize]);
+        a_hash
+            .cmp(&b_hash)
+            .then_with(|| content(a).cmp(&content(b)))
+    });
+    order.into_iter().map(|(_, document)| document).collect()
+}
+
+/// The folds as they fill.
+struct Spread {
+    seed: u64,
+    assignment: Vec<u8>,
+    sizes: Vec<usize>,
+    /// Documents of class `c` in fold `f`, at `c · folds + f`.
+    of_class: Vec<u32>,
+}
+
+impl Spread {
+    fn assign(
+        &mut self,
+        document: usize,
+        class: Option<usize>,
+        keys: &[u128],
+        labels: &[Vec<u32>],
+    ) {
+        if self.assignment[document] != UNASSIGNED {
+            return;
+        }
+        let fold_count = self.sizes.len();
+        let draw = hash(self.seed, keys[document]);
+        let fold = (0..fold_count)
+            .min_by_key(|&fold| {
+                let already = class.map_or(0, |class| self.of_class[class * fold_count + fold]);
+                (already, self.sizes[fold], mix(draw ^ (fold as u64 + 1)))
+            })
+            .unwrap_or(0);
+        // At most 255 folds, numbered from 0, so 255 itself stays free for "unassigned".
+        self.assignment[document] = fold as u8;
+        self.sizes[fold] += 1;
+        let own = &labels[document];
+        for (at, &label) in own.iter().enumerate() {
+            if !own[..at].contains(&label) {
+                self.of_class[label as usize * fold_count + fold] += 1;
+            }
+        }
+    }
+}
+
+/// Spreads a seed and a key over 64 bits. Fixed for all time: saved folds depend on it.
+fn hash(seed: u64, key: u128) -> u64 {
+    let low = mix(seed ^ mix(key as u64));
+    mix(low ^ mix((key >> 64) as u64).rotate_left(32))
+}
+
+/// The output step of the splitmix64 generator: every input bit reaches every output bit.
+fn mix(state: u64) -> u64 {
+    let mut z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Counts of a class in every fold.
+    fn counts(folds: &Folds, labels: &[Vec<u32>], class: u32) -> Vec<usize> {
+        let mut counts = vec![0; folds.count()];
+        for (document, own) in labels.iter().enumerate() {
+            if own.contains(&class) {
+                counts[folds.of(document)] += 1;
+            }
+        }
+        counts
+    }
+
+    fn range(counts: &[usize]) -> usize {
+        counts.iter().max().unwrap() - counts.iter().min().unwrap()
+    }
+
+    fn sizes(folds: &Folds) -> Vec<usize> {
+        let mut sizes = vec![0; folds.count()];
+        folds
+            .assignment()
+            .iter()
+            .for_each(|&fold| sizes[usize::from(fold)] += 1);
+        sizes
+    }
+
+    #[test] // The first outputs of splitmix64 from state 0, as printed with the published generator.
+    fn the_mixer_is_splitmix64() {
+        assert_eq!(mix(0), 0xE220_A839_7B1D_CDAF);
+        assert_eq!(mix(0x9E37_79B9_7F4A_7C15), 0x6E78_9E6A_A1B9_65F4);
+    }
+
+    #[test] // Guards saved folds against a change of the hash.
+    fn the_assignment_is_fixed_for_all_time() {
+        let keys: Vec<u128> = (0..12).map(|n| n * 0x1234_5678_9ABC_DEF0_1357).collect();
+        let labels: Vec<Vec<u32>> = (0..12).map(|n| vec![n % 3]).collect();
+        let folds = Folds::stratified(&keys, &labels, 3, 3, 42).unwrap();
+        assert_eq!(folds.assignment(), [0, 1, 2, 2, 0, 1, 0, 2, 2, 1, 1, 0]);
+        let other = Folds::stratified(&keys, &labels, 3, 3, 43).unwrap();
+        assert_ne!(folds, other);
+    }
+
+    #[test]
+    fn impossible_divisions_are_explained() {
+        let labels = vec![vec![0]; 3];
+        let divide = |folds, classes| Folds::stratified(&[1, 2, 3], &labels, classes, folds, 0);
+        assert_eq!(divide(1, 1), Err(FoldError::FoldCount { found: 1 }));
+        assert_eq!(divide(256, 1), Err(FoldError::FoldCount { found: 256 }));
+        assert_eq!(
+            divide(4, 1),
+            Err(FoldError::TooFewDocuments {
+                documents: 3,
+                folds: 4
+            })
+        );
+        let unknown = FoldError::UnknownLabel {
+            document: 0,
+            label: 0,
+            class_count: 0,
+        };
+        assert_eq!(divide(2, 0), Err(unknown));
+        let short = Folds::stratified(&[1, 2], &labels, 1, 2, 0);
+        assert_eq!(short, Err(FoldError::LengthMismatch { keys: 2, labels: 3 }));
+    }
+
+    #[test]
+    fn the_largest_number_of_folds_fills_them_all() {
+        let keys: Vec<u128> = (0..255).collect();
+        let folds = Folds::stratified(&keys, &vec![vec![]; 255], 0, 255, 1).unwrap();
+        assert_eq!(sizes(&folds), vec![1; 255]);
+    }
+
+    #[test]
+    fn rare_labels_of_multi_label_data_are_spread() {
+        // Label 0 is on every document, label 1 on every tenth, label 2 on every fiftieth.
+        let labels: Vec<Vec<u32>> = (0..500u32)
+            .map(|n| {
+                let rare = [(n % 10 == 0, 1), (n % 50 == 0, 2)];
+                let rare = rare.into_iter().filter(|pair| pair.0).map(|pair| pair.1);
+                std::iter::once(0).chain(rare).collect()
+            })
+            .collect();
+        let keys: Vec<u128> = (0..500).collect();
+        let folds = Folds::stratified(&keys, &labels, 3, 5, 9).unwrap();
+        assert_eq!(counts(&folds, &labels, 2), [2; 5]);
+        assert_eq!(counts(&folds, &labels, 1), [10; 5]);
+        assert_eq!(sizes(&folds), [100; 5]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        #[test]
+        fn single_labels_and_sizes_differ_by_at_most_one(
+            labels in prop::collection::vec(0u32..6, 12..200),
+            fold_count in 2usize..12,
+            seed in any::<u64>(),
+        ) {
+            let labels: Vec<Vec<u32>> =
+                labels.into_iter().map(|l| if l == 5 { vec![] } else { vec![l] }).collect();
+            let keys: Vec<u128> = (0..labels.len() as u128).collect();
+            let folds = Folds::stratified(&keys, &labels, 5, fold_count, seed).unwrap();
+            for class in 0..5 {
+                prop_assert!(range(&counts(&folds, &labels, class)) <= 1);
+            }
+            prop_assert!(range(&sizes(&folds)) <= 1);
+        }
+
+        #[test]
+        fn the_order_of_documents_does_not_matter(
+            documents in prop::collection::vec((0u128..40, prop::collection::vec(0u32..4, 0..3)), 5..60),
+            (fold_count, seed, rotation) in (2usize..5, any::<u64>(), any::<prop::sample::Index>()),
+        ) {
+            let divide = |documents: &[(u128, Vec<u32>)]| {
+                let (keys, labels): (Vec<u128>, Vec<Vec<u32>>) = documents.iter().cloned().unzip();
+                let folds = Folds::stratified(&keys, &labels, 4, fold_count, seed).unwrap();
+                // Equal documents are interchangeable, so compare what is in which fold.
+                let mut placed: Vec<(u128, Vec<u32>, usize)> = documents
+                    .iter()
+                    .enumerate()
+                    .map(|(at, (key, own))| (*key, own.clone(), folds.of(at)))
+                    .collect();
+                placed.sort();
+                placed
+            };
+            let mut permuted = documents.clone();
+            permuted.rotate_left(rotation.index(documents.len()));
+            permuted.reverse();
+            prop_assert_eq!(divide(&documents), divide(&permuted));
+        }
+
+        #[test]
+        fn no_fold_is_empty_and_labels_are_spread_when_there_are_several(
+            labels in prop::collection::vec(prop::collection::btree_set(0u32..5, 0..4), 40..150),
+            seed in any::<u64>(),
+        ) {
+            let labels: Vec<Vec<u32>> = labels.into_iter().map(|l| l.into_iter().collect()).collect();
+            let keys: Vec<u128> = (0..labels.len() as u128).collect();
+            let folds = Folds::stratified(&keys, &labels, 5, 5, seed).unwrap();
+            prop_assert!(sizes(&folds).iter().all(|&size| size > 0));
+            let rarest = (0..5).min_by_key(|&c| labels.iter().filter(|l| l.contains(&c)).count());
+            prop_assert!(range(&counts(&folds, &labels, rarest.unwrap())) <= 1);
+        }
+    }
+}

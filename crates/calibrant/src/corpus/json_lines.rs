@@ -1,0 +1,520 @@
+//! JSON Lines: one object per line, of which only the wanted fields are built.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::error::{ProblemKind, RowProblem, fields_there_are};
+use super::lines::{Cutter, RowEnds};
+use super::plan::{Plan, Value};
+use super::rows::{RowFormat, locate};
+use super::{Document, ReadError, ReadOptions};
+
+/// Reads the wanted fields of every object. Which fields there are is judged by the first row.
+pub(super) struct JsonLines {
+    plan: Plan,
+}
+
+impl JsonLines {
+    /// Looks at the first row that can be understood.
+    pub(super) fn new(
+        cutter: &mut Cutter,
+        file: &str,
+        options: &ReadOptions,
+    ) -> Result<Self, ReadError> {
+        let Some(piece) = cutter.peek()? else {
+            return Ok(Self {
+                plan: Plan::unchecked(options, |_| true),
+            });
+        };
+        for (line, row) in piece.rows(RowEnds::Lines) {
+            if row.len() > options.max_row_bytes || row.trim_ascii().is_empty() {
+                continue;
+            }
+            let names = match std::str::from_utf8(row) {
+                Ok(text) => field_names(text),
+                Err(error) => Err(RowProblem::invalid_utf8(error.valid_up_to())),
+            };
+            match names {
+                Ok(available) => {
+                    return Ok(Self {
+                        plan: Plan::resolve(file, options, &available)?,
+                    });
+                }
+                Err(_) if options.skip_bad_rows => {}
+                Err(problem) => {
+                    return Err(locate(problem, file, line, row, options.max_row_bytes));
+                }
+            }
+        }
+        // Not one good row in the first piece: the rows themselves will tell what is wrong.
+        Ok(Self {
+            plan: Plan::unchecked(options, |_| true),
+        })
+    }
+}
+
+impl RowFormat for JsonLines {
+    fn row_ends(&self) -> RowEnds {
+        RowEnds::Lines
+    }
+
+    fn document<'a>(
+        &self,
+        row: &'a str,
+        line: u64,
+        values: &mut Vec<Value<'a>>,
+    ) -> Result<Option<Document>, RowProblem> {
+        values.clear();
+        values.resize(self.plan.columns.len(), Value::Absent);
+        with_object(
+            row,
+            RowSeed {
+                columns: &self.plan.columns,
+                values,
+            },
+        )?;
+        self.plan
+            .document(values, line)
+            .map_err(|problem| match problem.kind {
+                ProblemKind::MissingField => {
+                    let available = field_names(row).unwrap_or_default();
+                    let reason = format!("{}; {}", problem.reason, fields_there_are(&available));
+                    RowProblem { reason, ..problem }
+                }
+                _ => problem,
+            })
+    }
+}
+
+/// The keys of an object, in its order.
+fn field_names(row: &str) -> Result<Vec<String>, RowProblem> {
+    with_object(row, NamesSeed)
+}
+
+/// Deserialises exactly one value from the row; says where it went wrong.
+fn with_object<'de, S: DeserializeSeed<'de>>(
+    row: &'de str,
+    seed: S,
+) -> Result<S::Value, RowProblem> {
+    let start = row.len() - row.trim_start().len();
+    if row[start..].starts_with('[') {
+        let reason = "found a list; JSON Lines needs one object `{...}` per line";
+        return Err(RowProblem::at(start, reason));
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(row);
+    let outcome = seed.deserialize(&mut deserializer);
+    outcome
+        .and_then(|value| deserializer.end().map(|()| value))
+        .map_err(|error| {
+            // The row is a single line, so the position that closes the message is only a column.
+            let message = error.to_string();
+            let reason = message
+                .split(" at line ")
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            let problem = RowProblem::malformed(reason);
+            match error.column() {
+                0 => problem,
+                column => RowProblem {
+                    offset: Some(floor_boundary(row, column - 1)),
+                    ..problem
+                },
+            }
+        })
+}
+
+/// The start of the character that `offset` lies in.
+fn floor_boundary(row: &str, offset: usize) -> usize {
+    (0..=offset.min(row.len()))
+        .rev()
+        .find(|&at| row.is_char_boundary(at))
+        .unwrap_or(0)
+}
+
+struct NamesSeed;
+
+impl<'de> DeserializeSeed<'de> for NamesSeed {
+    type Value = Vec<String>;
+
+    fn deserialize<D: de::Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NamesSeed {
+    type Value = Vec<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut names = Vec::new();
+        while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+            names.push(name);
+        }
+        Ok(names)
+    }
+}
+
+/// Fills one value per wanted column and passes over everything else.
+struct RowSeed<'plan, 'values, 'de> {
+    columns: &'plan [String],
+    values: &'values mut [Value<'de>],
+}
+
+impl<'de> DeserializeSeed<'de> for RowSeed<'_, '_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for RowSeed<'_, '_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(column) = map.next_key_seed(ColumnSeed(self.columns))? {
+            let Some(at) = column else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if self.values[at] != Value::Absent {
+                let name = &self.columns[at];
+                return Err(de::Error::custom(format_args!(
+                    "field `{name}` appears twice"
+                )));
+            }
+            self.values[at] = map.next_value_seed(ValueSeed)?;
+        }
+        Ok(())
+    }
+}
+
+/// Turns a key into the number of its column, without building a string.
+struct ColumnSeed<'plan>(&'plan [String]);
+
+impl<'de> DeserializeSeed<'de> for ColumnSeed<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: de::Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for ColumnSeed<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a field name")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().position(|column| column == name))
+    }
+}
+
+struct ValueSeed;
+
+impl<'de> DeserializeSeed<'de> for ValueSeed {
+    type Value = Value<'de>;
+
+    fn deserialize<D: de::Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueSeed {
+    type Value = Value<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(Value::Scalar(value.to_string()))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Value::Scalar(value.to_string()))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(Value::Scalar(value.to_string()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
+        // The debug form keeps `1.0` apart from `1`, as the file does.
+        Ok(Value::Scalar(format!("{value:?}")))
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, value: &'de str) -> Result<Self::Value, E> {
+        Ok(Value::Text(Cow::Borrowed(value)))
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Self::Value, E> {
+        Ok(Value::Text(Cow::Owned(value.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut elements = Vec::new();
+        let mut nested = false;
+        while let Some(element) = list.next_element_seed(ValueSeed)? {
+            match element {
+                Value::Text(text) => elements.push(text.into_owned()),
+                Value::Scalar(printed) => elements.push(printed),
+                Value::Null | Value::Absent => {}
+                Value::List(_) | Value::Nested => nested = true,
+            }
+        }
+        Ok(if nested {
+            Value::Nested
+        } else {
+            Value::List(elements)
+        })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Value::Nested)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{read, text_of};
+    use super::super::{Fields, Format, LabelNeed, ReadError, ReadOptions};
+    use proptest::prelude::*;
+
+    fn options() -> ReadOptions {
+        ReadOptions {
+            format: Some(Format::JsonLines),
+            ..ReadOptions::default()
+        }
+    }
+
+    fn message(text: &str) -> String {
+        read(text.as_bytes(), &options()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn wanted_fields_are_found_in_any_order_among_others() {
+        let text = r#"{"x": {"deep": [1, {"a": null}]}, "label": "b", "text": "one"}
+
+{"text": "tw\u00f6 \"quoted\"\n", "label": ["c", 2, null, true, "c"], "n": 1e400}
+{"label": null, "text": null}
+{"text": 3.0}
+"#;
+        let (documents, _) = read(text.as_bytes(), &options()).unwrap();
+        assert_eq!(text_of(&documents), ["one", "twö \"quoted\"\n", "", "3.0"]);
+        assert_eq!(documents[0].labels, ["b"]);
+        assert_eq!(documents[1].labels, ["2", "c", "true"]);
+        assert!(documents[1].labels_were_list && !documents[0].labels_were_list);
+        assert!(documents[2].labels.is_empty() && documents[3].labels.is_empty());
+        assert_eq!(
+            documents.iter().map(|d| d.line).collect::<Vec<_>>(),
+            [1, 3, 4, 5]
+        );
+    }
+
+    #[test]
+    fn numbers_become_labels_and_identifiers_as_printed() {
+        let fields = Fields {
+            id: Some("id".into()),
+            ..Fields::default()
+        };
+        let text =
+            "{\"id\":7,\"text\":\"\",\"label\":-1}\n{\"id\":\"\",\"text\":\"\",\"label\":0.5}\n";
+        let (documents, _) = read(
+            text.as_bytes(),
+            &ReadOptions {
+                fields,
+                ..options()
+            },
+        )
+        .unwrap();
+        assert_eq!(
+            (documents[0].id.as_deref(), documents[1].id.as_deref()),
+            (Some("7"), None)
+        );
+        assert_eq!(
+            (
+                documents[0].labels[0].as_str(),
+                documents[1].labels[0].as_str()
+            ),
+            ("-1", "0.5")
+        );
+    }
+
+    #[test]
+    fn unicode_and_escaped_field_names_are_matched() {
+        let fields = Fields {
+            text: vec!["größe".into()],
+            label: Some("標籤".into()),
+            ..Fields::default()
+        };
+        let text = "{\"gr\\u00f6\\u00dfe\": \"klein\", \"標籤\": \"a\"}";
+        let (documents, _) = read(
+            text.as_bytes(),
+            &ReadOptions {
+                fields,
+                ..options()
+            },
+        )
+        .unwrap();
+        assert_eq!(text_of(&documents), ["klein"]);
+        assert_eq!(documents[0].labels, ["a"]);
+    }
+
+    #[test]
+    fn the_first_row_decides_which_fields_there_are() {
+        let error = message("\n{\"body\": \"x\", \"label\": \"a\"}\n");
+        assert!(
+            error.ends_with("no field `text`; the fields are `body`, `label`"),
+            "{error}"
+        );
+        let lenient = ReadOptions {
+            labels_required: LabelNeed::IfPresent,
+            ..options()
+        };
+        let (documents, _) = read(
+            b"{\"text\": \"x\"}\n{\"text\": \"y\", \"label\": 1}",
+            &lenient,
+        )
+        .unwrap();
+        assert!(documents.iter().all(|document| document.labels.is_empty()));
+    }
+
+    #[test]
+    fn later_rows_may_lack_the_label_but_not_the_text() {
+        let error = message("{\"text\": \"x\", \"label\": \"a\"}\n{\"body\": \"y\"}\n");
+        let expected = "line 2, field `text`: the row has no such field; the fields are `body`";
+        assert!(error.ends_with(expected), "{error}");
+        let filters = vec!["split=train".parse().unwrap()];
+        let text =
+            "{\"text\":\"x\",\"label\":1,\"split\":\"train\"}\n{\"text\":\"y\",\"label\":1}\n";
+        let (_, summary) = read(
+            text.as_bytes(),
+            &ReadOptions {
+                filters,
+                ..options()
+            },
+        )
+        .unwrap();
+        assert_eq!((summary.rows, summary.filtered), (1, 1));
+    }
+
+    #[test]
+    fn broken_rows_are_named_by_line_and_column() {
+        let good = "{\"text\": \"x\", \"label\": \"a\"}\n";
+        for (row, expected) in [
+            ("{\"text\": \"x\",", "line 2, column 13: EOF while parsing"),
+            (
+                "{\"text\": \"x\"} 7",
+                "line 2, column 15: trailing characters",
+            ),
+            (
+                "[1, 2]",
+                "line 2, column 1: found a list; JSON Lines needs one object",
+            ),
+            (
+                "  17",
+                "line 2, column 4: invalid type: integer `17`, expected a JSON object",
+            ),
+            (
+                "{\"text\": \"x\", \"text\": \"y\"}",
+                "field `text` appears twice",
+            ),
+            (
+                "{\"text\": [\"x\"], \"label\": 1}",
+                "field `text`: is a list",
+            ),
+            (
+                "{\"text\": \"x\", \"label\": {}}",
+                "field `label`: is nested",
+            ),
+            (
+                "{\"text\": \"x\", \"label\": [[1]]}",
+                "field `label`: is nested",
+            ),
+        ] {
+            let error = message(&format!("{good}{row}\n"));
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn bad_rows_are_skipped_and_counted_on_demand() {
+        let text =
+            b"nonsense\n{\"text\":\"x\",\"label\":1}\n{\n\xFF\n{\"text\":\"y\",\"label\":1}\n";
+        let skipping = ReadOptions {
+            skip_bad_rows: true,
+            ..options()
+        };
+        let (documents, summary) = read(text, &skipping).unwrap();
+        assert_eq!(text_of(&documents), ["x", "y"]);
+        assert_eq!(summary.bad_row_count, 3);
+        assert_eq!(
+            summary
+                .bad_rows
+                .iter()
+                .map(|row| row.line)
+                .collect::<Vec<_>>(),
+            [1, 3, 4]
+        );
+        assert!(matches!(read(text, &options()), Err(ReadError::BadRow(row)) if row.line == 1));
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_no_overflow() {
+        let good = "{\"text\": \"x\", \"label\": 1}";
+        let deep = "[".repeat(100_000);
+        let wanted = format!("{good}\n{{\"text\": \"x\", \"label\": {deep}");
+        assert!(message(&wanted).contains("recursion limit exceeded"));
+        let ignored = format!("{good}\n{{\"text\": \"x\", \"label\": 1, \"z\": {deep}");
+        assert!(message(&ignored).contains("line 2"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+        #[test]
+        fn what_serde_json_writes_is_read_back(rows in prop::collection::vec((".*", ".*", any::<i64>()), 1..20)) {
+            let mut text = String::new();
+            for (body, label, number) in &rows {
+                let row = serde_json::json!({"n": number, "text": body, "label": [label], "x": [{"y": body}]});
+                text.push_str(&row.to_string());
+                text.push('\n');
+            }
+            let fields = Fields { id: Some("n".into()), ..Fields::default() };
+            let (documents, _) = read(text.as_bytes(), &ReadOptions { fields, ..options() }).unwrap();
+            prop_assert_eq!(documents.len(), rows.len());
+            for (document, (body, label, number)) in documents.iter().zip(&rows) {
+                prop_assert_eq!(document.content.as_text(), Some(body.as_str()));
+                prop_assert_eq!(&document.id, &Some(number.to_string()));
+                let kept = !label.trim().is_empty();
+                prop_assert_eq!(document.labels.first(), kept.then_some(label));
+            }
+        }
+    }
+}

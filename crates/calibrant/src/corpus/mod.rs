@@ -1,0 +1,47 @@
+//! Files to labelled documents, and documents to folds.
+//!
+//! [`read_batches`] opens a source, tells its format and compression, and hands documents on in
+//! file order while the next ones are being read. Seven formats are understood: see [`Format`].
+//! The whole file is never held in memory, a row that is not understood is reported with its
+//! line and column, and no file, however damaged, ends the program.
+//!
+//! ```
+//! use calibrant::NoProgress;
+//! use calibrant::corpus::{ReadOptions, Source, read_all};
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("mail.csv");
+//! std::fs::write(&path, "label,text\nham,\"See you, then\"\nspam,Win big\n")?;
+//! let (documents, summary) =
+//!     read_all(&Source::Path(path), &ReadOptions::default(), &NoProgress)?;
+//! assert_eq!(summary.rows, 2);
+//! assert_eq!(documents[0].content.as_text(), Some("See you, then"));
+//! assert_eq!(documents[1].labels, ["spam"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod delimited;
+mod document;
+mod error;
+mod fast_text;
+mod fields;
+mod folder;
+mod folds;
+mod format;
+mod json_lines;
+mod lines;
+mod parquet;
+mod plan;
+mod read;
+mod rows;
+mod source;
+mod svmlight;
+#[cfg(test)]
+mod testing;
+
+pub use document::{Content, Document};
+pub use error::{BadRow, NoRowsReason, ReadError};
+pub use fields::{Fields, Filter, FilterError, LabelNeed, ReadOptions};
+pub use folds::{FoldError, Folds};
+pub use format::{Format, UnknownFormatName};
+pub use read::{ReadSummary, read_all, read_batches};
+pub use source::Source;

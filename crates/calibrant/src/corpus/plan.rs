@@ -1,0 +1,458 @@
+//! From named values to a document: which fields are wanted, resolved once per file.
+
+use std::borrow::Cow;
+
+use super::error::RowProblem;
+use super::{Content, Document, LabelNeed, ReadError, ReadOptions};
+
+/// The value of one field in one row.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) enum Value<'a> {
+    /// The row has no such field.
+    #[default]
+    Absent,
+    /// The field is there and says nothing.
+    Null,
+    /// A string.
+    Text(Cow<'a, str>),
+    /// A number or truth value, as printed.
+    Scalar(String),
+    /// A list of strings and printed scalars, nulls left out.
+    List(Vec<String>),
+    /// An object, or a list with lists or objects inside.
+    Nested,
+}
+
+impl Value<'_> {
+    fn equals(&self, wanted: &str) -> bool {
+        match self {
+            Value::Text(text) => text == wanted,
+            Value::Scalar(printed) => printed == wanted,
+            Value::List(elements) => elements.iter().any(|element| element == wanted),
+            Value::Null => wanted.is_empty(),
+            Value::Absent | Value::Nested => false,
+        }
+    }
+
+    /// The bytes it holds, to keep rows within their limit.
+    pub(super) fn byte_count(&self) -> usize {
+        match self {
+            Value::Text(text) => text.len(),
+            Value::Scalar(printed) => printed.len(),
+            Value::List(elements) => elements.iter().map(|element| element.len() + 24).sum(),
+            Value::Absent | Value::Null | Value::Nested => 0,
+        }
+    }
+}
+
+/// The wanted fields of a file: a reader fills one value per entry of `columns`, and the
+/// plan makes a document of them.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    /// The distinct fields to read.
+    pub(super) columns: Vec<String>,
+    text: Vec<usize>,
+    label: Option<usize>,
+    label_separator: Option<String>,
+    id: Option<usize>,
+    weight: Option<usize>,
+    filters: Vec<(usize, String)>,
+}
+
+impl Plan {
+    /// Checks the wanted fields against those the file has.
+    pub(super) fn resolve(
+        file: &str,
+        options: &ReadOptions,
+        available: &[String],
+    ) -> Result<Self, ReadError> {
+        let fields = &options.fields;
+        let mut wanted: Vec<&str> = fields.text.iter().map(String::as_str).collect();
+        if wanted.is_empty() {
+            wanted.push("text");
+        }
+        if options.labels_required == LabelNeed::Required {
+            wanted.push(fields.label_name());
+        }
+        wanted.extend(fields.id.as_deref());
+        wanted.extend(fields.weight.as_deref());
+        wanted.extend(options.filters.iter().map(|filter| filter.field.as_str()));
+        if let Some(field) = wanted
+            .into_iter()
+            .find(|&name| !available.iter().any(|a| a == name))
+        {
+            return Err(ReadError::UnknownField {
+                file: file.to_owned(),
+                field: field.to_owned(),
+                available: available.to_vec(),
+            });
+        }
+        Ok(Self::unchecked(options, |name| {
+            available.iter().any(|a| a == name)
+        }))
+    }
+
+    /// Takes the wanted fields on trust; `has` says whether an optional label field is there.
+    pub(super) fn unchecked(options: &ReadOptions, has: impl Fn(&str) -> bool) -> Self {
+        let mut columns: Vec<String> = Vec::new();
+        let mut slot = |name: &str| match columns.iter().position(|column| column == name) {
+            Some(at) => at,
+            None => {
+                columns.push(name.to_owned());
+                columns.len() - 1
+            }
+        };
+        let fields = &options.fields;
+        let text = if fields.text.is_empty() {
+            vec![slot("text")]
+        } else {
+            fields.text.iter().map(|name| slot(name)).collect()
+        };
+        let label = match options.labels_required {
+            LabelNeed::Required => Some(slot(fields.label_name())),
+            LabelNeed::IfPresent => has(fields.label_name()).then(|| slot(fields.label_name())),
+            LabelNeed::Ignored => None,
+        };
+        let id = fields.id.as_deref().map(&mut slot);
+        let weight = fields.weight.as_deref().map(&mut slot);
+        let filters = options
+            .filters
+            .iter()
+            .map(|f| (slot(&f.field), f.value.clone()))
+            .collect();
+        let label_separator = fields
+            .label_separator
+            .clone()
+            .filter(|text| !text.is_empty());
+        Self {
+            columns,
+            text,
+            label,
+            label_separator,
+            id,
+            weight,
+            filters,
+        }
+    }
+
+    /// Makes the document, or `None` if a filter rejects the row.
+    pub(super) fn document(
+        &self,
+        values: &[Value<'_>],
+        line: u64,
+    ) -> Result<Option<Document>, RowProblem> {
+        if !self.passes(values) {
+            return Ok(None);
+        }
+        let text = self.joined_text(values)?;
+        self.finish(values, Content::Text(text), line).map(Some)
+    }
+
+    /// Whether the row passes every filter.
+    pub(super) fn passes(&self, values: &[Value<'_>]) -> bool {
+        self.filters
+            .iter()
+            .all(|(at, wanted)| values[*at].equals(wanted))
+    }
+
+    /// The document with this content; everything but the text comes from `values`.
+    pub(super) fn finish(
+        &self,
+        values: &[Value<'_>],
+        content: Content,
+        line: u64,
+    ) -> Result<Document, RowProblem> {
+        let (labels, labels_were_list) = self.labels(values)?;
+        Ok(Document {
+            id: self.id(values)?,
+            content,
+            labels,
+            labels_were_list,
+            weight: self.weight(values)?,
+            line,
+        })
+    }
+
+    fn joined_text(&self, values: &[Value<'_>]) -> Result<String, RowProblem> {
+        let mut length = self.text.len() - 1;
+        for &at in &self.text {
+            let field = &self.columns[at];
+            length += match &values[at] {
+                Value::Text(text) => text.len(),
+                Value::Scalar(printed) => printed.len(),
+                Value::Null => 0,
+                Value::Absent => return Err(RowProblem::missing(field)),
+                Value::List(_) => {
+                    return Err(RowProblem::in_field(
+                        field,
+                        "is a list; text must be a string",
+                    ));
+                }
+                Value::Nested => {
+                    return Err(RowProblem::in_field(
+                        field,
+                        "is nested; text must be a string",
+                    ));
+                }
+            };
+        }
+        let mut joined = String::with_capacity(length);
+        for (position, &at) in self.text.iter().enumerate() {
+            if position > 0 {
+                joined.push('\n');
+            }
+            match &values[at] {
+                Value::Text(text) => joined.push_str(text),
+                Value::Scalar(printed) => joined.push_str(printed),
+                _ => {}
+            }
+        }
+        Ok(joined)
+    }
+
+    fn labels(&self, values: &[Value<'_>]) -> Result<(Vec<String>, bool), RowProblem> {
+        let Some(at) = self.label else {
+            return Ok((Vec::new(), false));
+        };
+        let (mut labels, were_list) = match (&values[at], &self.label_separator) {
+            (Value::Absent | Value::Null, _) => (Vec::new(), false),
+            (Value::Text(text), Some(separator)) => (
+                text.split(separator.as_str())
+                    .map(|piece| piece.trim().to_owned())
+                    .collect(),
+                true,
+            ),
+            (Value::Text(text), None) => (vec![text.clone().into_owned()], false),
+            (Value::Scalar(printed), _) => (vec![printed.clone()], false),
+            (Value::List(elements), _) => (elements.clone(), true),
+            (Value::Nested, _) => {
+                let reason = "is nested; a label must be a string, a number or a list of them";
+                return Err(RowProblem::in_field(&self.columns[at], reason));
+            }
+        };
+        labels.retain(|label| !label.trim().is_empty());
+        labels.sort_unstable();
+        labels.dedup();
+        Ok((labels, were_list))
+    }
+
+    fn id(&self, values: &[Value<'_>]) -> Result<Option<String>, RowProblem> {
+        let Some(at) = self.id else { return Ok(None) };
+        match &values[at] {
+            Value::Absent | Value::Null => Ok(None),
+            Value::Text(text) if text.is_empty() => Ok(None),
+            Value::Text(text) => Ok(Some(text.clone().into_owned())),
+            Value::Scalar(printed) => Ok(Some(printed.clone())),
+            Value::List(_) | Value::Nested => {
+                let reason = "an identifier must be a string or a number";
+                Err(RowProblem::in_field(&self.columns[at], reason))
+            }
+        }
+    }
+
+    fn weight(&self, values: &[Value<'_>]) -> Result<f64, RowProblem> {
+        let Some(at) = self.weight else {
+            return Ok(1.0);
+        };
+        let written = match &values[at] {
+            Value::Text(text) => text.trim(),
+            Value::Scalar(printed) => printed.as_str(),
+            _ => "",
+        };
+        match written.parse::<f64>() {
+            Ok(weight) if weight.is_finite() && weight > 0.0 => Ok(weight),
+            _ => {
+                let shown: String = written.chars().take(40).collect();
+                let reason = format!("a weight must be a finite number above 0, found `{shown}`");
+                Err(RowProblem::in_field(&self.columns[at], reason))
+            }
+        }
+    }
+}
+
+/// Two columns of one name would make it a matter of luck which is read. Nameless columns,
+/// as spreadsheets leave them behind, cannot be asked for and may be many.
+pub(super) fn check_distinct(header: &[String], file: &str) -> Result<(), ReadError> {
+    let mut first_columns = std::collections::HashMap::new();
+    for (at, name) in header
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| !name.is_empty())
+    {
+        if let Some(first) = first_columns.insert(name, at) {
+            return Err(ReadError::DuplicateField {
+                file: file.to_owned(),
+                field: name.clone(),
+                first_column: first + 1,
+                second_column: at + 1,
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Fields, Filter};
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn text(text: &str) -> Value<'_> {
+        Value::Text(Cow::Borrowed(text))
+    }
+
+    #[test]
+    fn fields_used_twice_are_read_once() {
+        let options = ReadOptions {
+            fields: Fields {
+                text: names(&["b", "a"]),
+                id: Some("a".into()),
+                ..Fields::default()
+            },
+            filters: vec![Filter {
+                field: "label".into(),
+                value: "x".into(),
+            }],
+            ..ReadOptions::default()
+        };
+        let plan = Plan::resolve("f", &options, &names(&["a", "b", "label"])).unwrap();
+        assert_eq!(plan.columns, ["b", "a", "label"]);
+        let mut values = [text("two"), text("one"), text("x")];
+        let document = plan.document(&values, 4).unwrap().unwrap();
+        assert_eq!(document.content, Content::Text("two\none".into()));
+        assert_eq!((document.id.as_deref(), document.line), (Some("one"), 4));
+        values[2] = text("y");
+        assert_eq!(plan.document(&values, 4).unwrap(), None);
+    }
+
+    #[test]
+    fn unknown_fields_of_every_kind_are_named() {
+        let available = names(&["text", "label"]);
+        let unknown = |options: &ReadOptions| match Plan::resolve("f", options, &available) {
+            Err(ReadError::UnknownField { field, .. }) => field,
+            other => panic!("expected an unknown field, got {other:?}"),
+        };
+        let with = |fields: Fields| ReadOptions {
+            fields,
+            ..ReadOptions::default()
+        };
+        assert_eq!(
+            unknown(&with(Fields {
+                text: names(&["body"]),
+                ..Fields::default()
+            })),
+            "body"
+        );
+        assert_eq!(
+            unknown(&with(Fields {
+                label: Some("c".into()),
+                ..Fields::default()
+            })),
+            "c"
+        );
+        assert_eq!(
+            unknown(&with(Fields {
+                id: Some("key".into()),
+                ..Fields::default()
+            })),
+            "key"
+        );
+        assert_eq!(
+            unknown(&with(Fields {
+                weight: Some("w".into()),
+                ..Fields::default()
+            })),
+            "w"
+        );
+        let filters = vec!["split=train".parse().unwrap()];
+        assert_eq!(
+            unknown(&ReadOptions {
+                filters,
+                ..ReadOptions::default()
+            }),
+            "split"
+        );
+        let lenient = ReadOptions {
+            labels_required: LabelNeed::IfPresent,
+            ..with(Fields {
+                label: Some("class".into()),
+                ..Fields::default()
+            })
+        };
+        assert_eq!(
+            Plan::resolve("f", &lenient, &available).unwrap().columns,
+            ["text"]
+        );
+    }
+
+    #[test]
+    fn labels_are_split_trimmed_sorted_and_distinct() {
+        let fields = Fields {
+            label_separator: Some(";".into()),
+            ..Fields::default()
+        };
+        let options = ReadOptions {
+            fields,
+            ..ReadOptions::default()
+        };
+        let plan = Plan::resolve("f", &options, &names(&["text", "label"])).unwrap();
+        let labels = |value: Value<'static>| {
+            let document = plan.document(&[text(""), value], 1).unwrap().unwrap();
+            (document.labels, document.labels_were_list)
+        };
+        assert_eq!(labels(text("b; a;; b ")), (names(&["a", "b"]), true));
+        assert_eq!(labels(Value::Scalar("3".into())), (names(&["3"]), false));
+        assert_eq!(
+            labels(Value::List(names(&["z", "", "y"]))),
+            (names(&["y", "z"]), true)
+        );
+        assert_eq!(labels(Value::Null), (vec![], false));
+        assert_eq!(labels(Value::Absent), (vec![], false));
+        assert!(plan.document(&[text(""), Value::Nested], 1).is_err());
+    }
+
+    #[test]
+    fn weights_must_be_finite_and_above_zero() {
+        let fields = Fields {
+            weight: Some("w".into()),
+            ..Fields::default()
+        };
+        let options = ReadOptions {
+            fields,
+            ..ReadOptions::default()
+        };
+        let plan = Plan::resolve("f", &options, &names(&["text", "label", "w"])).unwrap();
+        let weight = |written: &'static str| {
+            plan.document(&[text(""), text("a"), text(written)], 1)
+                .map(|d| d.unwrap().weight)
+        };
+        assert_eq!(weight(" 0.5 "), Ok(0.5));
+        for bad in ["0", "-1", "inf", "NaN", "", "much", "1e999"] {
+            assert_eq!(
+                weight(bad).unwrap_err().field.as_deref(),
+                Some("w"),
+                "{bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn text_must_be_there_and_must_be_a_string() {
+        let plan = Plan::resolve("f", &ReadOptions::default(), &names(&["text", "label"])).unwrap();
+        let content = |value: Value<'static>| {
+            plan.document(&[value, Value::Null], 1)
+                .map(|document| document.unwrap().content)
+        };
+        assert_eq!(content(Value::Null), Ok(Content::Text(String::new())));
+        assert_eq!(
+            content(Value::Scalar("1.5".into())),
+            Ok(Content::Text("1.5".into()))
+        );
+        assert_eq!(content(Value::Absent), Err(RowProblem::missing("text")));
+        assert!(content(Value::List(vec![])).is_err());
+        assert!(content(Value::Nested).is_err());
+    }
+}

@@ -1,0 +1,422 @@
+//! Opens a source: standard input or a path, compressed or not, and tells its format.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::{Format, ReadError};
+
+/// Where a corpus comes from.
+///
+/// ```
+/// use calibrant::corpus::Source;
+/// assert_eq!(Source::from("-"), Source::Stdin);
+/// assert_eq!(Source::from("a.csv"), Source::Path("a.csv".into()));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A file or a folder.
+    Path(PathBuf),
+    /// Standard input, once.
+    Stdin,
+}
+
+impl Source {
+    /// The name used in messages.
+    pub fn name(&self) -> String {
+        match self {
+            Source::Path(path) => path.display().to_string(),
+            Source::Stdin => "standard input".to_owned(),
+        }
+    }
+}
+
+impl From<&str> for Source {
+    fn from(name: &str) -> Self {
+        if name == "-" {
+            Source::Stdin
+        } else {
+            Source::Path(name.into())
+        }
+    }
+}
+
+impl From<PathBuf> for Source {
+    fn from(path: PathBuf) -> Self {
+        Source::Path(path)
+    }
+}
+
+/// What a source turned out to be.
+pub(super) enum Opened {
+    Folder(PathBuf),
+    Stream(Stream, Format),
+}
+
+/// Opens the source; `format` is what the caller said, if anything.
+pub(super) fn open(source: &Source, format: Option<Format>) -> Result<Opened, ReadError> {
+    let path = match source {
+        Source::Stdin => {
+            let mut stream = Stream::new(source.name(), Box::new(io::stdin()), None, None)?;
+            let format = stream.format(format)?;
+            return Ok(Opened::Stream(stream, format));
+        }
+        Source::Path(path) => path,
+    };
+    let metadata = std::fs::metadata(path).map_err(|error| path_error(path, error))?;
+    if metadata.is_dir() {
+        return match format {
+            None | Some(Format::Folder) => Ok(Opened::Folder(path.clone())),
+            Some(_) => Err(ReadError::IsDirectory {
+                path: path.clone(),
+                hint: "name a file, or use the folder format (one subfolder of text files per class)",
+            }),
+        };
+    }
+    if format == Some(Format::Folder) {
+        return Err(ReadError::NotADirectory { path: path.clone() });
+    }
+    let file = File::open(path).map_err(|error| path_error(path, error))?;
+    // Only a regular file knows its size; a named pipe says zero.
+    let size = metadata.is_file().then_some(metadata.len());
+    let plain_file = metadata.is_file().then(|| path.clone());
+    let mut stream = Stream::new(source.name(), Box::new(file), size, plain_file)?;
+    let format = stream.format(format.or_else(|| Format::of_path(path)))?;
+    Ok(Opened::Stream(stream, format))
+}
+
+pub(super) fn path_error(path: &Path, error: io::Error) -> ReadError {
+    match error.kind() {
+        io::ErrorKind::NotFound => ReadError::NotFound {
+            path: path.to_owned(),
+        },
+        _ => ReadError::Io {
+            file: path.display().to_string(),
+            source: error,
+        },
+    }
+}
+
+/// Decompressed bytes, and what is known about where they come from.
+pub(super) struct Stream {
+    pub(super) name: String,
+    /// The bytes themselves; a byte-order mark at the start is left out.
+    pub(super) reader: Box<dyn Read + Send>,
+    /// The size as stored, where known.
+    pub(super) size: Option<u64>,
+    /// The file, if it is a regular one and not compressed: Parquet wants to seek in it.
+    pub(super) plain_file: Option<PathBuf>,
+    head: Vec<u8>,
+    compressed: bool,
+    meter: Arc<Meter>,
+}
+
+const HEAD_BYTES: usize = 4096;
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+const PARQUET_MAGIC: &[u8] = b"PAR1";
+
+impl Stream {
+    pub(super) fn new(
+        name: String,
+        raw: Box<dyn Read + Send>,
+        size: Option<u64>,
+        plain_file: Option<PathBuf>,
+    ) -> Result<Self, ReadError> {
+        let meter = Arc::new(Meter::default());
+        let mut counted = Counted {
+            inner: raw,
+            meter: Arc::clone(&meter),
+        };
+        let io_error = |source| ReadError::Io {
+            file: name.clone(),
+            source,
+        };
+        // The first bytes decide, not the ending: names lie more often than magic numbers.
+        let magic = read_up_to(&mut counted, 4).map_err(io_error)?;
+        let compression = Compression::of(&magic);
+        let stored = BufReader::with_capacity(1 << 16, Cursor::new(magic).chain(counted));
+        let mut reader: Box<dyn Read + Send> = match compression {
+            None => Box::new(stored),
+            Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(stored)),
+            Some(Compression::Zstandard) => {
+                Box::new(zstd::stream::read::Decoder::with_buffer(stored).map_err(io_error)?)
+            }
+        };
+        let compressed = compression.is_some();
+        let head = read_up_to(&mut reader, HEAD_BYTES);
+        let plain_file = plain_file.filter(|_| !compressed);
+        let mut stream = Self {
+            name,
+            reader,
+            size,
+            plain_file,
+            head: Vec::new(),
+            compressed,
+            meter,
+        };
+        stream.head = head.map_err(|error| stream.error(error))?;
+        if stream.head.is_empty() || stream.head == BYTE_ORDER_MARK {
+            return Err(ReadError::Empty { file: stream.name });
+        }
+        Ok(stream)
+    }
+
+    #[cfg(test)]
+    pub(super) fn from_bytes(name: &str, bytes: Vec<u8>) -> Self {
+        Self {
+            name: name.to_owned(),
+            reader: Box::new(Cursor::new(bytes)),
+            size: None,
+            plain_file: None,
+            head: Vec::new(),
+            compressed: false,
+            meter: Arc::default(),
+        }
+    }
+
+    /// Settles the format, by what is known or by the first bytes, and readies the reader.
+    fn format(&mut self, known: Option<Format>) -> Result<Format, ReadError> {
+        let format = known.or_else(|| sniff(&self.head));
+        let format = format.ok_or_else(|| ReadError::UnknownFormat {
+            file: self.name.clone(),
+        })?;
+        let mut head = std::mem::take(&mut self.head);
+        if format != Format::Parquet && head.starts_with(BYTE_ORDER_MARK) {
+            head.drain(..BYTE_ORDER_MARK.len());
+        }
+        let after = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(Cursor::new(head).chain(after));
+        Ok(format)
+    }
+
+    /// Bytes taken from the source so far, as stored.
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.meter.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Says whose fault a failed read is: the system's, or that of the compressed data.
+    pub(super) fn error(&self, error: io::Error) -> ReadError {
+        let file = self.name.clone();
+        if self.compressed && !self.meter.failed.load(Ordering::Relaxed) {
+            ReadError::Compressed {
+                file,
+                reason: error.to_string(),
+            }
+        } else {
+            ReadError::Io {
+                file,
+                source: error,
+            }
+        }
+    }
+}
+
+/// All decompressed bytes of one small file, at most `limit` of them; `None` if there are more.
+pub(super) fn read_small_file(path: &Path, limit: usize) -> Result<Option<Vec<u8>>, ReadError> {
+    let file = File::open(path).map_err(|error| path_error(path, error))?;
+    let name = path.display().to_string();
+    let mut stream = match Stream::new(name, Box::new(file), None, None) {
+        // An empty file is an empty document.
+        Err(ReadError::Empty { .. }) => return Ok(Some(Vec::new())),
+        outcome => outcome?,
+    };
+    stream.format(Some(Format::Folder))?;
+    let mut bytes = Vec::new();
+    let outcome = (&mut stream.reader)
+        .take(limit as u64 + 1)
+        .read_to_end(&mut bytes);
+    outcome.map_err(|error| stream.error(error))?;
+    Ok((bytes.len() <= limit).then_some(bytes))
+}
+
+/// Guesses the format of decompressed bytes.
+fn sniff(head: &[u8]) -> Option<Format> {
+    if head.starts_with(PARQUET_MAGIC) {
+        return Some(Format::Parquet);
+    }
+    let text = head
+        .strip_prefix(BYTE_ORDER_MARK)
+        .unwrap_or(head)
+        .trim_ascii_start();
+    if text.starts_with(b"{") {
+        Some(Format::JsonLines)
+    } else if text.starts_with(b"__label__") {
+        Some(Format::FastText)
+    } else {
+        None
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compression {
+    Gzip,
+    Zstandard,
+}
+
+impl Compression {
+    fn of(magic: &[u8]) -> Option<Self> {
+        match magic {
+            [0x1F, 0x8B, ..] => Some(Compression::Gzip),
+            // A frame, or a skippable frame, which parallel compressors write first.
+            [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => {
+                Some(Compression::Zstandard)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Reads until `limit` bytes or the end, however small the single reads are.
+fn read_up_to(reader: &mut impl Read, limit: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(limit);
+    reader.take(limit as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[derive(Debug, Default)]
+struct Meter {
+    bytes: AtomicU64,
+    failed: AtomicBool,
+}
+
+/// Counts stored bytes below the decoder, and remembers whether the source itself failed.
+struct Counted {
+    inner: Box<dyn Read + Send>,
+    meter: Arc<Meter>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.inner.read(buffer) {
+            Ok(read) => {
+                self.meter.bytes.fetch_add(read as u64, Ordering::Relaxed);
+                Ok(read)
+            }
+            Err(error) => {
+                if error.kind() != io::ErrorKind::Interrupted {
+                    self.meter.failed.store(true, Ordering::Relaxed);
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{gzip, zstandard};
+    use super::*;
+
+    fn stream(bytes: Vec<u8>) -> Result<Stream, ReadError> {
+        Stream::new("test".into(), Box::new(Cursor::new(bytes)), None, None)
+    }
+
+    fn content(bytes: Vec<u8>) -> Result<Vec<u8>, ReadError> {
+        let mut stream = stream(bytes)?;
+        stream.format(Some(Format::Csv))?;
+        let mut content = Vec::new();
+        let outcome = stream.reader.read_to_end(&mut content);
+        outcome.map_err(|error| stream.error(error))?;
+        Ok(content)
+    }
+
+    #[test]
+    fn compression_is_told_by_the_first_bytes() {
+        let text = b"text,label\nhello,a\n".repeat(1000);
+        assert_eq!(content(text.clone()).unwrap(), text);
+        assert_eq!(content(gzip(&text)).unwrap(), text);
+        assert_eq!(content(zstandard(&text)).unwrap(), text);
+    }
+
+    #[test]
+    fn all_members_of_a_gzip_file_and_all_frames_of_a_zstandard_file_are_read() {
+        assert_eq!(
+            content([gzip(b"one "), gzip(b"two")].concat()).unwrap(),
+            b"one two"
+        );
+        assert_eq!(
+            content([zstandard(b"one "), zstandard(b"two")].concat()).unwrap(),
+            b"one two"
+        );
+        let skippable = [
+            &[0x50, 0x2A, 0x4D, 0x18, 2, 0, 0, 0, 9, 9][..],
+            &zstandard(b"three"),
+        ];
+        assert_eq!(content(skippable.concat()).unwrap(), b"three");
+    }
+
+    #[test]
+    fn cut_off_and_damaged_streams_are_named_as_such() {
+        let text: Vec<u8> = (0..20_000u32)
+            .flat_map(|n| (n * n).to_string().into_bytes())
+            .collect();
+        for packed in [gzip(&text), zstandard(&text)] {
+            let cut = content(packed[..packed.len() / 2].to_vec()).unwrap_err();
+            assert!(matches!(cut, ReadError::Compressed { .. }), "{cut}");
+            let mut damaged = packed.clone();
+            let middle = packed.len() / 2;
+            damaged[middle..middle + 20].fill(0xFF);
+            assert!(matches!(
+                content(damaged),
+                Err(ReadError::Compressed { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_left_out() {
+        assert_eq!(content(b"\xEF\xBB\xBFa,b".to_vec()).unwrap(), b"a,b");
+        assert_eq!(content(gzip(b"\xEF\xBB\xBFa,b")).unwrap(), b"a,b");
+    }
+
+    #[test]
+    fn nothing_at_all_is_said_to_be_empty() {
+        for bytes in [vec![], b"\xEF\xBB\xBF".to_vec(), gzip(b""), zstandard(b"")] {
+            assert!(matches!(content(bytes), Err(ReadError::Empty { .. })));
+        }
+    }
+
+    #[test]
+    fn first_bytes_tell_some_formats_and_the_others_must_be_given() {
+        assert_eq!(sniff(b" \n{\"a\":1}"), Some(Format::JsonLines));
+        assert_eq!(sniff(b"\xEF\xBB\xBF__label__a b"), Some(Format::FastText));
+        assert_eq!(sniff(b"PAR1...."), Some(Format::Parquet));
+        assert_eq!(sniff(b"text,label"), None);
+        let error = stream(b"text,label".to_vec())
+            .unwrap()
+            .format(None)
+            .unwrap_err();
+        assert!(error.to_string().contains("--format"), "{error}");
+    }
+
+    /// Fails after a few bytes, as a broken disk does.
+    struct Failing(usize);
+
+    impl Read for Failing {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.0 == 0 {
+                return Err(io::Error::other("disk on fire"));
+            }
+            let length = self.0.min(buffer.len());
+            self.0 -= length;
+            buffer[..length].fill(b'a');
+            Ok(length)
+        }
+    }
+
+    #[test]
+    fn a_failing_disk_is_not_blamed_on_the_compression() {
+        let packed = gzip(
+            &(0..200_000u32)
+                .flat_map(u32::to_le_bytes)
+                .collect::<Vec<u8>>(),
+        );
+        let half = packed[..packed.len() / 2].to_vec();
+        let broken = Cursor::new(half).chain(Failing(0));
+        let mut stream = Stream::new("f".into(), Box::new(broken), None, None).unwrap();
+        let error = stream.reader.read_to_end(&mut Vec::new()).unwrap_err();
+        assert!(matches!(stream.error(error), ReadError::Io { .. }));
+    }
+}
