@@ -4,6 +4,7 @@ pub mod evaluation;
 pub mod numeric;
 mod probability;
 mod progress;
+pub mod simulate;
 mod task;
 
 pub use probability::Probability;
