@@ -2,6 +2,7 @@
 
 pub mod evaluation;
 pub mod numeric;
+pub mod plot;
 mod probability;
 mod progress;
 pub mod simulate;
