@@ -69,16 +69,17 @@ pub(super) fn error_of_perfect(cut: &EqualMass) -> f64 {
     if cut.bins.is_empty() {
         return 0.0;
     }
+    let chances: Vec<f64> = cut.points.iter().map(|point| surprise(point.0)).collect();
     let bins: Vec<UnsurprisedBin> = cut
         .bins
         .iter()
-        .map(|bin| UnsurprisedBin::new(&cut.points, bin.clone()))
+        .map(|bin| UnsurprisedBin::new(&cut.points, &chances, bin.clone()))
         .collect();
     let mut random = Random::from_seed(SEED);
     let mut total = StableSum::default();
     for _ in 0..DRAWS {
         for bin in &bins {
-            total.add(bin.draw_gap(&cut.points, &mut random).abs());
+            total.add(bin.draw_gap(&cut.points, &chances, &mut random).abs());
         }
     }
     total.total() / (DRAWS as f64 * cut.weight)
@@ -111,28 +112,25 @@ fn surprise(probability: Probability) -> f64 {
 }
 
 impl UnsurprisedBin {
-    fn new(points: &[Point], bin: Range<usize>) -> Self {
+    fn new(points: &[Point], chances: &[f64], bin: Range<usize>) -> Self {
         let gap: StableSum = points[bin.clone()]
             .iter()
             .map(|&(probability, _, weight)| {
                 weight * gap(probability, probability.log_odds() > 0.0)
             })
             .collect();
-        let octave = |point: &Point| (surprise(point.0).log2().floor() as i32).max(-60);
+        // The binary exponent; chances that never come up need no telling apart.
+        let octave = |chance: &f64| (chance.to_bits() >> 52).max(1023 - 60);
         let mut runs = Vec::new();
         let mut start = bin.start;
-        for run in points[bin].chunk_by(|a, b| octave(a) == octave(b)) {
-            let largest_chance = run
-                .iter()
-                .map(|point| surprise(point.0))
-                .fold(0.0, f64::max);
-            let points = start..start + run.len();
-            start = points.end;
+        for run in chances[bin].chunk_by(|a, b| octave(a) == octave(b)) {
+            let largest_chance = run.iter().copied().fold(0.0, f64::max);
             runs.push(Run {
-                points,
+                points: start..start + run.len(),
                 largest_chance,
                 ln_no_candidate: (-largest_chance).ln_1p(),
             });
+            start += run.len();
         }
         Self {
             gap: gap.total(),
@@ -140,7 +138,7 @@ impl UnsurprisedBin {
         }
     }
 
-    fn draw_gap(&self, points: &[Point], random: &mut Random) -> f64 {
+    fn draw_gap(&self, points: &[Point], chances: &[f64], random: &mut Random) -> f64 {
         let mut gap = self.gap;
         for run in &self.runs {
             let mut position = run.points.start;
@@ -152,8 +150,8 @@ impl UnsurprisedBin {
                 } else {
                     break;
                 }
-                let (probability, _, weight) = points[position];
-                if random.uniform() * run.largest_chance < surprise(probability) {
+                if random.uniform() * run.largest_chance < chances[position] {
+                    let (probability, _, weight) = points[position];
                     gap += if probability.log_odds() > 0.0 {
                         -weight
                     } else {
