@@ -8,7 +8,9 @@ pub enum FitError {
     #[error("there are no documents to learn from")]
     NoDocuments,
     /// Every document has the same label.
-    #[error("all {documents} documents have the label `{class}`: a classifier needs at least two classes")]
+    #[error(
+        "all {documents} documents have the label `{class}`: a classifier needs at least two classes"
+    )]
     OneClass {
         /// The only label.
         class: String,
@@ -30,7 +32,9 @@ pub enum FitError {
         available: String,
     },
     /// The texts hold no term that could be a feature.
-    #[error("no term of the texts lies within the limits on document frequency, so there is no feature to learn from")]
+    #[error(
+        "no term of the texts lies within the limits on document frequency, so there is no feature to learn from"
+    )]
     NoFeatures,
     /// A document has no label where each needs one.
     #[error("the document at line {line} has no label, and documents here have exactly one")]
@@ -83,7 +87,9 @@ pub enum FitError {
         right: usize,
     },
     /// A method needs more examples of each kind.
-    #[error("{method} needs at least {needed} positive and {needed} negative held-out examples; there are {positives} and {negatives}")]
+    #[error(
+        "{method} needs at least {needed} positive and {needed} negative held-out examples; there are {positives} and {negatives}"
+    )]
     TooFewExamples {
         /// The calibration method.
         method: &'static str,

@@ -27,7 +27,9 @@ impl Probability {
     /// not-a-number (which no calibrator returns) becomes even odds.
     pub fn from_log_odds(log_odds: f64) -> Self {
         let log_odds = if log_odds.is_nan() { 0.0 } else { log_odds };
-        Self { log_odds: log_odds.clamp(-Self::MAX_LOG_ODDS, Self::MAX_LOG_ODDS) }
+        Self {
+            log_odds: log_odds.clamp(-Self::MAX_LOG_ODDS, Self::MAX_LOG_ODDS),
+        }
     }
 
     /// From `ln p` and `ln (1 - p)`, which the caller knows separately.
@@ -56,12 +58,18 @@ impl Probability {
     /// The probability of the opposite.
     #[inline]
     pub fn complement(self) -> Self {
-        Self { log_odds: -self.log_odds }
+        Self {
+            log_odds: -self.log_odds,
+        }
     }
 
     /// Log loss (nats) of this forecast when the truth is `happened`.
     #[inline]
     pub fn log_loss(self, happened: bool) -> f64 {
-        if happened { -self.ln() } else { -self.complement().ln() }
+        if happened {
+            -self.ln()
+        } else {
+            -self.complement().ln()
+        }
     }
 }

@@ -46,13 +46,25 @@ impl AsymmetricLaplace {
     pub fn new(mode: f64, left_rate: f64, right_rate: f64) -> Result<Self, FitError> {
         for (setting, value) in [("the left rate", left_rate), ("the right rate", right_rate)] {
             if !(value.is_finite() && value > 0.0) {
-                return Err(FitError::BadSetting { setting, requirement: "a positive number", value: value.to_string() });
+                return Err(FitError::BadSetting {
+                    setting,
+                    requirement: "a positive number",
+                    value: value.to_string(),
+                });
             }
         }
         if !mode.is_finite() {
-            return Err(FitError::BadSetting { setting: "the mode", requirement: "a finite number", value: mode.to_string() });
+            return Err(FitError::BadSetting {
+                setting: "the mode",
+                requirement: "a finite number",
+                value: mode.to_string(),
+            });
         }
-        Ok(Self { mode, left_rate, right_rate })
+        Ok(Self {
+            mode,
+            left_rate,
+            right_rate,
+        })
     }
 
     /// Where the density is highest.
@@ -75,7 +87,10 @@ impl AsymmetricLaplace {
         // Sums of deviations are taken from a point inside the data: far from zero, `N θ - S`
         // would cancel to nothing.
         let origin = if total > 0.0 { sum / total } else { 0.0 };
-        let centred_sum: f64 = sorted.iter().map(|&(score, weight)| weight * (score - origin)).sum();
+        let centred_sum: f64 = sorted
+            .iter()
+            .map(|&(score, weight)| weight * (score - origin))
+            .sum();
         let (mut weight_left, mut sum_left) = (0.0, 0.0);
         let mut best = (f64::INFINITY, 0.0, 0.0, 0.0);
         for &(score, weight) in sorted {
@@ -106,8 +121,13 @@ impl Density for AsymmetricLaplace {
 
     #[inline]
     fn ln_pdf(&self, score: f64) -> f64 {
-        let rate = if score <= self.mode { self.left_rate } else { self.right_rate };
-        let peak = self.left_rate.ln() + self.right_rate.ln() - (self.left_rate + self.right_rate).ln();
+        let rate = if score <= self.mode {
+            self.left_rate
+        } else {
+            self.right_rate
+        };
+        let peak =
+            self.left_rate.ln() + self.right_rate.ln() - (self.left_rate + self.right_rate).ln();
         peak - rate * (score - self.mode).abs()
     }
 }
@@ -140,11 +160,20 @@ impl<D: Density> DensityCalibrator<D> {
         let positives = held_out.positives();
         let negatives = held_out.len() - positives;
         if positives < 1 || negatives < 1 {
-            return Err(FitError::TooFewExamples { method: D::NAME, needed: 1, positives, negatives });
+            return Err(FitError::TooFewExamples {
+                method: D::NAME,
+                needed: 1,
+                positives,
+                negatives,
+            });
         }
         let spread = mean_deviation(held_out);
         let part = |wanted: bool| -> Vec<(f64, f64)> {
-            held_out.examples().filter(|&(_, label, _)| label == wanted).map(|(score, _, weight)| (score, weight)).collect()
+            held_out
+                .examples()
+                .filter(|&(_, label, _)| label == wanted)
+                .map(|(score, _, weight)| (score, weight))
+                .collect()
         };
         Ok(Self {
             positive: D::fit(&mut part(true), spread)?,
@@ -157,7 +186,9 @@ impl<D: Density> DensityCalibrator<D> {
 impl<D: Density> Calibrator for DensityCalibrator<D> {
     #[inline]
     fn probability(&self, score: f64) -> Probability {
-        Probability::from_log_odds(self.positive.ln_pdf(score) - self.negative.ln_pdf(score) + self.ln_prior_odds)
+        Probability::from_log_odds(
+            self.positive.ln_pdf(score) - self.negative.ln_pdf(score) + self.ln_prior_odds,
+        )
     }
 }
 
@@ -172,9 +203,19 @@ impl CalibrationMethod for AsymmetricLaplaceMethod {
 /// The mean distance of all scores from their mean; 1 where they are all equal.
 fn mean_deviation(held_out: &HeldOutScores) -> f64 {
     let total: f64 = held_out.weights().iter().sum();
-    let mean = held_out.examples().map(|(score, _, weight)| weight / total * score).sum::<f64>();
-    let deviation = held_out.examples().map(|(score, _, weight)| weight / total * (score - mean).abs()).sum::<f64>();
-    if deviation > 0.0 && deviation.is_finite() { deviation } else { 1.0 }
+    let mean = held_out
+        .examples()
+        .map(|(score, _, weight)| weight / total * score)
+        .sum::<f64>();
+    let deviation = held_out
+        .examples()
+        .map(|(score, _, weight)| weight / total * (score - mean).abs())
+        .sum::<f64>();
+    if deviation > 0.0 && deviation.is_finite() {
+        deviation
+    } else {
+        1.0
+    }
 }
 
 #[cfg(test)]
@@ -183,7 +224,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn ln_likelihood(d: &AsymmetricLaplace, scores: &[(f64, f64)]) -> f64 {
-        scores.iter().map(|&(score, weight)| weight * d.ln_pdf(score)).sum()
+        scores
+            .iter()
+            .map(|&(score, weight)| weight * d.ln_pdf(score))
+            .sum()
     }
 
     #[test] // Scores 0, 1, 3: modes give √D_l+√D_r = √4, √1+√2, √5; the least is at 0... by hand below.

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AsymmetricLaplaceMethod, CalibrationMethod, Calibrator, HeldOutScores, Platt, SavedCalibrator};
+use super::{
+    AsymmetricLaplaceMethod, CalibrationMethod, Calibrator, HeldOutScores, Platt, SavedCalibrator,
+};
 use crate::{FitError, Probability};
 
 /// A calibration method by name.
@@ -37,7 +39,9 @@ impl CalibratorKind {
     fn fit(self, held_out: &HeldOutScores) -> Result<SavedCalibrator, FitError> {
         Ok(match self {
             Self::Platt | Self::Auto => SavedCalibrator::Platt(Platt.fit(held_out)?),
-            Self::AsymmetricLaplace => SavedCalibrator::AsymmetricLaplace(AsymmetricLaplaceMethod.fit(held_out)?),
+            Self::AsymmetricLaplace => {
+                SavedCalibrator::AsymmetricLaplace(AsymmetricLaplaceMethod.fit(held_out)?)
+            }
             Self::None => SavedCalibrator::Identity,
         })
     }
@@ -46,7 +50,11 @@ impl CalibratorKind {
     /// comes with forecasts for every example by curves that were fitted to the other folds.
     pub fn choose(self, held_out: &HeldOutScores) -> Result<Choice, FitError> {
         let folds = held_out.folds();
-        let candidates = if self == Self::Auto { Self::CANDIDATES.to_vec() } else { vec![self] };
+        let candidates = if self == Self::Auto {
+            Self::CANDIDATES.to_vec()
+        } else {
+            vec![self]
+        };
         let mut tried = Vec::new();
         let mut best: Option<(Tried, Vec<Probability>)> = None;
         let mut failure = None;
@@ -56,7 +64,10 @@ impl CalibratorKind {
                     let this = Tried { method, log_loss };
                     tried.push(this);
                     // A later, more flexible candidate must be better, not merely as good.
-                    if best.as_ref().is_none_or(|(best, _)| log_loss < best.log_loss) {
+                    if best
+                        .as_ref()
+                        .is_none_or(|(best, _)| log_loss < best.log_loss)
+                    {
                         best = Some((this, forecasts));
                     }
                 }
@@ -64,16 +75,23 @@ impl CalibratorKind {
             }
         }
         match (best, failure) {
-            (Some((Tried { method, .. }, cross_validated)), _) => {
-                Ok(Choice { chosen: method, calibrator: method.fit(held_out)?, tried, cross_validated })
-            }
+            (Some((Tried { method, .. }, cross_validated)), _) => Ok(Choice {
+                chosen: method,
+                calibrator: method.fit(held_out)?,
+                tried,
+                cross_validated,
+            }),
             (None, Some(error)) => Err(error),
             (None, None) => Err(FitError::NoDocuments),
         }
     }
 
     /// Mean log loss (nats) on each fold of curves fitted to the other folds, and their forecasts.
-    fn cross_validate(self, held_out: &HeldOutScores, folds: &[u8]) -> Result<(f64, Vec<Probability>), FitError> {
+    fn cross_validate(
+        self,
+        held_out: &HeldOutScores,
+        folds: &[u8],
+    ) -> Result<(f64, Vec<Probability>), FitError> {
         let (mut loss, mut total) = (0.0, 0.0);
         let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.len()];
         for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
@@ -129,12 +147,22 @@ mod tests {
         let (mut scores, mut labels) = (Vec::new(), Vec::new());
         for i in 0..4000 {
             let positive = i % 10 == 0;
-            let (mode, left, right) = if positive { (0.5, 1.5, 1.0) } else { (-1.0, 1.0, 3.0) };
+            let (mode, left, right) = if positive {
+                (0.5, 1.5, 1.0)
+            } else {
+                (-1.0, 1.0, 3.0)
+            };
             let to_the_left = random.uniform() < right / (left + right);
-            scores.push(if to_the_left { mode - exponential(&mut random, left) } else { mode + exponential(&mut random, right) });
+            scores.push(if to_the_left {
+                mode - exponential(&mut random, left)
+            } else {
+                mode + exponential(&mut random, right)
+            });
             labels.push(positive);
         }
-        let choice = CalibratorKind::Auto.choose(&HeldOutScores::assume(scores, labels).unwrap()).unwrap();
+        let choice = CalibratorKind::Auto
+            .choose(&HeldOutScores::assume(scores, labels).unwrap())
+            .unwrap();
         assert_eq!(choice.chosen, CalibratorKind::AsymmetricLaplace);
         assert!(choice.tried[1].log_loss < choice.tried[0].log_loss);
     }
@@ -143,8 +171,13 @@ mod tests {
     fn straight_log_odds_choose_platt() {
         let mut random = Random::from_seed(4);
         let scores: Vec<f64> = (0..4000).map(|_| 6.0 * random.uniform() - 3.0).collect();
-        let labels = scores.iter().map(|s| random.uniform() < sigmoid(1.5 * s - 0.5)).collect();
-        let choice = CalibratorKind::Auto.choose(&HeldOutScores::assume(scores, labels).unwrap()).unwrap();
+        let labels = scores
+            .iter()
+            .map(|s| random.uniform() < sigmoid(1.5 * s - 0.5))
+            .collect();
+        let choice = CalibratorKind::Auto
+            .choose(&HeldOutScores::assume(scores, labels).unwrap())
+            .unwrap();
         assert_eq!(choice.chosen, CalibratorKind::Platt);
     }
 }

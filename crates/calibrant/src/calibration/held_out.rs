@@ -29,16 +29,37 @@ pub struct HeldOutScores {
 
 impl HeldOutScores {
     /// Fits the learner without each fold in turn and scores the fold with that model.
-    pub fn cross_fit<L: Learner>(learner: &L, data: &Dataset<'_>, folds: &Folds) -> Result<(L::Model, Self), FitError> {
+    pub fn cross_fit<L: Learner>(
+        learner: &L,
+        data: &Dataset<'_>,
+        folds: &Folds,
+    ) -> Result<(L::Model, Self), FitError> {
         let (model, scores) = learner.cross_fit(data, folds)?;
         let held_out = Self::checked(scores, data.labels().to_vec(), data.weights().to_vec())?;
-        Ok((model, Self { folds: Some(folds.assignment().to_vec()), ..held_out }))
+        Ok((
+            model,
+            Self {
+                folds: Some(folds.assignment().to_vec()),
+                ..held_out
+            },
+        ))
     }
 
     /// Scores a validation set that the scorer did not learn from.
-    pub fn of_validation<S: Scorer>(scorer: &S, validation: &Dataset<'_>) -> Result<Self, FitError> {
-        let scores = validation.rows().rows().map(|row| scorer.score(row)).collect();
-        Self::checked(scores, validation.labels().to_vec(), validation.weights().to_vec())
+    pub fn of_validation<S: Scorer>(
+        scorer: &S,
+        validation: &Dataset<'_>,
+    ) -> Result<Self, FitError> {
+        let scores = validation
+            .rows()
+            .rows()
+            .map(|row| scorer.score(row))
+            .collect();
+        Self::checked(
+            scores,
+            validation.labels().to_vec(),
+            validation.weights().to_vec(),
+        )
     }
 
     /// Takes the caller's word that these examples were not learned from.
@@ -48,7 +69,11 @@ impl HeldOutScores {
     }
 
     /// As [`Self::assume`], with a positive weight for each example.
-    pub fn assume_weighted(scores: Vec<f64>, labels: Vec<bool>, weights: Vec<f64>) -> Result<Self, FitError> {
+    pub fn assume_weighted(
+        scores: Vec<f64>,
+        labels: Vec<bool>,
+        weights: Vec<f64>,
+    ) -> Result<Self, FitError> {
         Self::checked(scores, labels, weights)
     }
 
@@ -60,11 +85,19 @@ impl HeldOutScores {
         folds: &Folds,
     ) -> Result<Self, FitError> {
         let held_out = Self::checked(scores, labels, weights)?;
-        Ok(Self { folds: Some(folds.assignment().to_vec()), ..held_out })
+        Ok(Self {
+            folds: Some(folds.assignment().to_vec()),
+            ..held_out
+        })
     }
 
     fn checked(scores: Vec<f64>, labels: Vec<bool>, weights: Vec<f64>) -> Result<Self, FitError> {
-        let mismatch = |right_name, right| FitError::LengthMismatch { left_name: "scores", left: scores.len(), right_name, right };
+        let mismatch = |right_name, right| FitError::LengthMismatch {
+            left_name: "scores",
+            left: scores.len(),
+            right_name,
+            right,
+        };
         if labels.len() != scores.len() {
             return Err(mismatch("labels", labels.len()));
         }
@@ -72,16 +105,27 @@ impl HeldOutScores {
             return Err(mismatch("weights", weights.len()));
         }
         if let Some(position) = scores.iter().position(|score| !score.is_finite()) {
-            return Err(FitError::BadScore { position, value: scores[position] });
+            return Err(FitError::BadScore {
+                position,
+                value: scores[position],
+            });
         }
-        if let Some(weight) = weights.iter().find(|weight| !(weight.is_finite() && **weight > 0.0)) {
+        if let Some(weight) = weights
+            .iter()
+            .find(|weight| !(weight.is_finite() && **weight > 0.0))
+        {
             return Err(FitError::BadSetting {
                 setting: "a weight",
                 requirement: "a positive number",
                 value: weight.to_string(),
             });
         }
-        Ok(Self { scores, labels, weights, folds: None })
+        Ok(Self {
+            scores,
+            labels,
+            weights,
+            folds: None,
+        })
     }
 
     /// The scores.
@@ -116,14 +160,23 @@ impl HeldOutScores {
 
     /// Score, truth and weight of each example.
     pub fn examples(&self) -> impl Iterator<Item = (f64, bool, f64)> + '_ {
-        self.scores.iter().zip(&self.labels).zip(&self.weights).map(|((&score, &label), &weight)| (score, label, weight))
+        self.scores
+            .iter()
+            .zip(&self.labels)
+            .zip(&self.weights)
+            .map(|((&score, &label), &weight)| (score, label, weight))
     }
 
     /// The total weight of positives and of negatives.
     pub fn class_weights(&self) -> (f64, f64) {
-        self.examples().fold((0.0, 0.0), |(positive, negative), (_, label, weight)| {
-            if label { (positive + weight, negative) } else { (positive, negative + weight) }
-        })
+        self.examples()
+            .fold((0.0, 0.0), |(positive, negative), (_, label, weight)| {
+                if label {
+                    (positive + weight, negative)
+                } else {
+                    (positive, negative + weight)
+                }
+            })
     }
 
     /// Log of the prior odds `(N₊ + 1) / (N₋ + 1)`, which is what `(N₊ + 1) / (N + 2)` amounts to.

@@ -57,16 +57,26 @@ impl CalibrationMethod for Platt {
         let positives = held_out.positives();
         if positives < 1 || positives == held_out.len() {
             let negatives = held_out.len() - positives;
-            return Err(FitError::TooFewExamples { method: "Platt's curve", needed: 1, positives, negatives });
+            return Err(FitError::TooFewExamples {
+                method: "Platt's curve",
+                needed: 1,
+                positives,
+                negatives,
+            });
         }
         let (positive, negative) = held_out.class_weights();
         let targets = (1.0 / (negative + 2.0), (positive + 1.0) / (positive + 2.0));
         let scale = Standard::of(held_out);
-        let [intercept, slope] = newton_logistic("Platt's curve", [held_out.ln_prior_odds(), 0.0], |add| {
-            for (score, label, weight) in held_out.examples() {
-                add([1.0, scale.apply(score)], if label { targets.1 } else { targets.0 }, weight);
-            }
-        })?;
+        let [intercept, slope] =
+            newton_logistic("Platt's curve", [held_out.ln_prior_odds(), 0.0], |add| {
+                for (score, label, weight) in held_out.examples() {
+                    add(
+                        [1.0, scale.apply(score)],
+                        if label { targets.1 } else { targets.0 },
+                        weight,
+                    );
+                }
+            })?;
         Ok(scale.undo(slope, intercept))
     }
 }
@@ -82,10 +92,19 @@ impl Standard {
     pub(super) fn of(held_out: &HeldOutScores) -> Self {
         // By halves, so that scores near the ends of f64 do not overflow.
         let total: f64 = held_out.weights().iter().sum();
-        let mean = held_out.examples().map(|(score, _, weight)| weight / total * score).sum::<f64>();
-        let deviation = held_out.examples().map(|(score, _, weight)| weight / total * (score - mean).abs()).sum::<f64>();
+        let mean = held_out
+            .examples()
+            .map(|(score, _, weight)| weight / total * score)
+            .sum::<f64>();
+        let deviation = held_out
+            .examples()
+            .map(|(score, _, weight)| weight / total * (score - mean).abs())
+            .sum::<f64>();
         let usable = deviation > 0.0 && deviation.is_finite();
-        Self { mean, deviation: if usable { deviation } else { 1.0 } }
+        Self {
+            mean,
+            deviation: if usable { deviation } else { 1.0 },
+        }
     }
 
     pub(super) fn mean(all: &[Self]) -> Self {
@@ -103,7 +122,10 @@ impl Standard {
 
     pub(super) fn undo(&self, slope: f64, intercept: f64) -> PlattCalibrator {
         let slope = slope / self.deviation;
-        PlattCalibrator { slope, intercept: intercept - slope * self.mean }
+        PlattCalibrator {
+            slope,
+            intercept: intercept - slope * self.mean,
+        }
     }
 }
 
@@ -113,7 +135,9 @@ mod tests {
 
     #[test]
     fn perfectly_separated_scores_give_a_finite_curve() {
-        let held_out = HeldOutScores::assume(vec![-2.0, -1.0, 1.0, 2.0], vec![false, false, true, true]).unwrap();
+        let held_out =
+            HeldOutScores::assume(vec![-2.0, -1.0, 1.0, 2.0], vec![false, false, true, true])
+                .unwrap();
         let calibrator = Platt.fit(&held_out).unwrap();
         assert!(calibrator.slope.is_finite() && calibrator.slope > 0.0);
         // By symmetry the curve passes through one half at zero.
@@ -124,13 +148,19 @@ mod tests {
     #[test]
     fn the_mean_probability_equals_the_mean_target() {
         // The intercept's equation: at the optimum the probabilities add up to the targets.
-        let scores: Vec<f64> = (0..30).map(|i| f64::from(i % 7) - 3.0 + 0.1 * f64::from(i)).collect();
+        let scores: Vec<f64> = (0..30)
+            .map(|i| f64::from(i % 7) - 3.0 + 0.1 * f64::from(i))
+            .collect();
         let labels: Vec<bool> = (0..30).map(|i| i % 4 == 0 || i > 25).collect();
         let held_out = HeldOutScores::assume(scores.clone(), labels).unwrap();
         let calibrator = Platt.fit(&held_out).unwrap();
         let positives = held_out.positives() as f64;
-        let target = positives * (positives + 1.0) / (positives + 2.0) + (30.0 - positives) / (30.0 - positives + 2.0);
-        let stated: f64 = scores.iter().map(|&s| calibrator.probability(s).value()).sum();
+        let target = positives * (positives + 1.0) / (positives + 2.0)
+            + (30.0 - positives) / (30.0 - positives + 2.0);
+        let stated: f64 = scores
+            .iter()
+            .map(|&s| calibrator.probability(s).value())
+            .sum();
         assert!((stated - target).abs() < 1e-7, "{stated} {target}");
     }
 }

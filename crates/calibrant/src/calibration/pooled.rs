@@ -35,8 +35,10 @@ impl PooledCurve {
     /// held-out positive was scored by a model that had seen another), until there are enough
     /// positives. `None` where no class has two.
     pub fn fit(classes: &[HeldOutScores]) -> Result<Option<Self>, FitError> {
-        let mut usable: Vec<&HeldOutScores> =
-            classes.iter().filter(|class| class.positives() >= 2 && class.positives() < class.len()).collect();
+        let mut usable: Vec<&HeldOutScores> = classes
+            .iter()
+            .filter(|class| class.positives() >= 2 && class.positives() < class.len())
+            .collect();
         usable.sort_by_key(|class| class.positives());
         let mut positives = 0;
         usable.retain(|class| {
@@ -63,18 +65,29 @@ impl PooledCurve {
             for (class, prior) in usable.iter().zip(&priors) {
                 let prior = if distinct { prior - prior_mean } else { 0.0 };
                 for (score, label, weight) in class.examples() {
-                    add([1.0, scale.apply(score), prior], if label { targets.1 } else { targets.0 }, weight);
+                    add(
+                        [1.0, scale.apply(score), prior],
+                        if label { targets.1 } else { targets.0 },
+                        weight,
+                    );
                 }
             }
         })?;
         let curve = scale.undo(slope, intercept);
         let prior_factor = if distinct { prior_factor } else { 1.0 };
-        Ok(Some(Self { slope: curve.slope, intercept: curve.intercept - prior_factor * prior_mean, prior_factor }))
+        Ok(Some(Self {
+            slope: curve.slope,
+            intercept: curve.intercept - prior_factor * prior_mean,
+            prior_factor,
+        }))
     }
 
     /// The curve for a class with these prior odds.
     pub fn for_class(&self, ln_prior_odds: f64) -> PlattCalibrator {
-        PlattCalibrator { slope: self.slope, intercept: self.intercept + self.prior_factor * ln_prior_odds }
+        PlattCalibrator {
+            slope: self.slope,
+            intercept: self.intercept + self.prior_factor * ln_prior_odds,
+        }
     }
 }
 
@@ -88,14 +101,18 @@ mod tests {
     fn class(prior_odds: f64, count: usize, seed: u64) -> HeldOutScores {
         let mut random = Random::from_seed(seed);
         let scores: Vec<f64> = (0..count).map(|_| 4.0 * random.uniform() - 2.0).collect();
-        let labels = scores.iter().map(|s| random.uniform() < sigmoid(2.0 * s + prior_odds.ln())).collect();
+        let labels = scores
+            .iter()
+            .map(|s| random.uniform() < sigmoid(2.0 * s + prior_odds.ln()))
+            .collect();
         HeldOutScores::assume(scores, labels).unwrap()
     }
 
     #[test]
     fn the_pool_recovers_the_common_slope_and_follows_the_prior() {
-        let classes: Vec<HeldOutScores> =
-            (0..30).map(|i| class(0.002 * 1.2f64.powi(i), 2000, i as u64)).collect();
+        let classes: Vec<HeldOutScores> = (0..30)
+            .map(|i| class(0.002 * 1.2f64.powi(i), 2000, i as u64))
+            .collect();
         let curve = PooledCurve::fit(&classes).unwrap().unwrap();
         let rare = curve.for_class(0.003f64.ln());
         assert!((rare.slope - 2.0).abs() < 0.4, "{rare:?}");

@@ -63,7 +63,14 @@ impl<'a> BatchCounter<'a> {
     }
 
     fn count_known(&mut self, text: &str) {
-        let Self { analyzer, buffers, vocabulary, count_of, touched, .. } = self;
+        let Self {
+            analyzer,
+            buffers,
+            vocabulary,
+            count_of,
+            touched,
+            ..
+        } = self;
         analyzer.for_each_term(text, buffers, |term| {
             let column = vocabulary.insert(term);
             let index = column as usize;
@@ -76,7 +83,11 @@ impl<'a> BatchCounter<'a> {
             count_of[index] += 1;
         });
         touched.sort_unstable();
-        self.counts.push_row(touched.iter().map(|&column| (column, count_of[column as usize] as f32)));
+        self.counts.push_row(
+            touched
+                .iter()
+                .map(|&column| (column, count_of[column as usize] as f32)),
+        );
         for &column in touched.iter() {
             count_of[column as usize] = 0;
         }
@@ -84,10 +95,21 @@ impl<'a> BatchCounter<'a> {
     }
 
     fn count_hashed(&mut self, text: &str, bits: u32) {
-        let Self { analyzer, buffers, touched, .. } = self;
-        analyzer.for_each_term(text, buffers, |term| touched.push(ColumnSpace::hashed_column(term, bits)));
+        let Self {
+            analyzer,
+            buffers,
+            touched,
+            ..
+        } = self;
+        analyzer.for_each_term(text, buffers, |term| {
+            touched.push(ColumnSpace::hashed_column(term, bits))
+        });
         touched.sort_unstable();
-        self.counts.push_row(touched.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as f32)));
+        self.counts.push_row(
+            touched
+                .chunk_by(|a, b| a == b)
+                .map(|run| (run[0], run.len() as f32)),
+        );
         touched.clear();
     }
 
@@ -116,7 +138,10 @@ impl<'a> BatchCounter<'a> {
 
     /// What was counted.
     pub fn finish(self) -> BatchCounts {
-        BatchCounts { vocabulary: self.vocabulary, counts: self.counts }
+        BatchCounts {
+            vocabulary: self.vocabulary,
+            counts: self.counts,
+        }
     }
 }
 
@@ -138,7 +163,11 @@ pub struct CorpusCounts {
 impl CorpusCounts {
     /// Nothing counted yet.
     pub fn new(space: ColumnSpace) -> Self {
-        Self { space, vocabulary: Vocabulary::default(), counts: SparseMatrix::new(u32::MAX as usize) }
+        Self {
+            space,
+            vocabulary: Vocabulary::default(),
+            counts: SparseMatrix::new(u32::MAX as usize),
+        }
     }
 
     /// Adds a batch below the documents counted so far.
@@ -147,7 +176,11 @@ impl CorpusCounts {
             self.counts.append(batch.counts);
             return;
         }
-        let names: Vec<u32> = batch.vocabulary.terms().map(|term| self.vocabulary.insert(term)).collect();
+        let names: Vec<u32> = batch
+            .vocabulary
+            .terms()
+            .map(|term| self.vocabulary.insert(term))
+            .collect();
         self.counts.append_renamed(&batch.counts, &names);
     }
 
@@ -166,7 +199,10 @@ impl CorpusCounts {
             let column_count = 1usize << bits;
             let same: Vec<u32> = (0..column_count as u32).collect();
             let counts = self.counts.rearranged(row_order, &same, column_count);
-            return ArrangedCounts { vocabulary: None, counts };
+            return ArrangedCounts {
+                vocabulary: None,
+                counts,
+            };
         }
         let term_count = self.vocabulary.len();
         let mut frequencies = vec![0u32; term_count];
@@ -174,8 +210,9 @@ impl CorpusCounts {
             frequencies[column as usize] += 1;
         }
         let allowed = kept.bounds(self.counts.row_count());
-        let mut order: Vec<u32> =
-            (0..term_count as u32).filter(|&term| allowed.contains(&frequencies[term as usize])).collect();
+        let mut order: Vec<u32> = (0..term_count as u32)
+            .filter(|&term| allowed.contains(&frequencies[term as usize]))
+            .collect();
         let vocabulary = &self.vocabulary;
         order.sort_unstable_by(|&a, &b| {
             frequencies[b as usize]
@@ -188,8 +225,12 @@ impl CorpusCounts {
             new_column[old as usize] = new as u32;
         }
         let counts = self.counts.rearranged(row_order, &new_column, order.len());
-        let vocabulary = Vocabulary::from_terms(order.iter().map(|&term| self.vocabulary.term(term)));
-        ArrangedCounts { vocabulary: Some(vocabulary), counts }
+        let vocabulary =
+            Vocabulary::from_terms(order.iter().map(|&term| self.vocabulary.term(term)));
+        ArrangedCounts {
+            vocabulary: Some(vocabulary),
+            counts,
+        }
     }
 }
 
@@ -216,7 +257,11 @@ pub struct DocumentFrequencyLimits {
 
 impl Default for DocumentFrequencyLimits {
     fn default() -> Self {
-        Self { min_documents: 2, max_share: 1.0, max_features: None }
+        Self {
+            min_documents: 2,
+            max_share: 1.0,
+            max_features: None,
+        }
     }
 }
 
@@ -244,16 +289,23 @@ mod tests {
     }
 
     const TEXTS: [&str; 4] = ["corn wheat corn", "wheat ship", "ship wheat oil", ""];
-    const EVERYTHING: DocumentFrequencyLimits =
-        DocumentFrequencyLimits { min_documents: 1, max_share: 1.0, max_features: None };
+    const EVERYTHING: DocumentFrequencyLimits = DocumentFrequencyLimits {
+        min_documents: 1,
+        max_share: 1.0,
+        max_features: None,
+    };
 
     #[test]
     fn counts_do_not_depend_on_batches() {
         for batch in 1..5 {
-            let arranged = counted(&TEXTS, ColumnSpace::Vocabulary, batch).arrange(&[0, 1, 2, 3], &EVERYTHING);
+            let arranged =
+                counted(&TEXTS, ColumnSpace::Vocabulary, batch).arrange(&[0, 1, 2, 3], &EVERYTHING);
             let vocabulary = arranged.vocabulary.unwrap();
             // By hand: wheat in 3 documents, ship in 2, then corn and oil in 1 each.
-            assert_eq!(vocabulary.terms().collect::<Vec<_>>(), ["wheat", "ship", "corn", "oil"]);
+            assert_eq!(
+                vocabulary.terms().collect::<Vec<_>>(),
+                ["wheat", "ship", "corn", "oil"]
+            );
             assert_eq!(arranged.counts.row(0).columns, &[0, 2]);
             assert_eq!(arranged.counts.row(0).values, &[1.0, 2.0]);
             assert_eq!(arranged.counts.row(3).columns.len(), 0);
@@ -262,23 +314,41 @@ mod tests {
 
     #[test]
     fn limits_leave_out_rare_and_common_terms() {
-        let limits = DocumentFrequencyLimits { min_documents: 2, max_share: 0.5, max_features: None };
+        let limits = DocumentFrequencyLimits {
+            min_documents: 2,
+            max_share: 0.5,
+            max_features: None,
+        };
         let arranged = counted(&TEXTS, ColumnSpace::Vocabulary, 2).arrange(&[3, 2, 1, 0], &limits);
-        assert_eq!(arranged.vocabulary.unwrap().terms().collect::<Vec<_>>(), ["ship"]);
+        assert_eq!(
+            arranged.vocabulary.unwrap().terms().collect::<Vec<_>>(),
+            ["ship"]
+        );
         assert_eq!(arranged.counts.row(1).columns, &[0]);
-        let one = DocumentFrequencyLimits { max_features: Some(1), ..EVERYTHING };
+        let one = DocumentFrequencyLimits {
+            max_features: Some(1),
+            ..EVERYTHING
+        };
         let arranged = counted(&TEXTS, ColumnSpace::Vocabulary, 2).arrange(&[0, 1, 2, 3], &one);
-        assert_eq!(arranged.vocabulary.unwrap().terms().collect::<Vec<_>>(), ["wheat"]);
+        assert_eq!(
+            arranged.vocabulary.unwrap().terms().collect::<Vec<_>>(),
+            ["wheat"]
+        );
     }
 
     #[test]
     fn hashing_keeps_the_counts_in_fixed_columns() {
-        let arranged = counted(&TEXTS, ColumnSpace::Hashed { bits: 20 }, 3).arrange(&[0, 1, 2, 3], &EVERYTHING);
+        let arranged = counted(&TEXTS, ColumnSpace::Hashed { bits: 20 }, 3)
+            .arrange(&[0, 1, 2, 3], &EVERYTHING);
         assert!(arranged.vocabulary.is_none());
         assert_eq!(arranged.counts.column_count(), 1 << 20);
         let corn = ColumnSpace::hashed_column("corn", 20);
         let row = arranged.counts.row(0);
-        let place = row.columns.iter().position(|&column| column == corn).unwrap();
+        let place = row
+            .columns
+            .iter()
+            .position(|&column| column == corn)
+            .unwrap();
         assert_eq!(row.values[place], 2.0);
     }
 
@@ -290,7 +360,10 @@ mod tests {
         let mut all = CorpusCounts::new(ColumnSpace::Vocabulary);
         all.merge(counter.finish());
         let arranged = all.arrange(&[0], &EVERYTHING);
-        assert_eq!(arranged.vocabulary.unwrap().terms().collect::<Vec<_>>(), ["3", "7"]);
+        assert_eq!(
+            arranged.vocabulary.unwrap().terms().collect::<Vec<_>>(),
+            ["3", "7"]
+        );
         assert_eq!(arranged.counts.row(0).values, &[-1.0, 0.75]);
     }
 }

@@ -16,7 +16,9 @@ pub struct DenseVector {
 impl DenseVector {
     /// Zeros for `column_count` columns.
     pub fn zeros(column_count: usize) -> Self {
-        Self { values: vec![0.0; column_count] }
+        Self {
+            values: vec![0.0; column_count],
+        }
     }
 
     /// The values.
@@ -31,13 +33,18 @@ impl DenseVector {
 
     /// Sum of squares.
     pub fn squared_norm(&self) -> f64 {
-        self.values.iter().map(|&v| f64::from(v) * f64::from(v)).sum()
+        self.values
+            .iter()
+            .map(|&v| f64::from(v) * f64::from(v))
+            .sum()
     }
 
     #[inline]
     fn covers(&self, row: RowView<'_>) -> bool {
         // Columns rise, so the last one is the largest.
-        row.columns.last().is_none_or(|&last| (last as usize) < self.values.len())
+        row.columns
+            .last()
+            .is_none_or(|&last| (last as usize) < self.values.len())
     }
 
     /// `Σ vector[column] · value` over the row.
@@ -52,7 +59,8 @@ impl DenseVector {
             for lane in 0..4 {
                 // SAFETY: columns rise strictly (an invariant of `SparseMatrix` rows) and the
                 // largest was just checked to be inside the vector.
-                sums[lane] += unsafe { *self.values.get_unchecked(column[lane] as usize) } * value[lane];
+                sums[lane] +=
+                    unsafe { *self.values.get_unchecked(column[lane] as usize) } * value[lane];
             }
         }
         let mut sum = f64::from(sums[0] + sums[1]) + f64::from(sums[2] + sums[3]);

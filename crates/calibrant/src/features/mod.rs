@@ -12,7 +12,9 @@ mod term_hash;
 mod vocabulary;
 mod weighting;
 
-pub use counter::{ArrangedCounts, BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits};
+pub use counter::{
+    ArrangedCounts, BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits,
+};
 pub use kernels::DenseVector;
 pub use selection::{Selected, Selection, SelectionMeasure, SelectionScope};
 pub use sparse_matrix::{RowView, SparseMatrix};

@@ -68,7 +68,12 @@ pub enum Selected {
 impl Selection {
     /// Chooses from the rows that `takes_part` (all but the held-out fold). `members[class]` lists
     /// the rows of each class.
-    pub fn choose(&self, rows: &SparseMatrix, members: &[Vec<u32>], takes_part: impl Fn(usize) -> bool + Sync) -> Selected {
+    pub fn choose(
+        &self,
+        rows: &SparseMatrix,
+        members: &[Vec<u32>],
+        takes_part: impl Fn(usize) -> bool + Sync,
+    ) -> Selected {
         let whole = Presence::count(rows, &takes_part);
         if self.measure == SelectionMeasure::DocumentFrequency {
             let mut best = ranked(whole.with_term.iter().map(|&n| f64::from(n)).collect());
@@ -82,7 +87,11 @@ impl Selection {
         let lists: Vec<Vec<u32>> = members
             .par_iter()
             .map(|members| {
-                let in_class: Vec<u32> = members.iter().copied().filter(|&row| takes_part(row as usize)).collect();
+                let in_class: Vec<u32> = members
+                    .iter()
+                    .copied()
+                    .filter(|&row| takes_part(row as usize))
+                    .collect();
                 self.ranking_for(rows, &whole, &in_class, &takes_part)
             })
             .collect();
@@ -97,7 +106,9 @@ impl Selection {
                     })
                     .collect(),
             ),
-            SelectionScope::Global => Selected::Global(take_turns(&lists, self.count, rows.column_count())),
+            SelectionScope::Global => {
+                Selected::Global(take_turns(&lists, self.count, rows.column_count()))
+            }
         }
     }
 
@@ -120,12 +131,21 @@ impl Selection {
             class: in_class.len() as f64,
             all: whole.document_count as f64,
         };
-        let worth = |measure: fn(Table) -> f64| (0..rows.column_count()).map(|column| measure(table(column))).collect();
+        let worth = |measure: fn(Table) -> f64| {
+            (0..rows.column_count())
+                .map(|column| measure(table(column)))
+                .collect()
+        };
         match self.measure {
             SelectionMeasure::ChiSquare => ranked(worth(Table::chi_square)),
-            SelectionMeasure::ConditionalMutualInformation => {
-                conditional_ranking(rows, worth(Table::mutual_information), in_class, takes_part, whole, self.count)
-            }
+            SelectionMeasure::ConditionalMutualInformation => conditional_ranking(
+                rows,
+                worth(Table::mutual_information),
+                in_class,
+                takes_part,
+                whole,
+                self.count,
+            ),
             SelectionMeasure::MutualInformation | SelectionMeasure::DocumentFrequency => {
                 ranked(worth(Table::mutual_information))
             }
@@ -141,7 +161,10 @@ struct Presence {
 
 impl Presence {
     fn count(rows: &SparseMatrix, takes_part: impl Fn(usize) -> bool) -> Self {
-        let mut presence = Self { with_term: vec![0; rows.column_count()], document_count: 0 };
+        let mut presence = Self {
+            with_term: vec![0; rows.column_count()],
+            document_count: 0,
+        };
         for number in (0..rows.row_count()).filter(|&number| takes_part(number)) {
             presence.document_count += 1;
             for &column in rows.row(number).columns() {
@@ -163,7 +186,12 @@ struct Table {
 
 impl Table {
     fn cells(self) -> [(f64, f64, f64); 4] {
-        let Self { both, term, class, all } = self;
+        let Self {
+            both,
+            term,
+            class,
+            all,
+        } = self;
         [
             (both, term, class),
             (term - both, term, all - class),
@@ -184,14 +212,24 @@ impl Table {
     fn chi_square(self) -> f64 {
         let [(n11, ..), (n10, ..), (n01, ..), (n00, ..)] = self.cells();
         let margins = self.term * (self.all - self.term) * self.class * (self.all - self.class);
-        if margins <= 0.0 { 0.0 } else { self.all * (n11 * n00 - n10 * n01).powi(2) / margins }
+        if margins <= 0.0 {
+            0.0
+        } else {
+            self.all * (n11 * n00 - n10 * n01).powi(2) / margins
+        }
     }
 }
 
 /// Columns by falling worth, ties by number; worthless ones left out.
 fn ranked(worth: Vec<f64>) -> Vec<u32> {
-    let mut columns: Vec<u32> = (0..worth.len() as u32).filter(|&column| worth[column as usize] > 0.0).collect();
-    columns.sort_unstable_by(|&a, &b| worth[b as usize].total_cmp(&worth[a as usize]).then(a.cmp(&b)));
+    let mut columns: Vec<u32> = (0..worth.len() as u32)
+        .filter(|&column| worth[column as usize] > 0.0)
+        .collect();
+    columns.sort_unstable_by(|&a, &b| {
+        worth[b as usize]
+            .total_cmp(&worth[a as usize])
+            .then(a.cmp(&b))
+    });
     columns
 }
 
@@ -227,7 +265,11 @@ fn conditional_ranking(
     count: usize,
 ) -> Vec<u32> {
     let mut postings: Vec<Vec<u32>> = vec![Vec::new(); rows.column_count()];
-    for (number, row) in rows.rows().enumerate().filter(|&(number, _)| takes_part(number)) {
+    for (number, row) in rows
+        .rows()
+        .enumerate()
+        .filter(|&(number, _)| takes_part(number))
+    {
         for &column in row.columns() {
             postings[column as usize].push(number as u32);
         }
@@ -248,10 +290,18 @@ fn conditional_ranking(
             if is_chosen[index] {
                 continue;
             }
-            while best.is_none_or(|(score, _)| bound[index] > score) && (compared[index] as usize) < chosen.len() {
+            while best.is_none_or(|(score, _)| bound[index] > score)
+                && (compared[index] as usize) < chosen.len()
+            {
                 let (other, documents) = &chosen[compared[index] as usize];
-                let information =
-                    conditional_information(&postings[index], documents, &postings[*other as usize], &class, class_size, all);
+                let information = conditional_information(
+                    &postings[index],
+                    documents,
+                    &postings[*other as usize],
+                    &class,
+                    class_size,
+                    all,
+                );
                 bound[index] = bound[index].min(information);
                 compared[index] += 1;
             }
@@ -259,9 +309,14 @@ fn conditional_ranking(
                 best = Some((bound[index], column));
             }
         }
-        let Some((_, column)) = best.filter(|&(score, _)| score > 0.0) else { break };
+        let Some((_, column)) = best.filter(|&(score, _)| score > 0.0) else {
+            break;
+        };
         is_chosen[column as usize] = true;
-        chosen.push((column, BitSet::of(rows.row_count(), &postings[column as usize])));
+        chosen.push((
+            column,
+            BitSet::of(rows.row_count(), &postings[column as usize]),
+        ));
     }
     chosen.into_iter().map(|(column, _)| column).collect()
 }
@@ -284,7 +339,10 @@ fn conditional_information(
         term_other += in_other;
         term_other_class += in_class & in_other;
     }
-    let other_class = other_postings.iter().filter(|&&document| class.has(document)).count() as f64;
+    let other_class = other_postings
+        .iter()
+        .filter(|&&document| class.has(document))
+        .count() as f64;
     let with = Table {
         both: f64::from(term_other_class),
         term: f64::from(term_other),
@@ -297,7 +355,11 @@ fn conditional_information(
         class: class_size - other_class,
         all: all - other_postings.len() as f64,
     };
-    [with, without].into_iter().filter(|table| table.all > 0.0).map(|table| table.all / all * table.mutual_information()).sum()
+    [with, without]
+        .into_iter()
+        .filter(|table| table.all > 0.0)
+        .map(|table| table.all / all * table.mutual_information())
+        .sum()
 }
 
 struct BitSet(Vec<u64>);
@@ -326,18 +388,34 @@ mod tests {
         let width = rows.first().map_or(0, Vec::len);
         SparseMatrix::from_rows(
             width,
-            rows.iter().map(|row| row.iter().enumerate().filter(|(_, on)| **on).map(|(c, _)| (c as u32, 1.0)).collect()),
+            rows.iter().map(|row| {
+                row.iter()
+                    .enumerate()
+                    .filter(|(_, on)| **on)
+                    .map(|(c, _)| (c as u32, 1.0))
+                    .collect()
+            }),
         )
     }
 
     fn selection(measure: SelectionMeasure, count: usize) -> Selection {
-        Selection { measure, scope: SelectionScope::PerClass, count }
+        Selection {
+            measure,
+            scope: SelectionScope::PerClass,
+            count,
+        }
     }
 
     #[test] // 8 documents, term in 4, class in 4, together in 3: worked by hand.
     fn measures_give_the_number_worked_by_hand() {
-        let table = Table { both: 3.0, term: 4.0, class: 4.0, all: 8.0 };
-        let expected = 2.0 * 3.0 / 8.0 * (3.0 * 8.0 / 16.0f64).ln() + 2.0 / 8.0 * (8.0 / 16.0f64).ln();
+        let table = Table {
+            both: 3.0,
+            term: 4.0,
+            class: 4.0,
+            all: 8.0,
+        };
+        let expected =
+            2.0 * 3.0 / 8.0 * (3.0 * 8.0 / 16.0f64).ln() + 2.0 / 8.0 * (8.0 / 16.0f64).ln();
         assert!((table.mutual_information() - expected).abs() < 1e-15);
         assert!((table.chi_square() - 8.0 * (9.0f64 - 1.0).powi(2) / 256.0).abs() < 1e-15);
     }
@@ -346,7 +424,14 @@ mod tests {
     fn a_copy_of_a_chosen_term_is_passed_over() {
         // Terms 0 and 1 are the same; term 2 is weaker but new.
         let rows: Vec<Vec<bool>> = [
-            [1, 1, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 1, 1],
+            [1, 1, 0],
+            [1, 1, 1],
+            [1, 1, 0],
+            [0, 0, 1],
+            [0, 0, 0],
+            [0, 0, 0],
+            [0, 0, 0],
+            [1, 1, 1],
         ]
         .iter()
         .map(|row| row.iter().map(|&v| v == 1).collect())
@@ -358,18 +443,30 @@ mod tests {
             Selected::Global(list) => list,
         };
         assert_eq!(choose(SelectionMeasure::MutualInformation), vec![0, 1]);
-        assert_eq!(choose(SelectionMeasure::ConditionalMutualInformation), vec![0, 2]);
+        assert_eq!(
+            choose(SelectionMeasure::ConditionalMutualInformation),
+            vec![0, 2]
+        );
     }
 
     #[test]
     fn classes_take_turns_in_a_global_list() {
-        assert_eq!(take_turns(&[vec![5, 4, 3], vec![5, 1]], 3, 6), vec![1, 4, 5]);
+        assert_eq!(
+            take_turns(&[vec![5, 4, 3], vec![5, 1]], 3, 6),
+            vec![1, 4, 5]
+        );
         assert_eq!(take_turns(&[vec![5], vec![5]], 3, 6), vec![5]);
     }
 
-    fn brute_force_information(rows: &[Vec<bool>], class: &[bool], term: usize, given: Option<usize>) -> f64 {
+    fn brute_force_information(
+        rows: &[Vec<bool>],
+        class: &[bool],
+        term: usize,
+        given: Option<usize>,
+    ) -> f64 {
         let n = rows.len() as f64;
-        let probability = |test: &dyn Fn(usize) -> bool| (0..rows.len()).filter(|&i| test(i)).count() as f64 / n;
+        let probability =
+            |test: &dyn Fn(usize) -> bool| (0..rows.len()).filter(|&i| test(i)).count() as f64 / n;
         let mut sum = 0.0;
         for s in [false, true] {
             for t in [false, true] {

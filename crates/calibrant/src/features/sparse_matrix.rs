@@ -37,13 +37,19 @@ impl<'a> RowView<'a> {
     /// The non-zero entries in column order.
     #[inline]
     pub fn entries(self) -> impl Iterator<Item = (usize, f64)> + 'a {
-        self.columns.iter().zip(self.values).map(|(&column, &value)| (column as usize, f64::from(value)))
+        self.columns
+            .iter()
+            .zip(self.values)
+            .map(|(&column, &value)| (column as usize, f64::from(value)))
     }
 
     /// Sum of squared values.
     #[inline]
     pub fn squared_norm(self) -> f64 {
-        self.values.iter().map(|&v| f64::from(v) * f64::from(v)).sum()
+        self.values
+            .iter()
+            .map(|&v| f64::from(v) * f64::from(v))
+            .sum()
     }
 }
 
@@ -66,7 +72,12 @@ pub struct SparseMatrix {
 impl SparseMatrix {
     /// An empty matrix with room for rows to come.
     pub fn new(column_count: usize) -> Self {
-        Self { row_starts: vec![0], columns: Vec::new(), values: Vec::new(), column_count }
+        Self {
+            row_starts: vec![0],
+            columns: Vec::new(),
+            values: Vec::new(),
+            column_count,
+        }
     }
 
     /// From rows of `(column, value)`; entries are sorted, columns must not repeat in a row.
@@ -84,8 +95,15 @@ impl SparseMatrix {
         let start = self.columns.len();
         for (column, value) in entries {
             // The learners' inner loops rely on both: see `kernels`.
-            assert!((column as usize) < self.column_count, "column {column} of {}", self.column_count);
-            assert!(self.columns.len() == start || self.columns[self.columns.len() - 1] < column, "columns must rise");
+            assert!(
+                (column as usize) < self.column_count,
+                "column {column} of {}",
+                self.column_count
+            );
+            assert!(
+                self.columns.len() == start || self.columns[self.columns.len() - 1] < column,
+                "columns must rise"
+            );
             self.columns.push(column);
             self.values.push(value);
         }
@@ -114,7 +132,10 @@ impl SparseMatrix {
     #[inline]
     pub fn row(&self, row: usize) -> RowView<'_> {
         let range = self.row_starts[row]..self.row_starts[row + 1];
-        RowView { columns: &self.columns[range.clone()], values: &self.values[range] }
+        RowView {
+            columns: &self.columns[range.clone()],
+            values: &self.values[range],
+        }
     }
 
     /// All rows in order.
@@ -139,7 +160,9 @@ impl SparseMatrix {
             values = rest;
             rows.push((row_columns, row_values));
         }
-        rows.into_par_iter().with_min_len(64).for_each(|(columns, values)| change(columns, values));
+        rows.into_par_iter()
+            .with_min_len(64)
+            .for_each(|(columns, values)| change(columns, values));
         self
     }
 
@@ -181,7 +204,8 @@ impl SparseMatrix {
     /// Puts the rows of `other` below these.
     pub fn append(&mut self, other: Self) {
         let base = self.columns.len();
-        self.row_starts.extend(other.row_starts[1..].iter().map(|start| start + base));
+        self.row_starts
+            .extend(other.row_starts[1..].iter().map(|start| start + base));
         self.columns.extend_from_slice(&other.columns);
         self.values.extend_from_slice(&other.values);
         self.column_count = self.column_count.max(other.column_count);
@@ -192,7 +216,12 @@ impl SparseMatrix {
         let mut entries = Vec::new();
         for row in other.rows() {
             entries.clear();
-            entries.extend(row.columns.iter().zip(row.values).map(|(&column, &value)| (new_column[column as usize], value)));
+            entries.extend(
+                row.columns
+                    .iter()
+                    .zip(row.values)
+                    .map(|(&column, &value)| (new_column[column as usize], value)),
+            );
             entries.sort_unstable_by_key(|&(column, _)| column);
             self.push_row(entries.iter().copied());
         }
@@ -233,10 +262,17 @@ mod tests {
 
     #[test]
     fn rearranging_renames_sorts_and_drops() {
-        let matrix = SparseMatrix::from_rows(3, [vec![(0, 1.0), (1, 2.0), (2, 3.0)], vec![(1, 4.0)]]);
+        let matrix =
+            SparseMatrix::from_rows(3, [vec![(0, 1.0), (1, 2.0), (2, 3.0)], vec![(1, 4.0)]]);
         let new = matrix.rearranged(&[1, 0], &[1, u32::MAX, 0], 2);
         assert_eq!(new.row(0).columns, &[] as &[u32]);
-        assert_eq!(new.row(1), RowView { columns: &[0, 1], values: &[3.0, 1.0] });
+        assert_eq!(
+            new.row(1),
+            RowView {
+                columns: &[0, 1],
+                values: &[3.0, 1.0]
+            }
+        );
         assert_eq!(new.column_count(), 2);
     }
 
@@ -244,8 +280,20 @@ mod tests {
     fn selecting_columns_keeps_their_values() {
         let matrix = SparseMatrix::from_rows(4, [vec![(0, 1.0), (3, 2.0)], vec![(2, 4.0)]]);
         let new = matrix.with_columns(&[2, 3]);
-        assert_eq!(new.row(0), RowView { columns: &[1], values: &[2.0] });
-        assert_eq!(new.row(1), RowView { columns: &[0], values: &[4.0] });
+        assert_eq!(
+            new.row(0),
+            RowView {
+                columns: &[1],
+                values: &[2.0]
+            }
+        );
+        assert_eq!(
+            new.row(1),
+            RowView {
+                columns: &[0],
+                values: &[4.0]
+            }
+        );
     }
 
     #[test]

@@ -25,7 +25,9 @@ pub fn term_hash(bytes: &[u8]) -> u64 {
     let mut state = START ^ (bytes.len() as u64).wrapping_mul(MULTIPLIER);
     let mut chunks = bytes.chunks_exact(8);
     for chunk in &mut chunks {
-        let word = u64::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5], chunk[6], chunk[7]]);
+        let word = u64::from_le_bytes([
+            chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5], chunk[6], chunk[7],
+        ]);
         state = fold(state ^ word, MULTIPLIER);
     }
     let rest = chunks.remainder();
@@ -46,14 +48,19 @@ mod tests {
     fn the_function_is_frozen() {
         assert_eq!(term_hash(b""), FROZEN[0]);
         assert_eq!(term_hash(b"wheat"), FROZEN[1]);
-        assert_eq!(term_hash("\u{939}\u{93f}\u{928}\u{94d}\u{926}\u{940}".as_bytes()), FROZEN[2]);
+        assert_eq!(
+            term_hash("\u{939}\u{93f}\u{928}\u{94d}\u{926}\u{940}".as_bytes()),
+            FROZEN[2]
+        );
     }
     const FROZEN: [u64; 3] = [0xe184857147841df6, 0xa057bdd88cf2b35a, 0x8f7e98cf7b8f851a];
 
     #[test]
     fn low_bits_spread_like_chance() {
         let bits = 16;
-        let used: HashSet<u64> = (0..65_536u32).map(|i| term_hash(format!("term{i}").as_bytes()) & ((1 << bits) - 1)).collect();
+        let used: HashSet<u64> = (0..65_536u32)
+            .map(|i| term_hash(format!("term{i}").as_bytes()) & ((1 << bits) - 1))
+            .collect();
         // By chance 65,536 balls in as many boxes leave 1/e of them empty: 41,427 used, sd about 104.
         assert!((40_900..41_950).contains(&used.len()), "{}", used.len());
     }

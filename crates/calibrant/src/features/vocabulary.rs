@@ -27,7 +27,12 @@ pub struct Vocabulary {
 
 impl Default for Vocabulary {
     fn default() -> Self {
-        Self { bytes: String::new(), ends: Vec::new(), hashes: Vec::new(), table: HashTable::new() }
+        Self {
+            bytes: String::new(),
+            ends: Vec::new(),
+            hashes: Vec::new(),
+            table: HashTable::new(),
+        }
     }
 }
 
@@ -50,7 +55,9 @@ impl Vocabulary {
     /// From an arena and the end of each term in it, as saved; `None` unless they fit together
     /// (ends rise, lie on character boundaries and reach the end of the arena, terms differ).
     pub fn from_parts(bytes: String, ends: Vec<u32>) -> Option<Self> {
-        if ends.last().map_or(0, |&end| end as usize) != bytes.len() || u32::try_from(bytes.len()).is_err() {
+        if ends.last().map_or(0, |&end| end as usize) != bytes.len()
+            || u32::try_from(bytes.len()).is_err()
+        {
             return None;
         }
         let mut vocabulary = Self {
@@ -66,7 +73,11 @@ impl Vocabulary {
             let number = vocabulary.ends.len() as u32;
             let taken = vocabulary.table.find(hash, |&other| {
                 vocabulary.hashes[other as usize] == hash as u32 && {
-                    let from = if other == 0 { 0 } else { ends[other as usize - 1] as usize };
+                    let from = if other == 0 {
+                        0
+                    } else {
+                        ends[other as usize - 1] as usize
+                    };
                     &bytes[from..ends[other as usize] as usize] == term
                 }
             });
@@ -118,7 +129,9 @@ impl Vocabulary {
     #[inline]
     fn find(&self, hash: u64, term: &str) -> Option<u32> {
         self.table
-            .find(hash, |&number| self.hashes[number as usize] == hash as u32 && self.term(number) == term)
+            .find(hash, |&number| {
+                self.hashes[number as usize] == hash as u32 && self.term(number) == term
+            })
             .copied()
     }
 
@@ -134,7 +147,9 @@ impl Vocabulary {
         self.ends.push(self.bytes.len() as u32);
         self.hashes.push(hash as u32);
         let (bytes, ends) = (&self.bytes, &self.ends);
-        self.table.insert_unique(hash, number, |&number| term_hash(span(bytes, ends, number).as_bytes()));
+        self.table.insert_unique(hash, number, |&number| {
+            term_hash(span(bytes, ends, number).as_bytes())
+        });
         number
     }
 }
@@ -142,7 +157,11 @@ impl Vocabulary {
 #[inline]
 fn span<'a>(bytes: &'a str, ends: &[u32], number: u32) -> &'a str {
     let number = number as usize;
-    let start = if number == 0 { 0 } else { ends[number - 1] as usize };
+    let start = if number == 0 {
+        0
+    } else {
+        ends[number - 1] as usize
+    };
     &bytes[start..ends[number] as usize]
 }
 

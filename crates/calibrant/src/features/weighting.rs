@@ -72,8 +72,16 @@ pub struct FittedWeighting {
 impl FittedWeighting {
     /// Learns document frequencies and the mean length.
     pub fn fit(settings: WeightingSettings, counts: &SparseMatrix) -> Self {
-        let total_length = counts.rows().map(|row| row.values.iter().map(|&v| f64::from(v)).sum::<f64>()).sum();
-        Self::from_parts(settings, counts.row_count() as u64, total_length, counts.document_frequencies())
+        let total_length = counts
+            .rows()
+            .map(|row| row.values.iter().map(|&v| f64::from(v)).sum::<f64>())
+            .sum();
+        Self::from_parts(
+            settings,
+            counts.row_count() as u64,
+            total_length,
+            counts.document_frequencies(),
+        )
     }
 
     /// From what a model file keeps.
@@ -86,16 +94,23 @@ impl FittedWeighting {
         let n = document_count as f64;
         let idf = match settings.weighting {
             Weighting::Binary | Weighting::Tf | Weighting::LogTf => Vec::new(),
-            Weighting::TfIdf | Weighting::LogTfIdf => {
-                document_frequencies.iter().map(|&df| ((1.0 + n) / (1.0 + f64::from(df))).ln() + 1.0).collect()
-            }
+            Weighting::TfIdf | Weighting::LogTfIdf => document_frequencies
+                .iter()
+                .map(|&df| ((1.0 + n) / (1.0 + f64::from(df))).ln() + 1.0)
+                .collect(),
             Weighting::Bm25 { .. } => document_frequencies
                 .iter()
                 .map(|&df| ((n - f64::from(df)).max(0.0) + 0.5) / (f64::from(df) + 0.5))
                 .map(f64::ln_1p)
                 .collect(),
         };
-        Self { settings, document_count, total_length, document_frequencies, idf }
+        Self {
+            settings,
+            document_count,
+            total_length,
+            document_frequencies,
+            idf,
+        }
     }
 
     /// The settings it was fitted with.
@@ -130,15 +145,24 @@ impl FittedWeighting {
             Weighting::LogTfIdf => each(values, &|column, tf| log_tf(tf) * idf(column)),
             Weighting::Bm25 { k1, b } => {
                 let length: f64 = values.iter().map(|&v| f64::from(v)).sum();
-                let mean = (self.total_length / (self.document_count.max(1) as f64)).max(f64::MIN_POSITIVE);
+                let mean = (self.total_length / (self.document_count.max(1) as f64))
+                    .max(f64::MIN_POSITIVE);
                 let discount = k1 * (1.0 - b + b * length / mean);
-                each(values, &|column, tf| idf(column) * tf * (k1 + 1.0) / (tf + discount).max(f64::MIN_POSITIVE));
+                each(values, &|column, tf| {
+                    idf(column) * tf * (k1 + 1.0) / (tf + discount).max(f64::MIN_POSITIVE)
+                });
             }
         }
         if self.settings.l2_norm {
-            let norm = values.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>().sqrt();
+            let norm = values
+                .iter()
+                .map(|&v| f64::from(v) * f64::from(v))
+                .sum::<f64>()
+                .sqrt();
             if norm > 0.0 && norm.is_finite() {
-                values.iter_mut().for_each(|v| *v = (f64::from(*v) / norm) as f32);
+                values
+                    .iter_mut()
+                    .for_each(|v| *v = (f64::from(*v) / norm) as f32);
             }
         }
     }
@@ -162,7 +186,10 @@ mod tests {
     fn check(weighting: Weighting, l2_norm: bool, expected: &[f64]) {
         let matrix = weighted(weighting, l2_norm);
         for (value, expected) in matrix.row(0).values.iter().zip(expected) {
-            assert!((f64::from(*value) - expected).abs() < 1e-6, "{value} {expected}");
+            assert!(
+                (f64::from(*value) - expected).abs() < 1e-6,
+                "{value} {expected}"
+            );
         }
     }
 
@@ -173,7 +200,11 @@ mod tests {
         check(Weighting::LogTf, false, &[1.0 + 3f64.ln(), 1.0]);
         let idf = [(4.0f64 / 3.0).ln() + 1.0, 2f64.ln() + 1.0];
         check(Weighting::TfIdf, false, &[3.0 * idf[0], idf[1]]);
-        check(Weighting::LogTfIdf, false, &[(1.0 + 3f64.ln()) * idf[0], idf[1]]);
+        check(
+            Weighting::LogTfIdf,
+            false,
+            &[(1.0 + 3f64.ln()) * idf[0], idf[1]],
+        );
         let norm = (9.0f64 + 1.0).sqrt();
         check(Weighting::Tf, true, &[3.0 / norm, 1.0 / norm]);
         let idf = [(1.0f64 + 1.5 / 2.5).ln(), (1.0f64 + 2.5 / 1.5).ln()];
@@ -181,7 +212,10 @@ mod tests {
         check(
             Weighting::Bm25 { k1: 1.2, b: 0.75 },
             false,
-            &[idf[0] * 3.0 * 2.2 / (3.0 + discount), idf[1] * 2.2 / (1.0 + discount)],
+            &[
+                idf[0] * 3.0 * 2.2 / (3.0 + discount),
+                idf[1] * 2.2 / (1.0 + discount),
+            ],
         );
     }
 

@@ -16,24 +16,37 @@ pub struct ClassLabels {
 impl ClassLabels {
     /// How many scorers the classes need: two exclusive classes share one.
     pub fn output_count(&self) -> usize {
-        if self.task == Task::SingleLabel && self.class_count == 2 { 1 } else { self.class_count }
+        if self.task == Task::SingleLabel && self.class_count == 2 {
+            1
+        } else {
+            self.class_count
+        }
     }
 
     /// The class that an output speaks for: the second of two exclusive ones.
     pub fn class_of_output(&self, output: usize) -> usize {
-        if self.output_count() < self.class_count { 1 } else { output }
+        if self.output_count() < self.class_count {
+            1
+        } else {
+            output
+        }
     }
 
     /// Whether each row belongs to a class.
     pub fn membership(&self, class: usize) -> Vec<bool> {
-        self.of_row.iter().map(|classes| classes.contains(&(class as u32))).collect()
+        self.of_row
+            .iter()
+            .map(|classes| classes.contains(&(class as u32)))
+            .collect()
     }
 
     /// The rows of each class.
     pub fn members(&self) -> Vec<Vec<u32>> {
         let mut members = vec![Vec::new(); self.class_count];
         for (row, classes) in self.of_row.iter().enumerate() {
-            classes.iter().for_each(|&class| members[class as usize].push(row as u32));
+            classes
+                .iter()
+                .for_each(|&class| members[class as usize].push(row as u32));
         }
         members
     }

@@ -5,7 +5,9 @@ use rayon::prelude::*;
 use super::ClassLabels;
 use crate::corpus::Folds;
 use crate::features::SparseMatrix;
-use crate::scorers::{DualLearner, LinearClassScorer, LinearModel, Link, PreparedRows, Storage, WeightMatrix};
+use crate::scorers::{
+    DualLearner, LinearClassScorer, LinearModel, Link, PreparedRows, Storage, WeightMatrix,
+};
 use crate::solvers::Convergence;
 use crate::{FitError, Progress};
 
@@ -19,7 +21,11 @@ pub struct ClassFactors {
 impl ClassFactors {
     fn weights(&self, output: usize, labels: &[bool], weights: &[f64]) -> Vec<f64> {
         let (positive, negative) = self.by_output[output];
-        labels.iter().zip(weights).map(|(&label, weight)| weight * if label { positive } else { negative }).collect()
+        labels
+            .iter()
+            .zip(weights)
+            .map(|(&label, weight)| weight * if label { positive } else { negative })
+            .collect()
     }
 }
 
@@ -80,7 +86,11 @@ impl OneVsRest<'_> {
             out_of_fold.push(scores);
             convergence.push(end);
         }
-        Ok(OneVsRestFit { scorer: self.side_by_side(&models), out_of_fold, convergence })
+        Ok(OneVsRestFit {
+            scorer: self.side_by_side(&models),
+            out_of_fold,
+            convergence,
+        })
     }
 
     /// Fits all classes on some rows.
@@ -98,7 +108,10 @@ impl OneVsRest<'_> {
                 learner.fit_prepared(&prepared, &labels, &weights, members)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        Ok((self.side_by_side(&models), models.iter().map(LinearModel::convergence).collect()))
+        Ok((
+            self.side_by_side(&models),
+            models.iter().map(LinearModel::convergence).collect(),
+        ))
     }
 
     /// Feature after feature, the classes' weights side by side.
@@ -106,16 +119,23 @@ impl OneVsRest<'_> {
         let width = models.len();
         let mut weights = vec![0f32; self.rows.column_count() * width];
         let chunk = 4096;
-        weights.par_chunks_mut(chunk * width).enumerate().for_each(|(number, weights)| {
-            for (output, model) in models.iter().enumerate() {
-                let column = &model.weights()[number * chunk..][..weights.len() / width];
-                for (offset, &weight) in column.iter().enumerate() {
-                    weights[offset * width + output] = weight;
+        weights
+            .par_chunks_mut(chunk * width)
+            .enumerate()
+            .for_each(|(number, weights)| {
+                for (output, model) in models.iter().enumerate() {
+                    let column = &model.weights()[number * chunk..][..weights.len() / width];
+                    for (offset, &weight) in column.iter().enumerate() {
+                        weights[offset * width + output] = weight;
+                    }
                 }
-            }
-        });
+            });
         let biases = models.iter().map(LinearModel::bias).collect();
-        let link = if width < self.labels.class_count { Link::Mirror } else { Link::Independent };
+        let link = if width < self.labels.class_count {
+            Link::Mirror
+        } else {
+            Link::Independent
+        };
         LinearClassScorer::from_parts(WeightMatrix::Single(Storage::Owned(weights)), biases, link)
     }
 }

@@ -30,7 +30,11 @@ pub fn softplus(x: f64) -> f64 {
 #[inline]
 pub fn sigmoid(x: f64) -> f64 {
     let e = (-x.abs()).exp();
-    if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
+    if x >= 0.0 {
+        1.0 / (1.0 + e)
+    } else {
+        e / (1.0 + e)
+    }
 }
 
 /// `ln Σ e^x`, negative infinity for an empty slice.
@@ -54,7 +58,11 @@ pub fn log_sum_exp(values: &[f64]) -> f64 {
 /// assert!((log_diff_exp(3f64.ln(), 1f64.ln()) - 2f64.ln()).abs() < 1e-15);
 /// ```
 pub fn log_diff_exp(a: f64, b: f64) -> f64 {
-    if b == f64::NEG_INFINITY { a } else { a + (-(b - a).exp_m1()).ln() }
+    if b == f64::NEG_INFINITY {
+        a
+    } else {
+        a + (-(b - a).exp_m1()).ln()
+    }
 }
 
 /// Log-odds of each class against all others, from unnormalised log-probabilities:
@@ -69,11 +77,21 @@ pub fn log_diff_exp(a: f64, b: f64) -> f64 {
 /// ```
 pub fn log_odds_against_rest(ln_weights: &[f64], log_odds: &mut [f64]) {
     let total = log_sum_exp(ln_weights);
-    let largest = (0..ln_weights.len()).fold(0, |best, c| if ln_weights[c] > ln_weights[best] { c } else { best });
+    let largest = (0..ln_weights.len()).fold(0, |best, c| {
+        if ln_weights[c] > ln_weights[best] {
+            c
+        } else {
+            best
+        }
+    });
     for (class, log_odds) in log_odds.iter_mut().enumerate() {
         *log_odds = if class == largest {
             // The others are summed on their own: taking the largest from the total would cancel.
-            let others = ln_weights.iter().enumerate().filter(|&(other, _)| other != class).map(|(_, &weight)| weight);
+            let others = ln_weights
+                .iter()
+                .enumerate()
+                .filter(|&(other, _)| other != class)
+                .map(|(_, &weight)| weight);
             let top = others.clone().fold(f64::NEG_INFINITY, f64::max);
             ln_weights[class] - (top + others.map(|weight| (weight - top).exp()).sum::<f64>().ln())
         } else {

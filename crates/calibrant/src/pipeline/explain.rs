@@ -86,28 +86,51 @@ impl Model {
         };
         let weight = |column: usize| {
             let own = self.scorer.weight(column, output);
-            own - shares.iter().map(|&(other, share)| share * self.scorer.weight(column, other)).sum::<f64>()
+            own - shares
+                .iter()
+                .map(|&(other, share)| share * self.scorer.weight(column, other))
+                .sum::<f64>()
         };
-        let contributions: Vec<(usize, f64, f64)> =
-            row.entries().map(|(column, value)| (column, value, sign * value * weight(column))).collect();
+        let contributions: Vec<(usize, f64, f64)> = row
+            .entries()
+            .map(|(column, value)| (column, value, sign * value * weight(column)))
+            .collect();
         let score = sign * self.scorer.output_scores(row)[output];
         let calibrated = |score: f64| {
             let calibrator = &self.calibrators[output];
             sign * calibrator.probability(sign * score).log_odds()
         };
-        let moved: f64 = contributions.iter().map(|&(_, _, contribution)| contribution).sum();
+        let moved: f64 = contributions
+            .iter()
+            .map(|&(_, _, contribution)| contribution)
+            .sum();
         let base = calibrated(score - moved);
         let total = calibrated(score);
-        let slope = if moved.abs() > 1e-12 { (total - base) / moved } else { 0.0 };
+        let slope = if moved.abs() > 1e-12 {
+            (total - base) / moved
+        } else {
+            0.0
+        };
 
         let mut terms: Vec<TermContribution> = contributions
             .into_iter()
             .map(|(column, value, contribution)| {
                 let (term, count) = names.get(&(column as u32)).cloned().unwrap_or_default();
-                TermContribution { term, count, value, score: contribution, log_odds: slope * contribution }
+                TermContribution {
+                    term,
+                    count,
+                    value,
+                    score: contribution,
+                    log_odds: slope * contribution,
+                }
             })
             .collect();
-        terms.sort_by(|a, b| b.log_odds.abs().total_cmp(&a.log_odds.abs()).then_with(|| a.term.cmp(&b.term)));
+        terms.sort_by(|a, b| {
+            b.log_odds
+                .abs()
+                .total_cmp(&a.log_odds.abs())
+                .then_with(|| a.term.cmp(&b.term))
+        });
         Explanation {
             label: self.summary.classes[class].label.clone(),
             probability: classes[class].value(),
@@ -142,7 +165,11 @@ impl Model {
                 None => unknown += 1,
                 Some(column) => {
                     let entry = names.entry(column).or_default();
-                    entry.0 = if entry.0.is_empty() { term } else { format!("{}, {term}", entry.0) };
+                    entry.0 = if entry.0.is_empty() {
+                        term
+                    } else {
+                        format!("{}, {term}", entry.0)
+                    };
                     entry.1 += count;
                 }
             }
@@ -156,5 +183,9 @@ fn shares_of_the_rest(outputs: &[f64], class: usize) -> Vec<(usize, f64)> {
     let others: Vec<usize> = (0..outputs.len()).filter(|&other| other != class).collect();
     let values: Vec<f64> = others.iter().map(|&other| outputs[other]).collect();
     let total = log_sum_exp(&values);
-    others.into_iter().zip(values).map(|(other, value)| (other, (value - total).exp())).collect()
+    others
+        .into_iter()
+        .zip(values)
+        .map(|(other, value)| (other, (value - total).exp()))
+        .collect()
 }

@@ -56,13 +56,20 @@ impl FeatureExtractor {
 
     /// The row of a document; what the training documents lacked is left out.
     pub fn row<'b>(&self, content: &Content, buffers: &'b mut ExtractorBuffers) -> RowView<'b> {
-        let ExtractorBuffers { analyzer, found, entries, columns, values } = buffers;
+        let ExtractorBuffers {
+            analyzer,
+            found,
+            entries,
+            columns,
+            values,
+        } = buffers;
         columns.clear();
         values.clear();
         match content {
             Content::Text(text) => {
                 found.clear();
-                self.analyzer.for_each_term(text, analyzer, |term| found.extend(self.column(term)));
+                self.analyzer
+                    .for_each_term(text, analyzer, |term| found.extend(self.column(term)));
                 found.sort_unstable();
                 for run in found.chunk_by(|a, b| a == b) {
                     columns.push(run[0]);
@@ -71,9 +78,9 @@ impl FeatureExtractor {
             }
             Content::Features(features) => {
                 entries.clear();
-                entries.extend(
-                    features.iter().filter_map(|&(number, value)| Some((self.column(&number.to_string())?, value))),
-                );
+                entries.extend(features.iter().filter_map(|&(number, value)| {
+                    Some((self.column(&number.to_string())?, value))
+                }));
                 entries.sort_unstable_by_key(|&(column, _)| column);
                 for run in entries.chunk_by(|a, b| a.0 == b.0) {
                     columns.push(run[0].0);

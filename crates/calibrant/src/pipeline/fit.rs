@@ -25,11 +25,30 @@ pub fn fit(
     settings.check()?;
     let settings = with_usual_weighting(settings, &corpus);
     let analyzer = settings.analyzer.compile()?;
-    let PreparedCorpus { arranged, keys, weights, labels, class_names, left_out } = corpus.prepare(&settings)?;
-    let folds = Folds::stratified(&keys, &labels.of_row, labels.class_count, settings.folds, settings.seed)?;
+    let PreparedCorpus {
+        arranged,
+        keys,
+        weights,
+        labels,
+        class_names,
+        left_out,
+    } = corpus.prepare(&settings)?;
+    let folds = Folds::stratified(
+        &keys,
+        &labels.of_row,
+        labels.class_count,
+        settings.folds,
+        settings.seed,
+    )?;
     let factors = class_factors(&settings, &labels, &class_names, &weights)?;
-    let training =
-        Training { settings: &settings, labels: &labels, weights: &weights, factors: &factors, folds: &folds, progress };
+    let training = Training {
+        settings: &settings,
+        labels: &labels,
+        weights: &weights,
+        factors: &factors,
+        folds: &folds,
+        progress,
+    };
     let mut fit = training.fit(arranged.counts, arranged.vocabulary)?;
 
     progress.begin("calibrating", None);
@@ -43,10 +62,14 @@ pub fn fit(
         .collect::<Result<Vec<_>, _>>()?;
     let outputs = calibrate_outputs(&held_out, settings.calibrator, settings.folds)?;
 
-    let mut probabilities = vec![Probability::from_log_odds(0.0); weights.len() * labels.class_count];
+    let mut probabilities =
+        vec![Probability::from_log_odds(0.0); weights.len() * labels.class_count];
     let mut room = Vec::new();
     let mut row_outputs = Vec::new();
-    for (row, classes) in probabilities.chunks_exact_mut(labels.class_count).enumerate() {
+    for (row, classes) in probabilities
+        .chunks_exact_mut(labels.class_count)
+        .enumerate()
+    {
         row_outputs.clear();
         row_outputs.extend(outputs.iter().map(|output| output.forecasts[row]));
         combine(labels.task, &row_outputs, classes, &mut room);
@@ -94,8 +117,18 @@ pub fn fit(
         vocabulary: fit.vocabulary,
         weighting: fit.weighting,
     };
-    let calibrators = outputs.into_iter().map(|output| output.calibrator).collect();
-    Ok(Model::new(settings, fields, extractor, fit.scorer, calibrators, summary))
+    let calibrators = outputs
+        .into_iter()
+        .map(|output| output.calibrator)
+        .collect();
+    Ok(Model::new(
+        settings,
+        fields,
+        extractor,
+        fit.scorer,
+        calibrators,
+        summary,
+    ))
 }
 
 /// Numbered features come with values of their own, which are left as they are unless a weighting
@@ -103,8 +136,10 @@ pub fn fit(
 fn with_usual_weighting(settings: &FitSettings, corpus: &TrainingCorpus) -> FitSettings {
     let mut settings = settings.clone();
     if settings.weighting.is_none() && corpus.has_features() {
-        settings.weighting =
-            Some(crate::features::WeightingSettings { weighting: crate::features::Weighting::Tf, l2_norm: false });
+        settings.weighting = Some(crate::features::WeightingSettings {
+            weighting: crate::features::Weighting::Tf,
+            l2_norm: false,
+        });
     }
     settings.weighting = Some(settings.effective_weighting());
     if let Classifier::LinearSvm(learner) = &mut settings.classifier {
@@ -126,12 +161,17 @@ fn class_factors(
     let total: f64 = weights.iter().sum();
     let mut class_totals = vec![0.0; labels.class_count];
     for (classes, weight) in labels.of_row.iter().zip(weights.iter()) {
-        classes.iter().for_each(|&class| class_totals[class as usize] += weight);
+        classes
+            .iter()
+            .for_each(|&class| class_totals[class as usize] += weight);
     }
     if let ClassWeights::Given(given) = &settings.class_weights
         && let Some(unknown) = given.keys().find(|class| !class_names.contains(class))
     {
-        return Err(FitError::UnknownClass { class: unknown.clone(), available: class_names.join(", ") });
+        return Err(FitError::UnknownClass {
+            class: unknown.clone(),
+            available: class_names.join(", "),
+        });
     }
     let given = |class: usize| match &settings.class_weights {
         ClassWeights::Given(given) => given.get(&class_names[class]).copied().unwrap_or(1.0),
@@ -145,7 +185,9 @@ fn class_factors(
                 value: "given".into(),
             });
         }
-        return Ok(ClassFactors { by_output: vec![(1.0, 1.0); labels.output_count()] });
+        return Ok(ClassFactors {
+            by_output: vec![(1.0, 1.0); labels.output_count()],
+        });
     }
     let by_output = (0..labels.output_count())
         .map(|output| {
@@ -154,10 +196,20 @@ fn class_factors(
                 ClassWeights::Equal => (1.0, 1.0),
                 ClassWeights::Balanced => {
                     let positive = class_totals[class];
-                    let side = |amount: f64| if amount > 0.0 { total / (2.0 * amount) } else { 1.0 };
+                    let side = |amount: f64| {
+                        if amount > 0.0 {
+                            total / (2.0 * amount)
+                        } else {
+                            1.0
+                        }
+                    };
                     (side(positive), side(total - positive))
                 }
-                ClassWeights::Given(_) if labels.task == Task::SingleLabel && labels.class_count == 2 => (given(1), given(0)),
+                ClassWeights::Given(_)
+                    if labels.task == Task::SingleLabel && labels.class_count == 2 =>
+                {
+                    (given(1), given(0))
+                }
                 ClassWeights::Given(_) => (given(class), 1.0),
             }
         })

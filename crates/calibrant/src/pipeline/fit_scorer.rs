@@ -4,7 +4,9 @@ use rayon::prelude::*;
 
 use super::{Classifier, FitSettings};
 use crate::corpus::Folds;
-use crate::features::{FittedWeighting, Selected, Selection, SelectionScope, SparseMatrix, Vocabulary};
+use crate::features::{
+    FittedWeighting, Selected, Selection, SelectionScope, SparseMatrix, Vocabulary,
+};
 use crate::multiclass::{ClassFactors, ClassLabels, OneVsRest};
 use crate::scorers::{LinearClassScorer, Link, Storage, WeightMatrix};
 use crate::solvers::Convergence;
@@ -32,7 +34,11 @@ pub(super) struct Training<'a> {
 }
 
 impl Training<'_> {
-    pub(super) fn fit(&self, counts: SparseMatrix, vocabulary: Option<Vocabulary>) -> Result<ScorerFit, FitError> {
+    pub(super) fn fit(
+        &self,
+        counts: SparseMatrix,
+        vocabulary: Option<Vocabulary>,
+    ) -> Result<ScorerFit, FitError> {
         match self.settings.selection {
             None => self.fit_plain(counts, vocabulary),
             Some(selection) if selection.scope == SelectionScope::Global => {
@@ -42,27 +48,46 @@ impl Training<'_> {
         }
     }
 
-    fn fit_plain(&self, counts: SparseMatrix, vocabulary: Option<Vocabulary>) -> Result<ScorerFit, FitError> {
+    fn fit_plain(
+        &self,
+        counts: SparseMatrix,
+        vocabulary: Option<Vocabulary>,
+    ) -> Result<ScorerFit, FitError> {
         let weighting = FittedWeighting::fit(self.settings.effective_weighting(), &counts);
         let rows = weighting.apply(counts);
-        self.progress.begin("fitting", Some(self.labels.output_count() as u64));
+        self.progress
+            .begin("fitting", Some(self.labels.output_count() as u64));
         let problem = self.one_vs_rest(&rows);
         let (scorer, out_of_fold, convergence) = match &self.settings.classifier {
             Classifier::NaiveBayes(learner) => {
-                let (scorer, scores) = learner.cross_fit_classes(&rows, self.labels, self.weights, self.folds)?;
+                let (scorer, scores) =
+                    learner.cross_fit_classes(&rows, self.labels, self.weights, self.folds)?;
                 (scorer, scores, Vec::new())
             }
-            Classifier::LinearSvm(learner) => problem.cross_fit(learner, self.folds, self.progress)?.into_parts(),
-            Classifier::LogisticRegression(learner) => {
-                problem.cross_fit(learner, self.folds, self.progress)?.into_parts()
-            }
+            Classifier::LinearSvm(learner) => problem
+                .cross_fit(learner, self.folds, self.progress)?
+                .into_parts(),
+            Classifier::LogisticRegression(learner) => problem
+                .cross_fit(learner, self.folds, self.progress)?
+                .into_parts(),
         };
         self.progress.end();
-        Ok(ScorerFit { scorer, weighting, vocabulary, out_of_fold, convergence })
+        Ok(ScorerFit {
+            scorer,
+            weighting,
+            vocabulary,
+            out_of_fold,
+            convergence,
+        })
     }
 
     fn one_vs_rest<'b>(&'b self, rows: &'b SparseMatrix) -> OneVsRest<'b> {
-        OneVsRest { rows, labels: self.labels, weights: self.weights, factors: self.factors }
+        OneVsRest {
+            rows,
+            labels: self.labels,
+            weights: self.weights,
+            factors: self.factors,
+        }
     }
 
     fn fit_members(
@@ -72,11 +97,17 @@ impl Training<'_> {
         factors: &ClassFactors,
         members: &[u32],
     ) -> Result<(LinearClassScorer, Vec<Convergence>), FitError> {
-        let problem = OneVsRest { rows, labels, weights: self.weights, factors };
+        let problem = OneVsRest {
+            rows,
+            labels,
+            weights: self.weights,
+            factors,
+        };
         match &self.settings.classifier {
-            Classifier::NaiveBayes(learner) => {
-                Ok((learner.fit_classes(rows, labels, self.weights, members)?, Vec::new()))
-            }
+            Classifier::NaiveBayes(learner) => Ok((
+                learner.fit_classes(rows, labels, self.weights, members)?,
+                Vec::new(),
+            )),
             Classifier::LinearSvm(learner) => problem.fit_members(learner, members),
             Classifier::LogisticRegression(learner) => problem.fit_members(learner, members),
         }
@@ -102,7 +133,8 @@ impl Training<'_> {
         let members_of_class = self.labels.members();
         let mut out_of_fold = vec![vec![0.0; counts.row_count()]; self.labels.output_count()];
         let mut whole = None;
-        self.progress.begin("fitting", Some(1 + self.folds.count() as u64));
+        self.progress
+            .begin("fitting", Some(1 + self.folds.count() as u64));
         for fold in self.parts() {
             let (members, held_out) = self.split(fold);
             let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
@@ -116,23 +148,35 @@ impl Training<'_> {
             let chosen = counts.with_columns(&kept);
             let weighting = FittedWeighting::fit(self.settings.effective_weighting(), &chosen);
             let rows = weighting.apply(chosen);
-            let (scorer, convergence) = self.fit_members(&rows, self.labels, self.factors, &members)?;
-            let scores: Vec<Vec<f64>> =
-                held_out.par_iter().map(|&row| scorer.output_scores(rows.row(row as usize))).collect();
+            let (scorer, convergence) =
+                self.fit_members(&rows, self.labels, self.factors, &members)?;
+            let scores: Vec<Vec<f64>> = held_out
+                .par_iter()
+                .map(|&row| scorer.output_scores(rows.row(row as usize)))
+                .collect();
             for (&row, scores) in held_out.iter().zip(scores) {
-                out_of_fold.iter_mut().zip(scores).for_each(|(column, score)| column[row as usize] = score);
+                out_of_fold
+                    .iter_mut()
+                    .zip(scores)
+                    .for_each(|(column, score)| column[row as usize] = score);
             }
             if fold.is_none() {
-                let terms = vocabulary
-                    .as_ref()
-                    .map(|vocabulary| Vocabulary::from_terms(kept.iter().map(|&column| vocabulary.term(column))));
+                let terms = vocabulary.as_ref().map(|vocabulary| {
+                    Vocabulary::from_terms(kept.iter().map(|&column| vocabulary.term(column)))
+                });
                 whole = Some((scorer, weighting, terms, convergence));
             }
             self.progress.advance(1);
         }
         self.progress.end();
         let (scorer, weighting, vocabulary, convergence) = whole.ok_or(FitError::NoFeatures)?;
-        Ok(ScorerFit { scorer, weighting, vocabulary, out_of_fold, convergence })
+        Ok(ScorerFit {
+            scorer,
+            weighting,
+            vocabulary,
+            out_of_fold,
+            convergence,
+        })
     }
 
     /// A list of terms for each class, whose scorer sees no others. Rows are weighted (and brought
@@ -151,7 +195,8 @@ impl Training<'_> {
         let mut weights = vec![0f64; rows.column_count() * output_count];
         let mut biases = vec![0.0; output_count];
         let mut ends: Vec<Convergence> = Vec::new();
-        self.progress.begin("fitting", Some(1 + self.folds.count() as u64));
+        self.progress
+            .begin("fitting", Some(1 + self.folds.count() as u64));
         for fold in self.parts() {
             let (members, held_out) = self.split(fold);
             let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
@@ -167,22 +212,36 @@ impl Training<'_> {
                     let labels = ClassLabels {
                         task: Task::MultiLabel,
                         class_count: 1,
-                        of_row: self.labels.membership(class).iter().map(|&on| if on { vec![0] } else { vec![] }).collect(),
+                        of_row: self
+                            .labels
+                            .membership(class)
+                            .iter()
+                            .map(|&on| if on { vec![0] } else { vec![] })
+                            .collect(),
                     };
-                    let factors = ClassFactors { by_output: vec![self.factors.by_output[output]] };
-                    let (scorer, convergence) = self.fit_members(&chosen, &labels, &factors, &members)?;
-                    let scores: Vec<f64> =
-                        held_out.iter().map(|&row| scorer.output_scores(chosen.row(row as usize))[0]).collect();
+                    let factors = ClassFactors {
+                        by_output: vec![self.factors.by_output[output]],
+                    };
+                    let (scorer, convergence) =
+                        self.fit_members(&chosen, &labels, &factors, &members)?;
+                    let scores: Vec<f64> = held_out
+                        .iter()
+                        .map(|&row| scorer.output_scores(chosen.row(row as usize))[0])
+                        .collect();
                     Ok((scorer, convergence, scores))
                 })
                 .collect::<Result<Vec<_>, FitError>>()?;
             for (output, (scorer, convergence, scores)) in fits.into_iter().enumerate() {
-                held_out.iter().zip(scores).for_each(|(&row, score)| out_of_fold[output][row as usize] = score);
+                held_out
+                    .iter()
+                    .zip(scores)
+                    .for_each(|(&row, score)| out_of_fold[output][row as usize] = score);
                 if fold.is_none() {
                     biases[output] = scorer.biases()[0];
                     let class = self.labels.class_of_output(output);
                     for (feature, &column) in lists[class].iter().enumerate() {
-                        weights[column as usize * output_count + output] = scorer.weight(feature, 0);
+                        weights[column as usize * output_count + output] =
+                            scorer.weight(feature, 0);
                     }
                     ends.extend(convergence);
                 }
@@ -190,9 +249,19 @@ impl Training<'_> {
             self.progress.advance(1);
         }
         self.progress.end();
-        let link = if output_count < self.labels.class_count { Link::Mirror } else { Link::Independent };
+        let link = if output_count < self.labels.class_count {
+            Link::Mirror
+        } else {
+            Link::Independent
+        };
         let weights = WeightMatrix::Double(Storage::Owned(weights));
         let scorer = LinearClassScorer::from_parts(weights, biases, link);
-        Ok(ScorerFit { scorer, weighting, vocabulary, out_of_fold, convergence: ends })
+        Ok(ScorerFit {
+            scorer,
+            weighting,
+            vocabulary,
+            out_of_fold,
+            convergence: ends,
+        })
     }
 }

@@ -36,7 +36,14 @@ impl Model {
         calibrators: Vec<SavedCalibrator>,
         summary: TrainingSummary,
     ) -> Self {
-        Self { settings, fields, extractor, scorer, calibrators, summary }
+        Self {
+            settings,
+            fields,
+            extractor,
+            scorer,
+            calibrators,
+            summary,
+        }
     }
 
     /// What it was fitted with.
@@ -81,13 +88,20 @@ impl Model {
 
     /// The names of the classes, in the order of predictions.
     pub fn class_names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.summary.classes.iter().map(|class| class.label.as_str())
+        self.summary
+            .classes
+            .iter()
+            .map(|class| class.label.as_str())
     }
 
     /// The probability of each class, in the order of [`Self::class_names`].
     pub fn predict(&self, text: &str) -> Vec<Probability> {
         let mut classes = vec![Probability::from_log_odds(0.0); self.class_count()];
-        self.predict_into(&Content::Text(text.to_owned()), &mut PredictBuffers::default(), &mut classes);
+        self.predict_into(
+            &Content::Text(text.to_owned()),
+            &mut PredictBuffers::default(),
+            &mut classes,
+        );
         classes
     }
 
@@ -95,12 +109,22 @@ impl Model {
     ///
     /// # Panics
     /// If `classes` is not as long as there are classes.
-    pub fn predict_into(&self, content: &Content, buffers: &mut PredictBuffers, classes: &mut [Probability]) {
+    pub fn predict_into(
+        &self,
+        content: &Content,
+        buffers: &mut PredictBuffers,
+        classes: &mut [Probability],
+    ) {
         assert_eq!(classes.len(), self.class_count());
         let row = self.extractor.row(content, &mut buffers.extractor);
         let scores = self.scorer.output_scores(row);
         buffers.outputs.clear();
-        buffers.outputs.extend(self.calibrators.iter().zip(&scores).map(|(calibrator, &score)| calibrator.probability(score)));
+        buffers.outputs.extend(
+            self.calibrators
+                .iter()
+                .zip(&scores)
+                .map(|(calibrator, &score)| calibrator.probability(score)),
+        );
         combine(self.task(), &buffers.outputs, classes, &mut buffers.room);
     }
 }

@@ -103,9 +103,18 @@ impl Model {
     /// Writes the model to a temporary file beside `path` and renames it, so that `path` holds either
     /// what it held before or the whole model.
     pub fn save(&self, path: &Path) -> Result<(), ModelFileError> {
-        let io = |action| move |source| ModelFileError::Io { action, path: path.to_owned(), source };
+        let io = |action| {
+            move |source| ModelFileError::Io {
+                action,
+                path: path.to_owned(),
+                source,
+            }
+        };
         let bytes = self.to_bytes();
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         let mut file = tempfile::Builder::new()
             .prefix(".calibrant-")
             .tempfile_in(folder)
@@ -113,7 +122,8 @@ impl Model {
         file.write_all(&bytes).map_err(io("write"))?;
         file.as_file().sync_all().map_err(io("write"))?;
         set_usual_permissions(file.as_file()).map_err(io("write"))?;
-        file.persist(path).map_err(|error| io("write")(error.error))?;
+        file.persist(path)
+            .map_err(|error| io("write")(error.error))?;
         Ok(())
     }
 
@@ -137,14 +147,34 @@ impl Model {
         };
         let frequencies = self.extractor.weighting.document_frequencies();
         let mut tensors: Vec<(&str, Dtype, Vec<usize>, &[u8])> = vec![
-            ("biases", Dtype::F64, vec![outputs], bytemuck::cast_slice(self.scorer.biases())),
-            ("document_frequencies", Dtype::U32, vec![frequencies.len()], bytemuck::cast_slice(frequencies)),
+            (
+                "biases",
+                Dtype::F64,
+                vec![outputs],
+                bytemuck::cast_slice(self.scorer.biases()),
+            ),
+            (
+                "document_frequencies",
+                Dtype::U32,
+                vec![frequencies.len()],
+                bytemuck::cast_slice(frequencies),
+            ),
             ("weights", dtype, vec![features, outputs], weights),
         ];
         if let Some(vocabulary) = &self.extractor.vocabulary {
             let (bytes, ends) = vocabulary.parts();
-            tensors.push(("vocabulary.bytes", Dtype::U8, vec![bytes.len()], bytes.as_bytes()));
-            tensors.push(("vocabulary.ends", Dtype::U32, vec![ends.len()], bytemuck::cast_slice(ends)));
+            tensors.push((
+                "vocabulary.bytes",
+                Dtype::U8,
+                vec![bytes.len()],
+                bytes.as_bytes(),
+            ));
+            tensors.push((
+                "vocabulary.ends",
+                Dtype::U32,
+                vec![ends.len()],
+                bytemuck::cast_slice(ends),
+            ));
         }
         tensors.sort_by_key(|tensor| tensor.0);
         let parts = tensors.iter().map(|(name, _, _, data)| (*name, *data));
@@ -155,7 +185,9 @@ impl Model {
         let metadata = HashMap::from([(METADATA_KEY.to_owned(), envelope)]);
         let views = tensors
             .into_iter()
-            .filter_map(|(name, dtype, shape, data)| Some((name, TensorView::new(dtype, shape, data).ok()?)));
+            .filter_map(|(name, dtype, shape, data)| {
+                Some((name, TensorView::new(dtype, shape, data).ok()?))
+            });
         safetensors::serialize(views, Some(metadata)).unwrap_or_default()
     }
 
@@ -163,16 +195,30 @@ impl Model {
     ///
     /// The file must not be changed in place while it is open; [`Model::save`] never does that.
     pub fn open(path: &Path) -> Result<Self, ModelFileError> {
-        let io = |action| move |source| ModelFileError::Io { action, path: path.to_owned(), source };
+        let io = |action| {
+            move |source| ModelFileError::Io {
+                action,
+                path: path.to_owned(),
+                source,
+            }
+        };
         if path.is_dir() {
-            return Err(ModelFileError::NotAModel { path: path.to_owned(), reason: "it is a folder".into() });
+            return Err(ModelFileError::NotAModel {
+                path: path.to_owned(),
+                reason: "it is a folder".into(),
+            });
         }
         let file = File::open(path).map_err(|source| match source.kind() {
-            std::io::ErrorKind::NotFound => ModelFileError::NotFound { path: path.to_owned() },
+            std::io::ErrorKind::NotFound => ModelFileError::NotFound {
+                path: path.to_owned(),
+            },
             _ => io("open")(source),
         })?;
         if file.metadata().map_err(io("open"))?.len() == 0 {
-            return Err(ModelFileError::NotAModel { path: path.to_owned(), reason: "it is empty".into() });
+            return Err(ModelFileError::NotAModel {
+                path: path.to_owned(),
+                reason: "it is empty".into(),
+            });
         }
         // SAFETY: the map is only read. Another process that cuts the file short while it is mapped
         // could end this one by a signal, which no check of ours could prevent; models are replaced
@@ -182,30 +228,52 @@ impl Model {
     }
 
     fn from_map(map: Arc<Mmap>, path: &Path) -> Result<Self, ModelFileError> {
-        let damaged = |reason: String| ModelFileError::Damaged { path: path.to_owned(), reason };
-        let foreign = |reason: &str| ModelFileError::NotAModel { path: path.to_owned(), reason: reason.into() };
+        let damaged = |reason: String| ModelFileError::Damaged {
+            path: path.to_owned(),
+            reason,
+        };
+        let foreign = |reason: &str| ModelFileError::NotAModel {
+            path: path.to_owned(),
+            reason: reason.into(),
+        };
         let (_, header) = SafeTensors::read_metadata(&map).map_err(|error| match error {
             // A header that claims more than the file holds, in a file that begins like ours.
-            safetensors::SafeTensorError::MetadataIncompleteBuffer | safetensors::SafeTensorError::InvalidHeaderLength
+            safetensors::SafeTensorError::MetadataIncompleteBuffer
+            | safetensors::SafeTensorError::InvalidHeaderLength
                 if looks_like_a_model(&map) =>
             {
                 damaged("it is cut short".into())
             }
-            error => ModelFileError::NotAModel { path: path.to_owned(), reason: error.to_string() },
+            error => ModelFileError::NotAModel {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            },
         })?;
-        let envelope = header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA_KEY));
+        let envelope = header
+            .metadata()
+            .as_ref()
+            .and_then(|metadata| metadata.get(METADATA_KEY));
         let envelope = envelope.ok_or_else(|| foreign("it carries no calibrant metadata"))?;
-        let Ok(Envelope { version, checksum: written, model }) = serde_json::from_str::<Envelope<&RawValue>>(envelope)
+        let Ok(Envelope {
+            version,
+            checksum: written,
+            model,
+        }) = serde_json::from_str::<Envelope<&RawValue>>(envelope)
         else {
             return Err(damaged("its metadata is unreadable".into()));
         };
         if !(1..=FORMAT_VERSION).contains(&version) {
-            return Err(ModelFileError::UnknownVersion { path: path.to_owned(), found: version });
+            return Err(ModelFileError::UnknownVersion {
+                path: path.to_owned(),
+                found: version,
+            });
         }
         let tensors = SafeTensors::deserialize(&map).map_err(|error| damaged(error.to_string()))?;
         let mut names: Vec<&str> = tensors.names();
         names.sort_unstable();
-        let parts = names.iter().filter_map(|name| Some((*name, tensors.tensor(name).ok()?.data())));
+        let parts = names
+            .iter()
+            .filter_map(|name| Some((*name, tensors.tensor(name).ok()?.data())));
         if written != checksum(version, model.get(), parts) {
             return Err(damaged("the checksum does not fit its contents".into()));
         }
@@ -213,12 +281,24 @@ impl Model {
             .map_err(|error| damaged(format!("the description is unreadable: {error}")))?;
         // From here on the contents are what calibrant once wrote, or someone took pains to forge
         // the checksum: shapes and bounds are still checked, so that neither can crash a reader.
-        let reader = TensorReader { map: &map, tensors: &tensors };
-        Self::assemble(description, &reader).ok_or_else(|| damaged("its parts do not fit together".into()))
+        let reader = TensorReader {
+            map: &map,
+            tensors: &tensors,
+        };
+        Self::assemble(description, &reader)
+            .ok_or_else(|| damaged("its parts do not fit together".into()))
     }
 
     fn assemble(description: Description, reader: &TensorReader<'_>) -> Option<Self> {
-        let Description { settings, fields, link, calibrators, document_count, total_length, summary } = description;
+        let Description {
+            settings,
+            fields,
+            link,
+            calibrators,
+            document_count,
+            total_length,
+            summary,
+        } = description;
         let analyzer = settings.analyzer.compile().ok()?;
         settings.check().ok()?;
         let frequencies = reader.vector::<u32>("document_frequencies", Dtype::U32)?;
@@ -228,17 +308,29 @@ impl Model {
                 let bytes = reader.vector::<u8>("vocabulary.bytes", Dtype::U8)?;
                 let ends = reader.vector::<u32>("vocabulary.ends", Dtype::U32)?;
                 (ends.len() == frequencies.len()).then_some(())?;
-                Some(Vocabulary::from_parts(String::from_utf8(bytes).ok()?, ends)?)
+                Some(Vocabulary::from_parts(
+                    String::from_utf8(bytes).ok()?,
+                    ends,
+                )?)
             }
         };
-        let weighting =
-            FittedWeighting::from_parts(settings.effective_weighting(), document_count, total_length, frequencies);
+        let weighting = FittedWeighting::from_parts(
+            settings.effective_weighting(),
+            document_count,
+            total_length,
+            frequencies,
+        );
         let biases = reader.vector::<f64>("biases", Dtype::F64)?;
         let scorer = LinearClassScorer::new(reader.weights()?, biases, link)?;
         let fits = scorer.feature_count() == weighting.document_frequencies().len()
             && scorer.class_count() == summary.classes.len()
             && calibrators.len() == scorer.output_count();
-        let extractor = FeatureExtractor { analyzer, space: settings.column_space(), vocabulary, weighting };
+        let extractor = FeatureExtractor {
+            analyzer,
+            space: settings.column_space(),
+            vocabulary,
+            weighting,
+        };
         fits.then(|| Self::new(settings, fields, extractor, scorer, calibrators, summary))
     }
 }
@@ -250,29 +342,51 @@ struct TensorReader<'a> {
 
 impl TensorReader<'_> {
     fn view(&self, name: &str, dtype: Dtype) -> Option<TensorView<'_>> {
-        self.tensors.tensor(name).ok().filter(|tensor| tensor.dtype() == dtype)
+        self.tensors
+            .tensor(name)
+            .ok()
+            .filter(|tensor| tensor.dtype() == dtype)
     }
 
     fn vector<T: bytemuck::AnyBitPattern>(&self, name: &str, dtype: Dtype) -> Option<Vec<T>> {
-        let view = self.view(name, dtype).filter(|view| view.shape().len() == 1)?;
-        Some(view.data().chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
+        let view = self
+            .view(name, dtype)
+            .filter(|view| view.shape().len() == 1)?;
+        Some(
+            view.data()
+                .chunks_exact(size_of::<T>())
+                .map(bytemuck::pod_read_unaligned)
+                .collect(),
+        )
     }
 
     /// The weights stay in the mapped file.
     fn weights(&self) -> Option<WeightMatrix> {
-        let view = self.tensors.tensor("weights").ok().filter(|view| view.shape().len() == 2)?;
+        let view = self
+            .tensors
+            .tensor("weights")
+            .ok()
+            .filter(|view| view.shape().len() == 2)?;
         let start = view.data().as_ptr() as usize - self.map.as_ptr() as usize;
         let count: usize = view.shape().iter().product();
         match view.dtype() {
-            Dtype::F32 => Some(WeightMatrix::Single(Storage::mapped(self.map, start, count)?)),
-            Dtype::F64 => Some(WeightMatrix::Double(Storage::mapped(self.map, start, count)?)),
+            Dtype::F32 => Some(WeightMatrix::Single(Storage::mapped(
+                self.map, start, count,
+            )?)),
+            Dtype::F64 => Some(WeightMatrix::Double(Storage::mapped(
+                self.map, start, count,
+            )?)),
             _ => None,
         }
     }
 }
 
 /// BLAKE3 over everything that matters, lengths included so that nothing can move between parts.
-fn checksum<'a>(version: u32, json: &str, tensors: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
+fn checksum<'a>(
+    version: u32,
+    json: &str,
+    tensors: impl Iterator<Item = (&'a str, &'a [u8])>,
+) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
@@ -289,7 +403,8 @@ fn checksum<'a>(version: u32, json: &str, tensors: impl Iterator<Item = (&'a str
 
 /// Whether the first bytes are those of a header that calibrant wrote.
 fn looks_like_a_model(bytes: &[u8]) -> bool {
-    bytes.get(8..9) == Some(b"{") && memchr::memmem::find(&bytes[..bytes.len().min(64)], b"\"calibrant\"").is_some()
+    bytes.get(8..9) == Some(b"{")
+        && memchr::memmem::find(&bytes[..bytes.len().min(64)], b"\"calibrant\"").is_some()
 }
 
 #[cfg(unix)]

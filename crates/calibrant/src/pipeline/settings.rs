@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::calibration::CalibratorKind;
-use crate::features::{ColumnSpace, DocumentFrequencyLimits, Selection, Weighting, WeightingSettings};
+use crate::features::{
+    ColumnSpace, DocumentFrequencyLimits, Selection, Weighting, WeightingSettings,
+};
 use crate::scorers::{LinearSvm, LogisticRegression, NaiveBayes};
 use crate::text::Analyzer;
 use crate::{FitError, Task};
@@ -33,8 +35,14 @@ impl Classifier {
     /// length for the others.
     pub fn usual_weighting(&self) -> WeightingSettings {
         match self {
-            Self::NaiveBayes(_) => WeightingSettings { weighting: Weighting::Tf, l2_norm: false },
-            _ => WeightingSettings { weighting: Weighting::LogTfIdf, l2_norm: true },
+            Self::NaiveBayes(_) => WeightingSettings {
+                weighting: Weighting::Tf,
+                l2_norm: false,
+            },
+            _ => WeightingSettings {
+                weighting: Weighting::LogTfIdf,
+                l2_norm: true,
+            },
         }
     }
 
@@ -114,32 +122,52 @@ impl Default for FitSettings {
 impl FitSettings {
     /// The weighting that will be used.
     pub fn effective_weighting(&self) -> WeightingSettings {
-        self.weighting.unwrap_or_else(|| self.classifier.usual_weighting())
+        self.weighting
+            .unwrap_or_else(|| self.classifier.usual_weighting())
     }
 
     /// Where terms become columns.
     pub fn column_space(&self) -> ColumnSpace {
-        self.hash_bits.map_or(ColumnSpace::Vocabulary, |bits| ColumnSpace::Hashed { bits })
+        self.hash_bits
+            .map_or(ColumnSpace::Vocabulary, |bits| ColumnSpace::Hashed { bits })
     }
 
     /// Finds settings that make no sense before any work is done.
     pub fn check(&self) -> Result<(), FitError> {
-        let bad = |setting, requirement, value: String| Err(FitError::BadSetting { setting, requirement, value });
+        let bad = |setting, requirement, value: String| {
+            Err(FitError::BadSetting {
+                setting,
+                requirement,
+                value,
+            })
+        };
         if let Some(bits) = self.hash_bits
             && !(1..=28).contains(&bits)
         {
             return bad("the number of hash bits", "1 to 28", bits.to_string());
         }
         if self.hash_bits.is_some() && self.limits.max_features.is_some() {
-            return bad("the maximum number of features", "absent with hashing", "given".into());
+            return bad(
+                "the maximum number of features",
+                "absent with hashing",
+                "given".into(),
+            );
         }
         if !(self.limits.max_share > 0.0 && self.limits.max_share <= 1.0) {
-            return bad("the largest share of documents", "above 0 and at most 1", self.limits.max_share.to_string());
+            return bad(
+                "the largest share of documents",
+                "above 0 and at most 1",
+                self.limits.max_share.to_string(),
+            );
         }
         if let Some(Weighting::Bm25 { k1, b }) = self.weighting.map(|settings| settings.weighting)
             && !(k1.is_finite() && k1 >= 0.0 && (0.0..=1.0).contains(&b))
         {
-            return bad("BM25's k1 and b", "k1 >= 0 and b from 0 to 1", format!("{k1} and {b}"));
+            return bad(
+                "BM25's k1 and b",
+                "k1 >= 0 and b from 0 to 1",
+                format!("{k1} and {b}"),
+            );
         }
         if self.selection.is_some_and(|selection| selection.count == 0) {
             return bad("the number of selected terms", "at least 1", "0".into());
@@ -148,9 +176,15 @@ impl FitSettings {
             return bad("the number of folds", "2 to 255", self.folds.to_string());
         }
         if let ClassWeights::Given(weights) = &self.class_weights
-            && let Some((class, weight)) = weights.iter().find(|(_, weight)| !(weight.is_finite() && **weight > 0.0))
+            && let Some((class, weight)) = weights
+                .iter()
+                .find(|(_, weight)| !(weight.is_finite() && **weight > 0.0))
         {
-            return bad("a class weight", "a positive number", format!("{weight} (for `{class}`)"));
+            return bad(
+                "a class weight",
+                "a positive number",
+                format!("{weight} (for `{class}`)"),
+            );
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Task;
 use crate::calibration::{CalibratorKind, Tried};
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, LossUnit};
 use crate::solvers::Convergence;
 
 /// Where a class's calibrator comes from.
@@ -49,7 +49,7 @@ pub struct HeldOutMeasures {
     /// Mean log loss in nats, over documents or decisions.
     pub log_loss: f64,
     /// What the log loss is a mean over.
-    pub log_loss_over: String,
+    pub log_loss_over: LossUnit,
     /// Brier score.
     pub brier: f64,
     /// Expected calibration error.
@@ -63,7 +63,7 @@ impl From<&Evaluation> for HeldOutMeasures {
             micro_f1: evaluation.micro_f1,
             macro_f1: evaluation.macro_f1,
             log_loss: evaluation.log_loss,
-            log_loss_over: evaluation.log_loss_over.to_string(),
+            log_loss_over: evaluation.log_loss_over,
             brier: evaluation.brier,
             ece: evaluation.ece,
         }
@@ -94,11 +94,15 @@ pub struct TrainingSummary {
 impl TrainingSummary {
     /// Classes whose solver gave up before its tolerance.
     pub fn not_converged(&self) -> impl Iterator<Item = &ClassSummary> {
-        self.classes.iter().filter(|class| class.convergence.is_some_and(|end| !end.converged))
+        self.classes
+            .iter()
+            .filter(|class| class.convergence.is_some_and(|end| !end.converged))
     }
 
     /// Classes whose calibrator is not their own.
     pub fn borrowed(&self) -> impl Iterator<Item = &ClassSummary> {
-        self.classes.iter().filter(|class| class.calibration != CalibrationNote::Own)
+        self.classes
+            .iter()
+            .filter(|class| class.calibration != CalibrationNote::Own)
     }
 }

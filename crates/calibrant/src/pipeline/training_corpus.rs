@@ -42,7 +42,11 @@ struct CountedDocument {
 
 impl CountedBatch {
     /// Counts a batch; batches can be counted in parallel.
-    pub fn count(analyzer: &CompiledAnalyzer, space: ColumnSpace, documents: Vec<Document>) -> Self {
+    pub fn count(
+        analyzer: &CompiledAnalyzer,
+        space: ColumnSpace,
+        documents: Vec<Document>,
+    ) -> Self {
         let mut counter = BatchCounter::new(analyzer, space);
         let documents = documents
             .into_iter()
@@ -61,7 +65,10 @@ impl CountedBatch {
                 }
             })
             .collect();
-        Self { counts: counter.finish(), documents }
+        Self {
+            counts: counter.finish(),
+            documents,
+        }
     }
 }
 
@@ -108,7 +115,10 @@ impl TrainingCorpus {
     }
 
     /// All documents at once.
-    pub fn of_documents(settings: &FitSettings, documents: Vec<Document>) -> Result<Self, FitError> {
+    pub fn of_documents(
+        settings: &FitSettings,
+        documents: Vec<Document>,
+    ) -> Result<Self, FitError> {
         let analyzer = settings.analyzer.compile()?;
         let space = settings.column_space();
         let mut corpus = Self::new(space);
@@ -150,13 +160,20 @@ impl TrainingCorpus {
 
     /// One label a document unless labels came as lists.
     fn task(&self, settings: &FitSettings) -> Result<Task, FitError> {
-        let task = settings.task.unwrap_or(if self.any_list { Task::MultiLabel } else { Task::SingleLabel });
+        let task = settings.task.unwrap_or(if self.any_list {
+            Task::MultiLabel
+        } else {
+            Task::SingleLabel
+        });
         if task == Task::SingleLabel {
             if let Some(line) = self.without_label {
                 return Err(FitError::MissingLabel { line });
             }
             if let Some(row) = self.labels.iter().position(|labels| labels.len() > 1) {
-                let labels = self.labels[row].iter().map(|&label| self.label_names[label as usize].clone()).collect();
+                let labels = self.labels[row]
+                    .iter()
+                    .map(|&label| self.label_names[label as usize].clone())
+                    .collect();
                 return Err(FitError::SeveralLabels { labels });
             }
         }
@@ -170,13 +187,21 @@ impl TrainingCorpus {
         }
         let task = self.task(settings)?;
         let class_names = self.class_names(settings)?;
-        let class_numbers: BTreeMap<&str, u32> =
-            class_names.iter().enumerate().map(|(number, name)| (name.as_str(), number as u32)).collect();
-        let class_of_label: Vec<Option<u32>> =
-            self.label_names.iter().map(|name| class_numbers.get(name.as_str()).copied()).collect();
+        let class_numbers: BTreeMap<&str, u32> = class_names
+            .iter()
+            .enumerate()
+            .map(|(number, name)| (name.as_str(), number as u32))
+            .collect();
+        let class_of_label: Vec<Option<u32>> = self
+            .label_names
+            .iter()
+            .map(|name| class_numbers.get(name.as_str()).copied())
+            .collect();
         let classes_of = |row: u32| -> Vec<u32> {
-            let mut classes: Vec<u32> =
-                self.labels[row as usize].iter().filter_map(|&label| class_of_label[label as usize]).collect();
+            let mut classes: Vec<u32> = self.labels[row as usize]
+                .iter()
+                .filter_map(|&label| class_of_label[label as usize])
+                .collect();
             classes.sort_unstable();
             classes
         };
@@ -188,32 +213,68 @@ impl TrainingCorpus {
         }
         row_order.sort_unstable_by_key(|&row| self.keys[row as usize]);
         let of_row: Vec<Vec<u32>> = row_order.iter().map(|&row| classes_of(row)).collect();
-        if class_names.len() == 1 && (task == Task::SingleLabel || of_row.iter().all(|classes| !classes.is_empty())) {
-            return Err(FitError::OneClass { class: class_names[0].clone(), documents: row_order.len() });
+        if class_names.len() == 1
+            && (task == Task::SingleLabel || of_row.iter().all(|classes| !classes.is_empty()))
+        {
+            return Err(FitError::OneClass {
+                class: class_names[0].clone(),
+                documents: row_order.len(),
+            });
         }
-        let keys = row_order.iter().map(|&row| self.keys[row as usize]).collect();
-        let weights = row_order.iter().map(|&row| self.weights[row as usize]).collect();
+        let keys = row_order
+            .iter()
+            .map(|&row| self.keys[row as usize])
+            .collect();
+        let weights = row_order
+            .iter()
+            .map(|&row| self.weights[row as usize])
+            .collect();
         let arranged = self.counts.arrange(&row_order, &settings.limits);
         if arranged.counts.column_count() == 0 {
             return Err(FitError::NoFeatures);
         }
-        let labels = ClassLabels { task, class_count: class_names.len(), of_row };
-        Ok(PreparedCorpus { arranged, keys, weights, labels, class_names, left_out })
+        let labels = ClassLabels {
+            task,
+            class_count: class_names.len(),
+            of_row,
+        };
+        Ok(PreparedCorpus {
+            arranged,
+            keys,
+            weights,
+            labels,
+            class_names,
+            left_out,
+        })
     }
 
     fn class_names(&self, settings: &FitSettings) -> Result<Vec<String>, FitError> {
         if self.label_names.is_empty() {
-            return Err(FitError::NoLabels { documents: self.keys.len() });
+            return Err(FitError::NoLabels {
+                documents: self.keys.len(),
+            });
         }
         let Some(wanted) = &settings.classes else {
             return Ok(self.label_numbers.keys().cloned().collect());
         };
         for class in wanted {
             if !self.label_numbers.contains_key(class) {
-                let available: Vec<&str> = self.label_numbers.keys().take(20).map(String::as_str).collect();
-                let more = if self.label_numbers.len() > 20 { ", …" } else { "" };
+                let available: Vec<&str> = self
+                    .label_numbers
+                    .keys()
+                    .take(20)
+                    .map(String::as_str)
+                    .collect();
+                let more = if self.label_numbers.len() > 20 {
+                    ", …"
+                } else {
+                    ""
+                };
                 let available = format!("{}{more}", available.join(", "));
-                return Err(FitError::UnknownClass { class: class.clone(), available });
+                return Err(FitError::UnknownClass {
+                    class: class.clone(),
+                    available,
+                });
             }
         }
         let mut names = wanted.clone();

@@ -44,8 +44,17 @@ impl<T: bytemuck::AnyBitPattern> Storage<T> {
     pub fn mapped(file: &Arc<Mmap>, start: usize, count: usize) -> Option<Self> {
         let bytes = file.get(start..start.checked_add(count.checked_mul(size_of::<T>())?)?)?;
         Some(match bytemuck::try_cast_slice::<u8, T>(bytes) {
-            Ok(_) => Self::Mapped { file: Arc::clone(file), start, count },
-            Err(_) => Self::Owned(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()),
+            Ok(_) => Self::Mapped {
+                file: Arc::clone(file),
+                start,
+                count,
+            },
+            Err(_) => Self::Owned(
+                bytes
+                    .chunks_exact(size_of::<T>())
+                    .map(bytemuck::pod_read_unaligned)
+                    .collect(),
+            ),
         })
     }
 }
@@ -58,7 +67,8 @@ impl<T: bytemuck::AnyBitPattern> Deref for Storage<T> {
         match self {
             Self::Owned(values) => values,
             Self::Mapped { file, start, count } => {
-                bytemuck::try_cast_slice(&file[*start..*start + *count * size_of::<T>()]).unwrap_or_default()
+                bytemuck::try_cast_slice(&file[*start..*start + *count * size_of::<T>()])
+                    .unwrap_or_default()
             }
         }
     }
@@ -112,12 +122,20 @@ impl LinearClassScorer {
             && weights.len() % biases.len() == 0
             && (link != Link::Mirror || biases.len() == 1)
             && (link != Link::AgainstRest || biases.len() >= 2);
-        fits.then_some(Self { weights, biases, link })
+        fits.then_some(Self {
+            weights,
+            biases,
+            link,
+        })
     }
 
     /// From parts that are known to fit together.
     pub(crate) fn from_parts(weights: WeightMatrix, biases: Vec<f64>, link: Link) -> Self {
-        Self { weights, biases, link }
+        Self {
+            weights,
+            biases,
+            link,
+        }
     }
 
     /// How many outputs the kernel computes.
@@ -188,7 +206,9 @@ impl LinearClassScorer {
 fn accumulate<T: Copy + Into<f64>>(weights: &[T], row: RowView<'_>, outputs: &mut [f64]) {
     let width = outputs.len();
     for (column, value) in row.entries() {
-        let Some(weights) = weights.get(column * width..(column + 1) * width) else { continue };
+        let Some(weights) = weights.get(column * width..(column + 1) * width) else {
+            continue;
+        };
         for (output, &weight) in outputs.iter_mut().zip(weights) {
             *output += value * weight.into();
         }
@@ -197,7 +217,11 @@ fn accumulate<T: Copy + Into<f64>>(weights: &[T], row: RowView<'_>, outputs: &mu
 
 impl ClassScorer for LinearClassScorer {
     fn class_count(&self) -> usize {
-        if self.link == Link::Mirror { 2 } else { self.biases.len() }
+        if self.link == Link::Mirror {
+            2
+        } else {
+            self.biases.len()
+        }
     }
 
     fn scores_into(&self, row: RowView<'_>, scores: &mut [f64]) {

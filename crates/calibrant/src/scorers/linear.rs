@@ -7,7 +7,9 @@ use super::{Dataset, Learner, Scorer};
 use crate::FitError;
 use crate::corpus::Folds;
 use crate::features::{DenseVector, RowView, SparseMatrix};
-use crate::solvers::{Convergence, HingeLoss, LinearProblem, Solution, SolverLimits, solve_logistic, solve_svm};
+use crate::solvers::{
+    Convergence, HingeLoss, LinearProblem, Solution, SolverLimits, solve_logistic, solve_svm,
+};
 
 /// A linear support vector machine: a wide margin between the classes, rows inside it at a price.
 ///
@@ -32,7 +34,12 @@ pub struct LinearSvm {
 
 impl Default for LinearSvm {
     fn default() -> Self {
-        Self { c: 0.5, loss: HingeLoss::SquaredHinge, limits: SolverLimits::default(), seed: 0 }
+        Self {
+            c: 0.5,
+            loss: HingeLoss::SquaredHinge,
+            limits: SolverLimits::default(),
+            seed: 0,
+        }
     }
 }
 
@@ -54,7 +61,11 @@ pub struct LogisticRegression {
 
 impl Default for LogisticRegression {
     fn default() -> Self {
-        Self { c: 10.0, limits: SolverLimits::default(), seed: 0 }
+        Self {
+            c: 10.0,
+            limits: SolverLimits::default(),
+            seed: 0,
+        }
     }
 }
 
@@ -97,7 +108,10 @@ pub(crate) struct PreparedRows<'a> {
 
 impl<'a> PreparedRows<'a> {
     pub(crate) fn new(rows: &'a SparseMatrix) -> Self {
-        Self { rows, squared_norms: rows.rows().map(|row| row.squared_norm()).collect() }
+        Self {
+            rows,
+            squared_norms: rows.rows().map(|row| row.squared_norm()).collect(),
+        }
     }
 }
 
@@ -118,7 +132,11 @@ pub(crate) trait DualLearner: Sync {
         let problem = problem(prepared, labels, &costs, members);
         let mut solution = Solution::zero(&problem);
         let convergence = self.solve(&problem, &mut solution);
-        Ok(LinearModel { weights: solution.weights, bias: solution.bias, convergence })
+        Ok(LinearModel {
+            weights: solution.weights,
+            bias: solution.bias,
+            convergence,
+        })
     }
 
     /// The model of all rows, the out-of-fold scores, and how the fold that ended worst ended.
@@ -138,8 +156,15 @@ pub(crate) trait DualLearner: Sync {
         let parts: Vec<(Vec<(u32, f64)>, Convergence)> = (0..folds.count())
             .into_par_iter()
             .map(|fold| {
-                let members: Vec<u32> = everyone.iter().copied().filter(|&row| folds.of(row as usize) != fold).collect();
-                let part = LinearProblem { members: &members, ..whole };
+                let members: Vec<u32> = everyone
+                    .iter()
+                    .copied()
+                    .filter(|&row| folds.of(row as usize) != fold)
+                    .collect();
+                let part = LinearProblem {
+                    members: &members,
+                    ..whole
+                };
                 let mut solution = full.without(&part, |row| folds.of(row) == fold);
                 let convergence = self.solve(&part, &mut solution);
                 let scores = everyone
@@ -153,12 +178,21 @@ pub(crate) trait DualLearner: Sync {
         let mut scores = vec![0.0; row_count];
         let mut worst = convergence;
         for (part, convergence) in parts {
-            part.into_iter().for_each(|(row, score)| scores[row as usize] = score);
+            part.into_iter()
+                .for_each(|(row, score)| scores[row as usize] = score);
             if convergence.relative_gap > worst.relative_gap {
                 worst = convergence;
             }
         }
-        Ok((LinearModel { weights: full.weights, bias: full.bias, convergence }, scores, worst))
+        Ok((
+            LinearModel {
+                weights: full.weights,
+                bias: full.bias,
+                convergence,
+            },
+            scores,
+            worst,
+        ))
     }
 
     fn costs(&self, weights: &[f64]) -> Result<Vec<f64>, FitError> {
@@ -173,14 +207,24 @@ fn problem<'a>(
     costs: &'a [f64],
     members: &'a [u32],
 ) -> LinearProblem<'a> {
-    LinearProblem { rows: prepared.rows, squared_norms: &prepared.squared_norms, labels, costs, members }
+    LinearProblem {
+        rows: prepared.rows,
+        squared_norms: &prepared.squared_norms,
+        labels,
+        costs,
+        members,
+    }
 }
 
 fn checked_price(c: f64) -> Result<f64, FitError> {
     if c.is_finite() && c > 0.0 {
         Ok(c)
     } else {
-        Err(FitError::BadSetting { setting: "c", requirement: "a positive number", value: c.to_string() })
+        Err(FitError::BadSetting {
+            setting: "c",
+            requirement: "a positive number",
+            value: c.to_string(),
+        })
     }
 }
 
@@ -208,12 +252,25 @@ impl<T: DualLearner> Learner for T {
     type Model = LinearModel;
 
     fn fit_members(&self, data: &Dataset<'_>, members: &[u32]) -> Result<LinearModel, FitError> {
-        self.fit_prepared(&PreparedRows::new(data.rows()), data.labels(), data.weights(), members)
+        self.fit_prepared(
+            &PreparedRows::new(data.rows()),
+            data.labels(),
+            data.weights(),
+            members,
+        )
     }
 
-    fn cross_fit(&self, data: &Dataset<'_>, folds: &Folds) -> Result<(LinearModel, Vec<f64>), FitError> {
-        let (model, scores, _) =
-            self.cross_fit_prepared(&PreparedRows::new(data.rows()), data.labels(), data.weights(), folds)?;
+    fn cross_fit(
+        &self,
+        data: &Dataset<'_>,
+        folds: &Folds,
+    ) -> Result<(LinearModel, Vec<f64>), FitError> {
+        let (model, scores, _) = self.cross_fit_prepared(
+            &PreparedRows::new(data.rows()),
+            data.labels(),
+            data.weights(),
+            folds,
+        )?;
         Ok((model, scores))
     }
 }

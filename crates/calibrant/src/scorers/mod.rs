@@ -8,8 +8,8 @@ mod linear;
 mod naive_bayes;
 
 pub use class_scorer::{LinearClassScorer, Link, Storage, WeightMatrix};
-pub use linear::{LinearModel, LinearSvm, LogisticRegression};
 pub(crate) use linear::{DualLearner, PreparedRows};
+pub use linear::{LinearModel, LinearSvm, LogisticRegression};
 pub use naive_bayes::{ClassCounts, NaiveBayes, NaiveBayesKind, NaiveBayesModel, Smoothing};
 
 use crate::FitError;
@@ -26,15 +26,28 @@ pub struct Dataset<'a> {
 
 impl<'a> Dataset<'a> {
     /// Rows with a label and a positive weight each.
-    pub fn new(rows: &'a SparseMatrix, labels: &'a [bool], weights: &'a [f64]) -> Result<Self, FitError> {
-        let mismatch = |right_name, right| FitError::LengthMismatch { left_name: "rows", left: rows.row_count(), right_name, right };
+    pub fn new(
+        rows: &'a SparseMatrix,
+        labels: &'a [bool],
+        weights: &'a [f64],
+    ) -> Result<Self, FitError> {
+        let mismatch = |right_name, right| FitError::LengthMismatch {
+            left_name: "rows",
+            left: rows.row_count(),
+            right_name,
+            right,
+        };
         if labels.len() != rows.row_count() {
             return Err(mismatch("labels", labels.len()));
         }
         if weights.len() != rows.row_count() {
             return Err(mismatch("weights", weights.len()));
         }
-        Ok(Self { rows, labels, weights })
+        Ok(Self {
+            rows,
+            labels,
+            weights,
+        })
     }
 
     /// The rows.
@@ -69,7 +82,11 @@ pub trait Learner {
 
     /// The model of all rows, and for each row the score that a model which did not learn from it
     /// gives it. Provided: refits once a fold; learners that can do with less override it.
-    fn cross_fit(&self, data: &Dataset<'_>, folds: &Folds) -> Result<(Self::Model, Vec<f64>), FitError> {
+    fn cross_fit(
+        &self,
+        data: &Dataset<'_>,
+        folds: &Folds,
+    ) -> Result<(Self::Model, Vec<f64>), FitError> {
         let mut scores = vec![0.0; data.rows.row_count()];
         for fold in 0..folds.count() {
             let (held_out, members): (Vec<u32>, Vec<u32>) =

@@ -69,7 +69,10 @@ pub struct NaiveBayes {
 
 impl Default for NaiveBayes {
     fn default() -> Self {
-        Self { kind: NaiveBayesKind::Multinomial, smoothing: Smoothing::Laplace { alpha: 1.0 } }
+        Self {
+            kind: NaiveBayesKind::Multinomial,
+            smoothing: Smoothing::Laplace { alpha: 1.0 },
+        }
     }
 }
 
@@ -103,17 +106,23 @@ impl ClassCounts {
     /// Adds a document (or takes it away, with a negative weight).
     fn add(&mut self, row: RowView<'_>, classes: &[u32], weight: f64, presence_only: bool) {
         self.documents += weight;
-        classes.iter().for_each(|&class| self.documents_by_class[class as usize] += weight);
+        classes
+            .iter()
+            .for_each(|&class| self.documents_by_class[class as usize] += weight);
         let mut row_mass = 0.0;
         for (feature, value) in row.entries() {
             let amount = weight * if presence_only { 1.0 } else { value };
             row_mass += amount;
             self.by_feature[feature] += amount;
             let counts = &mut self.by_class[feature * self.class_count..][..self.class_count];
-            classes.iter().for_each(|&class| counts[class as usize] += amount);
+            classes
+                .iter()
+                .for_each(|&class| counts[class as usize] += amount);
         }
         self.mass += row_mass;
-        classes.iter().for_each(|&class| self.mass_by_class[class as usize] += row_mass);
+        classes
+            .iter()
+            .for_each(|&class| self.mass_by_class[class as usize] += row_mass);
     }
 }
 
@@ -128,7 +137,11 @@ impl NaiveBayes {
             Smoothing::CorpusPrior { strength } => ("the strength of the word prior", strength),
         };
         if !(amount.is_finite() && amount > 0.0) {
-            return Err(FitError::BadSetting { setting, requirement: "a positive number", value: amount.to_string() });
+            return Err(FitError::BadSetting {
+                setting,
+                requirement: "a positive number",
+                value: amount.to_string(),
+            });
         }
         for row in rows.rows() {
             if let Some((feature, value)) = row.entries().find(|&(_, value)| value < 0.0) {
@@ -153,15 +166,28 @@ impl NaiveBayes {
         let model = self.model(&counts, labels.task);
         let mut scores = vec![vec![0.0; rows.row_count()]; model.output_count()];
         for fold in 0..folds.count() {
-            let held_out: Vec<usize> = (0..rows.row_count()).filter(|&row| folds.of(row) == fold).collect();
+            let held_out: Vec<usize> = (0..rows.row_count())
+                .filter(|&row| folds.of(row) == fold)
+                .collect();
             let mut rest = counts.clone();
             for &row in &held_out {
-                rest.add(rows.row(row), &labels.of_row[row], -weights[row], self.presence_only());
+                rest.add(
+                    rows.row(row),
+                    &labels.of_row[row],
+                    -weights[row],
+                    self.presence_only(),
+                );
             }
             let model = self.model(&rest, labels.task);
-            let parts: Vec<Vec<f64>> = held_out.par_iter().map(|&row| model.output_scores(rows.row(row))).collect();
+            let parts: Vec<Vec<f64>> = held_out
+                .par_iter()
+                .map(|&row| model.output_scores(rows.row(row)))
+                .collect();
             for (&row, part) in held_out.iter().zip(&parts) {
-                scores.iter_mut().zip(part).for_each(|(scores, &score)| scores[row] = score);
+                scores
+                    .iter_mut()
+                    .zip(part)
+                    .for_each(|(scores, &score)| scores[row] = score);
             }
         }
         Ok((model, scores))
@@ -189,7 +215,12 @@ impl NaiveBayes {
         let mut counts = ClassCounts::new(rows.column_count(), labels.class_count);
         for &row in members {
             let row = row as usize;
-            counts.add(rows.row(row), &labels.of_row[row], weights[row], self.presence_only());
+            counts.add(
+                rows.row(row),
+                &labels.of_row[row],
+                weights[row],
+                self.presence_only(),
+            );
         }
         Ok(counts)
     }
@@ -197,7 +228,11 @@ impl NaiveBayes {
     /// The linear model that the counts amount to.
     fn model(&self, counts: &ClassCounts, task: Task) -> LinearClassScorer {
         let joint = task == Task::SingleLabel;
-        let width = if joint && counts.class_count == 2 { 1 } else { counts.class_count };
+        let width = if joint && counts.class_count == 2 {
+            1
+        } else {
+            counts.class_count
+        };
         let feature_count = counts.by_feature.len();
         let mut weights = vec![0.0; feature_count * width];
         let estimate = Estimate::new(self, counts);
@@ -231,7 +266,10 @@ impl NaiveBayes {
             biases = vec![biases[1] - biases[0]];
         }
         for part in absent {
-            biases.iter_mut().zip(part).for_each(|(bias, part)| *bias += part);
+            biases
+                .iter_mut()
+                .zip(part)
+                .for_each(|(bias, part)| *bias += part);
         }
         let link = match (joint, width) {
             (true, 1) => Link::Mirror,
@@ -249,7 +287,9 @@ impl NaiveBayes {
                 (NaiveBayesKind::Complement, true) => 0.0,
                 // A fold may hold all documents of a class; half a document keeps its logarithm finite.
                 (_, true) => (documents.max(0.5) / counts.documents.max(1.0)).ln(),
-                (_, false) => ((documents.max(0.0) + 1.0) / ((counts.documents - documents).max(0.0) + 1.0)).ln(),
+                (_, false) => ((documents.max(0.0) + 1.0)
+                    / ((counts.documents - documents).max(0.0) + 1.0))
+                    .ln(),
             })
             .collect()
     }
@@ -282,8 +322,14 @@ impl<'a> Estimate<'a> {
             smoothing: settings.smoothing,
             counts,
             feature_count,
-            ln_totals: by_class.iter().map(|&total| (total.max(0.0) + extra).ln()).collect(),
-            ln_rest_totals: by_class.iter().map(|&total| ((all - total).max(0.0) + extra).ln()).collect(),
+            ln_totals: by_class
+                .iter()
+                .map(|&total| (total.max(0.0) + extra).ln())
+                .collect(),
+            ln_rest_totals: by_class
+                .iter()
+                .map(|&total| ((all - total).max(0.0) + extra).ln())
+                .collect(),
         }
     }
 
@@ -294,7 +340,9 @@ impl<'a> Estimate<'a> {
             (Smoothing::CorpusPrior { strength }, NaiveBayesKind::Bernoulli) => {
                 strength * (seen + 0.5) / (self.counts.documents + 1.0)
             }
-            (Smoothing::CorpusPrior { strength }, _) => strength * (seen + 1.0) / (self.counts.mass + self.feature_count),
+            (Smoothing::CorpusPrior { strength }, _) => {
+                strength * (seen + 1.0) / (self.counts.mass + self.feature_count)
+            }
         }
     }
 
@@ -303,7 +351,8 @@ impl<'a> Estimate<'a> {
     fn presence_and_absence(&self, feature: usize, against_rest: bool, into: &mut [(f64, f64)]) {
         let extra = self.extra(feature);
         let seen = self.counts.by_feature[feature];
-        let by_class = &self.counts.by_class[feature * self.counts.class_count..][..self.counts.class_count];
+        let by_class =
+            &self.counts.by_class[feature * self.counts.class_count..][..self.counts.class_count];
         for (class, (&count, into)) in by_class.iter().zip(into).enumerate() {
             let ln_in = (count.max(0.0) + extra).ln() - self.ln_totals[class];
             let ln_rest = || ((seen - count).max(0.0) + extra).ln() - self.ln_rest_totals[class];
@@ -341,20 +390,38 @@ impl Scorer for NaiveBayesModel {
 }
 
 fn binary_labels(data: &Dataset<'_>) -> ClassLabels {
-    let of_row = data.labels().iter().map(|&label| if label { vec![0] } else { Vec::new() }).collect();
-    ClassLabels { task: Task::MultiLabel, class_count: 1, of_row }
+    let of_row = data
+        .labels()
+        .iter()
+        .map(|&label| if label { vec![0] } else { Vec::new() })
+        .collect();
+    ClassLabels {
+        task: Task::MultiLabel,
+        class_count: 1,
+        of_row,
+    }
 }
 
 impl Learner for NaiveBayes {
     type Model = NaiveBayesModel;
 
-    fn fit_members(&self, data: &Dataset<'_>, members: &[u32]) -> Result<NaiveBayesModel, FitError> {
-        let scorer = self.fit_classes(data.rows(), &binary_labels(data), data.weights(), members)?;
+    fn fit_members(
+        &self,
+        data: &Dataset<'_>,
+        members: &[u32],
+    ) -> Result<NaiveBayesModel, FitError> {
+        let scorer =
+            self.fit_classes(data.rows(), &binary_labels(data), data.weights(), members)?;
         Ok(NaiveBayesModel { scorer })
     }
 
-    fn cross_fit(&self, data: &Dataset<'_>, folds: &Folds) -> Result<(NaiveBayesModel, Vec<f64>), FitError> {
-        let (scorer, mut scores) = self.cross_fit_classes(data.rows(), &binary_labels(data), data.weights(), folds)?;
+    fn cross_fit(
+        &self,
+        data: &Dataset<'_>,
+        folds: &Folds,
+    ) -> Result<(NaiveBayesModel, Vec<f64>), FitError> {
+        let (scorer, mut scores) =
+            self.cross_fit_classes(data.rows(), &binary_labels(data), data.weights(), folds)?;
         Ok((NaiveBayesModel { scorer }, scores.swap_remove(0)))
     }
 }

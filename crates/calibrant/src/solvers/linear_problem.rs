@@ -95,7 +95,10 @@ pub struct SolverLimits {
 
 impl Default for SolverLimits {
     fn default() -> Self {
-        Self { relative_gap: 1e-4, max_passes: 1000 }
+        Self {
+            relative_gap: 1e-4,
+            max_passes: 1000,
+        }
     }
 }
 
@@ -115,7 +118,16 @@ pub struct Convergence {
 
 impl Convergence {
     pub(super) fn measured(primal: f64, dual: f64, passes: usize, limits: &SolverLimits) -> Self {
-        let relative_gap = if primal > 0.0 { (primal - dual).max(0.0) / primal } else { 0.0 };
-        Self { converged: relative_gap <= limits.relative_gap, passes, objective: primal, relative_gap }
+        let relative_gap = if primal > 0.0 {
+            (primal - dual).max(0.0) / primal
+        } else {
+            0.0
+        };
+        Self {
+            converged: relative_gap <= limits.relative_gap,
+            passes,
+            objective: primal,
+            relative_gap,
+        }
     }
 }

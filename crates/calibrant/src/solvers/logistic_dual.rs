@@ -72,14 +72,25 @@ fn improve(problem: &LinearProblem<'_>, solution: &mut Solution, row: usize) -> 
     if violation < 1e-9 {
         return violation;
     }
-    let (mut low, mut high) = (-margin - curvature * (cost - dual), -margin + curvature * dual);
+    let (mut low, mut high) = (
+        -margin - curvature * (cost - dual),
+        -margin + curvature * dual,
+    );
     let mut t = now.clamp(low, high);
     for _ in 0..50 {
         let share = sigmoid(t);
         let value = t + margin + curvature * (cost * share - dual);
-        if value > 0.0 { high = t } else { low = t }
+        if value > 0.0 {
+            high = t
+        } else {
+            low = t
+        }
         let newton = t - value / (1.0 + curvature * cost * share * (1.0 - share));
-        let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+        let next = if newton > low && newton < high {
+            newton
+        } else {
+            0.5 * (low + high)
+        };
         let done = (next - t).abs() <= 1e-6 * (1.0 + violation.min(1.0));
         t = next;
         if done {
@@ -111,10 +122,21 @@ mod tests {
     use super::*;
     use crate::features::SparseMatrix;
 
-    fn objective_by_definition(rows: &SparseMatrix, labels: &[bool], costs: &[f64], weights: &[f64], bias: f64) -> f64 {
+    fn objective_by_definition(
+        rows: &SparseMatrix,
+        labels: &[bool],
+        costs: &[f64],
+        weights: &[f64],
+        bias: f64,
+    ) -> f64 {
         let regular = 0.5 * (weights.iter().map(|w| w * w).sum::<f64>() + bias * bias);
         let loss = |row: usize| {
-            let score: f64 = rows.row(row).entries().map(|(column, value)| weights[column] * value).sum::<f64>() + bias;
+            let score: f64 = rows
+                .row(row)
+                .entries()
+                .map(|(column, value)| weights[column] * value)
+                .sum::<f64>()
+                + bias;
             costs[row] * softplus(if labels[row] { -score } else { score })
         };
         regular + (0..labels.len()).map(loss).sum::<f64>()
@@ -128,12 +150,22 @@ mod tests {
             let mut gradient = weights.clone();
             let mut bias_gradient = bias;
             for row in 0..labels.len() {
-                let score: f64 = rows.row(row).entries().map(|(c, v)| weights[c] * v).sum::<f64>() + bias;
+                let score: f64 = rows
+                    .row(row)
+                    .entries()
+                    .map(|(c, v)| weights[c] * v)
+                    .sum::<f64>()
+                    + bias;
                 let pull = costs[row] * (sigmoid(score) - f64::from(u8::from(labels[row])));
-                rows.row(row).entries().for_each(|(c, v)| gradient[c] += pull * v);
+                rows.row(row)
+                    .entries()
+                    .for_each(|(c, v)| gradient[c] += pull * v);
                 bias_gradient += pull;
             }
-            weights.iter_mut().zip(&gradient).for_each(|(w, g)| *w -= 0.01 * g);
+            weights
+                .iter_mut()
+                .zip(&gradient)
+                .for_each(|(w, g)| *w -= 0.01 * g);
             bias -= 0.01 * bias_gradient;
         }
         objective_by_definition(rows, labels, costs, &weights, bias)
@@ -145,24 +177,48 @@ mod tests {
         let labels: Vec<bool> = (0..60).map(|_| random.uniform() < 0.4).collect();
         let rows = SparseMatrix::from_rows(
             8,
-            labels.iter().map(|&label| {
-                (0..8).filter(|&c| random.uniform() < if label && c < 3 { 0.7 } else { 0.3 }).map(|c| (c, 0.5)).collect::<Vec<_>>()
-            }).collect::<Vec<_>>(),
+            labels
+                .iter()
+                .map(|&label| {
+                    (0..8)
+                        .filter(|&c| random.uniform() < if label && c < 3 { 0.7 } else { 0.3 })
+                        .map(|c| (c, 0.5))
+                        .collect::<Vec<_>>()
+                })
+                .collect::<Vec<_>>(),
         );
         let squared_norms: Vec<f64> = rows.rows().map(|row| row.squared_norm()).collect();
-        let costs: Vec<f64> = labels.iter().map(|&label| if label { 2.0 } else { 0.5 }).collect();
+        let costs: Vec<f64> = labels
+            .iter()
+            .map(|&label| if label { 2.0 } else { 0.5 })
+            .collect();
         let members: Vec<u32> = (0..60).collect();
-        let problem =
-            LinearProblem { rows: &rows, squared_norms: &squared_norms, labels: &labels, costs: &costs, members: &members };
-        let limits = SolverLimits { relative_gap: 1e-8, max_passes: 10_000 };
+        let problem = LinearProblem {
+            rows: &rows,
+            squared_norms: &squared_norms,
+            labels: &labels,
+            costs: &costs,
+            members: &members,
+        };
+        let limits = SolverLimits {
+            relative_gap: 1e-8,
+            max_passes: 10_000,
+        };
         let mut solution = Solution::zero(&problem);
         let end = solve_logistic(&problem, &mut solution, &limits, 5);
         assert!(end.converged, "{end:?}");
         let other = by_gradient_descent(&rows, &labels, &costs);
-        assert!((end.objective / other - 1.0).abs() < 1e-6, "{} {other}", end.objective);
+        assert!(
+            (end.objective / other - 1.0).abs() < 1e-6,
+            "{} {other}",
+            end.objective
+        );
         // A warm start without a fifth of the rows agrees with a cold one.
         let some: Vec<u32> = (0..60).filter(|row| row % 5 != 1).collect();
-        let part = LinearProblem { members: &some, ..problem };
+        let part = LinearProblem {
+            members: &some,
+            ..problem
+        };
         let mut warm = solution.without(&part, |row| row % 5 == 1);
         let warm = solve_logistic(&part, &mut warm, &limits, 6);
         let cold = solve_logistic(&part, &mut Solution::zero(&part), &limits, 7);

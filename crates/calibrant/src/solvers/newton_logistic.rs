@@ -50,7 +50,11 @@ pub fn newton_logistic<const D: usize>(
         }
         let ridge = 1e-10 * (0..D).map(|i| hessian[i][i]).sum::<f64>() + f64::MIN_POSITIVE;
         let Some(step) = solve_positive(hessian, gradient, ridge) else {
-            return Err(FitError::NotConverged { method, iterations: iteration, gradient: size });
+            return Err(FitError::NotConverged {
+                method,
+                iterations: iteration,
+                gradient: size,
+            });
         };
         let slope = -dot(&gradient, &step);
         let mut length = 1.0;
@@ -73,11 +77,19 @@ pub fn newton_logistic<const D: usize>(
             return if size <= 1e-5 * total {
                 Ok(theta)
             } else {
-                Err(FitError::NotConverged { method, iterations: iteration + 1, gradient: size })
+                Err(FitError::NotConverged {
+                    method,
+                    iterations: iteration + 1,
+                    gradient: size,
+                })
             };
         }
     }
-    Err(FitError::NotConverged { method, iterations: most, gradient: f64::NAN })
+    Err(FitError::NotConverged {
+        method,
+        iterations: most,
+        gradient: f64::NAN,
+    })
 }
 
 fn dot<const D: usize>(a: &[f64; D], b: &[f64; D]) -> f64 {
@@ -85,7 +97,11 @@ fn dot<const D: usize>(a: &[f64; D], b: &[f64; D]) -> f64 {
 }
 
 /// Solves `(H + ridge I) x = g` by Cholesky's method; `None` if H is not positive.
-fn solve_positive<const D: usize>(mut h: [[f64; D]; D], g: [f64; D], ridge: f64) -> Option<[f64; D]> {
+fn solve_positive<const D: usize>(
+    mut h: [[f64; D]; D],
+    g: [f64; D],
+    ridge: f64,
+) -> Option<[f64; D]> {
     for i in 0..D {
         h[i][i] += ridge;
         for j in 0..=i {
@@ -125,17 +141,32 @@ mod tests {
 
     #[test] // One parameter, targets all 3/4: the curve must pass through ln 3 there.
     fn a_constant_target_gives_its_log_odds() {
-        let [theta] = newton_logistic("test", [0.0], |add| (0..10).for_each(|_| add([1.0], 0.75, 2.0))).unwrap();
+        let [theta] = newton_logistic("test", [0.0], |add| {
+            (0..10).for_each(|_| add([1.0], 0.75, 2.0))
+        })
+        .unwrap();
         assert!((theta - 3f64.ln()).abs() < 1e-9);
     }
 
     #[test]
     fn the_gradient_vanishes_at_the_answer() {
-        let points: Vec<([f64; 3], f64)> =
-            (0..40).map(|i| ([1.0, i as f64 / 10.0 - 2.0, ((i * 7) % 5) as f64], f64::from(u8::from(i % 3 != 0)))).collect();
-        let theta = newton_logistic("test", [0.0; 3], |add| points.iter().for_each(|&(f, t)| add(f, t, 1.0))).unwrap();
+        let points: Vec<([f64; 3], f64)> = (0..40)
+            .map(|i| {
+                (
+                    [1.0, i as f64 / 10.0 - 2.0, ((i * 7) % 5) as f64],
+                    f64::from(u8::from(i % 3 != 0)),
+                )
+            })
+            .collect();
+        let theta = newton_logistic("test", [0.0; 3], |add| {
+            points.iter().for_each(|&(f, t)| add(f, t, 1.0))
+        })
+        .unwrap();
         for axis in 0..3 {
-            let gradient: f64 = points.iter().map(|(f, t)| (sigmoid(dot(&theta, f)) - t) * f[axis]).sum();
+            let gradient: f64 = points
+                .iter()
+                .map(|(f, t)| (sigmoid(dot(&theta, f)) - t) * f[axis])
+                .sum();
             assert!(gradient.abs() < 1e-7, "{gradient}");
         }
     }

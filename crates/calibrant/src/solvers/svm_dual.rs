@@ -87,14 +87,20 @@ impl Active {
         if solution.duals.iter().any(|&dual| dual > 0.0) {
             let near = |row: u32| {
                 let index = row as usize;
-                solution.duals[index] > 0.0 || problem.sign(index) * problem.score(solution, index) < 1.05
+                solution.duals[index] > 0.0
+                    || problem.sign(index) * problem.score(solution, index) < 1.05
             };
             let (mut first, rest): (Vec<u32>, Vec<u32>) = order.iter().partition(|&&row| near(row));
             count = first.len();
             first.extend(rest);
             order = first;
         }
-        Self { order, count, highest: f64::INFINITY, lowest: f64::NEG_INFINITY }
+        Self {
+            order,
+            count,
+            highest: f64::INFINITY,
+            lowest: f64::NEG_INFINITY,
+        }
     }
 
     fn is_partial(&self) -> bool {
@@ -108,7 +114,13 @@ impl Active {
     }
 
     /// One pass over the active rows; returns how far apart the projected gradients are.
-    fn pass(&mut self, problem: &LinearProblem<'_>, loss: HingeLoss, solution: &mut Solution, random: &mut Random) -> f64 {
+    fn pass(
+        &mut self,
+        problem: &LinearProblem<'_>,
+        loss: HingeLoss,
+        solution: &mut Solution,
+        random: &mut Random,
+    ) -> f64 {
         let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
         random.shuffle(&mut self.order[..self.count]);
         let mut place = 0;
@@ -118,7 +130,8 @@ impl Active {
             let (diagonal, bound) = diagonal_and_bound(loss, problem.costs[row]);
             let dual = solution.duals[row];
             let gradient = sign * problem.score(solution, row) - 1.0 + diagonal * dual;
-            let at_rest = (dual == 0.0 && gradient > self.highest) || (dual == bound && gradient < self.lowest);
+            let at_rest = (dual == 0.0 && gradient > self.highest)
+                || (dual == bound && gradient < self.lowest);
             if at_rest {
                 self.count -= 1;
                 self.order.swap(place, self.count);
@@ -141,8 +154,16 @@ impl Active {
             }
             place += 1;
         }
-        self.highest = if highest > 0.0 { highest } else { f64::INFINITY };
-        self.lowest = if lowest < 0.0 { lowest } else { f64::NEG_INFINITY };
+        self.highest = if highest > 0.0 {
+            highest
+        } else {
+            f64::INFINITY
+        };
+        self.lowest = if lowest < 0.0 {
+            lowest
+        } else {
+            f64::NEG_INFINITY
+        };
         (highest - lowest).max(0.0)
     }
 }
@@ -154,7 +175,12 @@ fn objectives(problem: &LinearProblem<'_>, loss: HingeLoss, solution: &Solution)
     for &row in problem.members {
         let row = row as usize;
         let slack = (1.0 - problem.sign(row) * problem.score(solution, row)).max(0.0);
-        losses += problem.costs[row] * if loss == HingeLoss::Hinge { slack } else { slack * slack };
+        losses += problem.costs[row]
+            * if loss == HingeLoss::Hinge {
+                slack
+            } else {
+                slack * slack
+            };
         let (diagonal, _) = diagonal_and_bound(loss, problem.costs[row]);
         let dual = solution.duals[row];
         linear += dual - 0.5 * diagonal * dual * dual;
@@ -177,9 +203,17 @@ mod tests {
         let labels = [true, false];
         let squared_norms = norms(&rows);
         let costs = [0.25, 0.25];
-        let problem =
-            LinearProblem { rows: &rows, squared_norms: &squared_norms, labels: &labels, costs: &costs, members: &[0, 1] };
-        let limits = SolverLimits { relative_gap: 1e-9, max_passes: 10_000 };
+        let problem = LinearProblem {
+            rows: &rows,
+            squared_norms: &squared_norms,
+            labels: &labels,
+            costs: &costs,
+            members: &[0, 1],
+        };
+        let limits = SolverLimits {
+            relative_gap: 1e-9,
+            max_passes: 10_000,
+        };
         // Squared hinge: w²/2 + 2·C(1-w)² is least at w = 4C/(1+4C) = 1/2.
         let mut solution = Solution::zero(&problem);
         let end = solve_svm(&problem, HingeLoss::SquaredHinge, &mut solution, &limits, 1);
@@ -218,10 +252,21 @@ mod tests {
             let costs = vec![1.0; 120];
             let everyone: Vec<u32> = (0..120).collect();
             let some: Vec<u32> = (0..120).filter(|row| row % 5 != 0).collect();
-            let limits = SolverLimits { relative_gap: 1e-6, max_passes: 10_000 };
-            let whole =
-                LinearProblem { rows: &rows, squared_norms: &squared_norms, labels: &labels, costs: &costs, members: &everyone };
-            let part = LinearProblem { members: &some, ..whole };
+            let limits = SolverLimits {
+                relative_gap: 1e-6,
+                max_passes: 10_000,
+            };
+            let whole = LinearProblem {
+                rows: &rows,
+                squared_norms: &squared_norms,
+                labels: &labels,
+                costs: &costs,
+                members: &everyone,
+            };
+            let part = LinearProblem {
+                members: &some,
+                ..whole
+            };
             for loss in [HingeLoss::Hinge, HingeLoss::SquaredHinge] {
                 let mut full = Solution::zero(&whole);
                 assert!(solve_svm(&whole, loss, &mut full, &limits, seed).converged);
@@ -241,10 +286,24 @@ mod tests {
         let squared_norms = norms(&rows);
         let costs = vec![100.0; 120];
         let everyone: Vec<u32> = (0..120).collect();
-        let problem =
-            LinearProblem { rows: &rows, squared_norms: &squared_norms, labels: &labels, costs: &costs, members: &everyone };
-        let limits = SolverLimits { relative_gap: 1e-9, max_passes: 2 };
-        let end = solve_svm(&problem, HingeLoss::Hinge, &mut Solution::zero(&problem), &limits, 1);
+        let problem = LinearProblem {
+            rows: &rows,
+            squared_norms: &squared_norms,
+            labels: &labels,
+            costs: &costs,
+            members: &everyone,
+        };
+        let limits = SolverLimits {
+            relative_gap: 1e-9,
+            max_passes: 2,
+        };
+        let end = solve_svm(
+            &problem,
+            HingeLoss::Hinge,
+            &mut Solution::zero(&problem),
+            &limits,
+            1,
+        );
         assert!(!end.converged && end.passes == 2 && end.relative_gap > 1e-9);
     }
 }
