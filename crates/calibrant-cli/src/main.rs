@@ -1,2 +1,51 @@
-//! The `calibrant` program.
-fn main() {}
+//! The `calibrant` program: arguments to a checked job, the library's answer to text, JSON or files.
+
+mod arguments;
+mod demo;
+mod error;
+mod evaluate;
+mod explain;
+mod fit;
+mod inspect;
+mod output;
+mod predict;
+mod progress;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use arguments::{Arguments, Command};
+use error::CliError;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            error.show();
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<(), CliError> {
+    if let Some(threads) = arguments.threads {
+        // Fails only if a pool exists already, and nothing has made one yet.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global();
+    }
+    match arguments.command {
+        Command::Fit(arguments) => fit::run(&arguments),
+        Command::Predict(arguments) => predict::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Arguments::command(), "calibrant", &mut std::io::stdout());
+            Ok(())
+        }
+    }
+}

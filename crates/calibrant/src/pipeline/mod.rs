@@ -15,7 +15,7 @@ pub use explain::{Explanation, TermContribution};
 pub use extractor::{ExtractorBuffers, FeatureExtractor};
 pub use fit::fit;
 pub use model::{Model, PredictBuffers};
-pub use model_file::{FORMAT_VERSION, ModelFileError};
+pub use model_file::{FORMAT_VERSION, ModelFileError, publish};
 pub use settings::{ClassWeights, Classifier, FitSettings};
 pub use summary::{CalibrationNote, ClassSummary, HeldOutMeasures, TrainingSummary};
 pub use training_corpus::{CountedBatch, TrainingCorpus};

@@ -120,11 +120,7 @@ impl Model {
             .tempfile_in(folder)
             .map_err(io("write a temporary file for"))?;
         file.write_all(&bytes).map_err(io("write"))?;
-        file.as_file().sync_all().map_err(io("write"))?;
-        set_usual_permissions(file.as_file()).map_err(io("write"))?;
-        file.persist(path)
-            .map_err(|error| io("write")(error.error))?;
-        Ok(())
+        publish(file, path).map_err(io("write"))
     }
 
     /// The model as the bytes of a file. Equal models give equal bytes.
@@ -405,6 +401,15 @@ fn checksum<'a>(
 fn looks_like_a_model(bytes: &[u8]) -> bool {
     bytes.get(8..9) == Some(b"{")
         && memchr::memmem::find(&bytes[..bytes.len().min(64)], b"\"calibrant\"").is_some()
+}
+
+/// Gives a finished temporary file its name, in one step: the name stands for what it stood for
+/// before, or for the whole new file.
+pub fn publish(file: tempfile::NamedTempFile, path: &Path) -> std::io::Result<()> {
+    file.as_file().sync_all()?;
+    set_usual_permissions(file.as_file())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 #[cfg(unix)]

@@ -1,0 +1,161 @@
+//! Text to features.
+
+use calibrant::features::{DocumentFrequencyLimits, Selection, SelectionMeasure, SelectionScope, Weighting, WeightingSettings};
+use calibrant::text::{Analyzer, Language, NgramRange};
+use clap::{Args, ValueEnum};
+
+use crate::error::CliError;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Text and features")]
+pub(crate) struct FeatureArguments {
+    /// Keep upper and lower case apart
+    #[arg(long)]
+    pub(crate) keep_case: bool,
+    /// Fold accents: é becomes e
+    #[arg(long)]
+    pub(crate) fold_accents: bool,
+    /// Reduce words to Snowball stems of this language
+    #[arg(long, value_name = "LANGUAGE")]
+    pub(crate) stem: Option<Language>,
+    /// Drop the stop words of this language
+    #[arg(long, value_name = "LANGUAGE")]
+    pub(crate) stop_words: Option<Language>,
+    /// Drop words with fewer characters (ideographs always stay)
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) min_word_length: usize,
+    /// Word n-grams: N for 1 to N, or MIN-MAX
+    #[arg(long, value_name = "N|MIN-MAX", default_value = "1", value_parser = ngrams_from_one)]
+    pub(crate) word_ngrams: NgramRange,
+    /// Character n-grams inside words in place of words: N, or MIN-MAX
+    #[arg(long, value_name = "N|MIN-MAX", value_parser = ngrams)]
+    pub(crate) char_ngrams: Option<NgramRange>,
+    /// Hash terms into 2^BITS columns: fixed memory, no vocabulary
+    #[arg(long, value_name = "BITS")]
+    pub(crate) hash_bits: Option<u32>,
+    /// Leave out terms in fewer documents (default 2; 1 for numbered features)
+    #[arg(long, value_name = "N")]
+    pub(crate) min_df: Option<u32>,
+    /// Leave out terms in more than this share of documents
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    pub(crate) max_df: f64,
+    /// Keep at most this many terms, those in most documents
+    #[arg(long, value_name = "N")]
+    pub(crate) max_features: Option<usize>,
+    /// The weight of a term (default: tf for naive Bayes, log-tf-idf for the others)
+    #[arg(long, value_enum)]
+    pub(crate) weighting: Option<WeightingName>,
+    /// BM25's k1
+    #[arg(long, value_name = "X", default_value_t = 1.2)]
+    pub(crate) bm25_k1: f64,
+    /// BM25's b
+    #[arg(long, value_name = "X", default_value_t = 0.75)]
+    pub(crate) bm25_b: f64,
+    /// Scale rows to unit length (default: yes for log-tf-idf of SVM and logistic regression, else no)
+    #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
+    pub(crate) l2_norm: Option<bool>,
+    /// Keep only the terms that tell the classes apart best by this measure
+    #[arg(long, value_enum, requires = "select_terms")]
+    pub(crate) select: Option<MeasureName>,
+    /// How many terms to select
+    #[arg(long, value_name = "K", requires = "select")]
+    pub(crate) select_terms: Option<usize>,
+    /// Select K terms for each class alone
+    #[arg(long, requires = "select")]
+    pub(crate) select_per_class: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum WeightingName {
+    Binary,
+    Tf,
+    LogTf,
+    TfIdf,
+    LogTfIdf,
+    Bm25,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum MeasureName {
+    MutualInformation,
+    ChiSquare,
+    DocumentFrequency,
+    ConditionalMutualInformation,
+}
+
+fn ngrams(text: &str) -> Result<NgramRange, String> {
+    let number = |part: &str| part.trim().parse::<usize>().map_err(|_| format!("`{part}` is not a number"));
+    match text.split_once('-') {
+        Some((min, max)) => Ok(NgramRange { min: number(min)?, max: number(max)? }),
+        None => number(text).map(|n| NgramRange { min: n, max: n }),
+    }
+}
+
+fn ngrams_from_one(text: &str) -> Result<NgramRange, String> {
+    let range = ngrams(text)?;
+    Ok(if text.contains('-') { range } else { NgramRange { min: 1, max: range.max } })
+}
+
+fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("say yes or no".into()),
+    }
+}
+
+impl FeatureArguments {
+    pub(crate) fn analyzer(&self) -> Analyzer {
+        Analyzer {
+            lowercase: !self.keep_case,
+            fold_accents: self.fold_accents,
+            stop_words: self.stop_words,
+            stemmer: self.stem,
+            min_token_chars: self.min_word_length,
+            word_ngrams: self.word_ngrams,
+            char_ngrams: self.char_ngrams,
+        }
+    }
+
+    pub(crate) fn limits(&self) -> DocumentFrequencyLimits {
+        let usual = DocumentFrequencyLimits::default();
+        DocumentFrequencyLimits {
+            min_documents: self.min_df.unwrap_or(usual.min_documents),
+            max_share: self.max_df,
+            max_features: self.max_features,
+        }
+    }
+
+    /// What was asked for over what is usual.
+    pub(crate) fn weighting(&self, usual: WeightingSettings) -> Option<WeightingSettings> {
+        if self.weighting.is_none() && self.l2_norm.is_none() {
+            return None;
+        }
+        let weighting = match self.weighting {
+            None => usual.weighting,
+            Some(WeightingName::Binary) => Weighting::Binary,
+            Some(WeightingName::Tf) => Weighting::Tf,
+            Some(WeightingName::LogTf) => Weighting::LogTf,
+            Some(WeightingName::TfIdf) => Weighting::TfIdf,
+            Some(WeightingName::LogTfIdf) => Weighting::LogTfIdf,
+            Some(WeightingName::Bm25) => Weighting::Bm25 { k1: self.bm25_k1, b: self.bm25_b },
+        };
+        Some(WeightingSettings { weighting, l2_norm: self.l2_norm.unwrap_or(usual.l2_norm) })
+    }
+
+    pub(crate) fn selection(&self) -> Result<Option<Selection>, CliError> {
+        let Some((measure, count)) = self.select.zip(self.select_terms) else { return Ok(None) };
+        if self.hash_bits.is_some() {
+            return Err(CliError::new("--select cannot be used with --hash-bits")
+                .hint("leave out --hash-bits, or lower the number of bits instead"));
+        }
+        let measure = match measure {
+            MeasureName::MutualInformation => SelectionMeasure::MutualInformation,
+            MeasureName::ChiSquare => SelectionMeasure::ChiSquare,
+            MeasureName::DocumentFrequency => SelectionMeasure::DocumentFrequency,
+            MeasureName::ConditionalMutualInformation => SelectionMeasure::ConditionalMutualInformation,
+        };
+        let scope = if self.select_per_class { SelectionScope::PerClass } else { SelectionScope::Global };
+        Ok(Some(Selection { measure, scope, count }))
+    }
+}

@@ -1,0 +1,156 @@
+//! Features to calibrated scores.
+
+use std::collections::BTreeMap;
+
+use calibrant::Task;
+use calibrant::calibration::CalibratorKind;
+use calibrant::pipeline::{ClassWeights, Classifier};
+use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Smoothing};
+use calibrant::solvers::{HingeLoss, SolverLimits};
+use clap::{Args, ValueEnum};
+
+use crate::error::CliError;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Learning and calibration")]
+pub(crate) struct LearningArguments {
+    /// The learner
+    #[arg(long, value_enum, default_value_t = ClassifierName::Svm)]
+    pub(crate) classifier: ClassifierName,
+    /// The price of errors (default: 0.5 for the SVM, 10 for logistic regression)
+    #[arg(long, value_name = "C")]
+    pub(crate) c: Option<f64>,
+    /// The SVM's loss
+    #[arg(long, value_enum, default_value_t = LossName::SquaredHinge)]
+    pub(crate) loss: LossName,
+    /// Relative duality gap at which the SVM and logistic regression stop
+    #[arg(long, value_name = "X", default_value_t = SolverLimits::default().relative_gap)]
+    pub(crate) tolerance: f64,
+    /// Passes over the data after which they give up and say so
+    #[arg(long, value_name = "N", default_value_t = SolverLimits::default().max_passes)]
+    pub(crate) max_passes: usize,
+    /// Naive Bayes: extra sightings of every word (Laplace)
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    pub(crate) alpha: f64,
+    /// Naive Bayes: this many extra words spread as in the whole corpus, in place of --alpha
+    #[arg(long, value_name = "X")]
+    pub(crate) word_prior: Option<f64>,
+    /// `balanced`, or CLASS=WEIGHT,… for the positives of those classes
+    #[arg(long, value_name = "WEIGHTS")]
+    pub(crate) class_weight: Option<String>,
+    /// Learn only these classes
+    #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
+    pub(crate) classes: Vec<String>,
+    /// One label a document or several (told from the data by default)
+    #[arg(long, value_enum)]
+    pub(crate) labels: Option<LabelCount>,
+    /// How scores become probabilities; auto chooses for each class by held-out log loss
+    #[arg(long, value_enum, default_value_t = CalibratorName::Auto)]
+    pub(crate) calibrator: CalibratorName,
+    /// Folds of the cross-fitting that calibration rests on
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) folds: usize,
+    /// For folds and the order in which rows are visited
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ClassifierName {
+    /// Linear support vector machine
+    Svm,
+    /// Logistic regression
+    Logistic,
+    /// Multinomial naive Bayes
+    NaiveBayes,
+    /// Bernoulli naive Bayes
+    BernoulliNaiveBayes,
+    /// Complement naive Bayes
+    ComplementNaiveBayes,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LossName {
+    Hinge,
+    SquaredHinge,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LabelCount {
+    One,
+    Several,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum CalibratorName {
+    Auto,
+    /// Platt's curve
+    Platt,
+    /// Two asymmetric Laplace densities (Bennett 2003)
+    AsymmetricLaplace,
+    /// The raw score read as log-odds: for comparison
+    None,
+}
+
+impl LearningArguments {
+    pub(crate) fn classifier(&self) -> Classifier {
+        let limits = SolverLimits { relative_gap: self.tolerance, max_passes: self.max_passes };
+        let naive_bayes = |kind| {
+            let smoothing = match self.word_prior {
+                Some(strength) => Smoothing::CorpusPrior { strength },
+                None => Smoothing::Laplace { alpha: self.alpha },
+            };
+            Classifier::NaiveBayes(NaiveBayes { kind, smoothing })
+        };
+        match self.classifier {
+            ClassifierName::Svm => {
+                let usual = LinearSvm::default();
+                let loss = match self.loss {
+                    LossName::Hinge => HingeLoss::Hinge,
+                    LossName::SquaredHinge => HingeLoss::SquaredHinge,
+                };
+                Classifier::LinearSvm(LinearSvm { c: self.c.unwrap_or(usual.c), loss, limits, ..usual })
+            }
+            ClassifierName::Logistic => {
+                let usual = LogisticRegression::default();
+                Classifier::LogisticRegression(LogisticRegression { c: self.c.unwrap_or(usual.c), limits, ..usual })
+            }
+            ClassifierName::NaiveBayes => naive_bayes(NaiveBayesKind::Multinomial),
+            ClassifierName::BernoulliNaiveBayes => naive_bayes(NaiveBayesKind::Bernoulli),
+            ClassifierName::ComplementNaiveBayes => naive_bayes(NaiveBayesKind::Complement),
+        }
+    }
+
+    pub(crate) fn class_weights(&self) -> Result<ClassWeights, CliError> {
+        let Some(text) = &self.class_weight else { return Ok(ClassWeights::Equal) };
+        if text == "balanced" {
+            return Ok(ClassWeights::Balanced);
+        }
+        let mut weights = BTreeMap::new();
+        for part in text.split(',') {
+            let parsed = part.rsplit_once('=').and_then(|(class, weight)| Some((class, weight.parse::<f64>().ok()?)));
+            let Some((class, weight)) = parsed else {
+                return Err(CliError::new(format!("--class-weight: `{part}` is not CLASS=WEIGHT"))
+                    .hint("for example --class-weight balanced or --class-weight spam=2,ham=1"));
+            };
+            weights.insert(class.to_owned(), weight);
+        }
+        Ok(ClassWeights::Given(weights))
+    }
+
+    pub(crate) fn task(&self) -> Option<Task> {
+        self.labels.map(|labels| match labels {
+            LabelCount::One => Task::SingleLabel,
+            LabelCount::Several => Task::MultiLabel,
+        })
+    }
+
+    pub(crate) fn calibrator(&self) -> CalibratorKind {
+        match self.calibrator {
+            CalibratorName::Auto => CalibratorKind::Auto,
+            CalibratorName::Platt => CalibratorKind::Platt,
+            CalibratorName::AsymmetricLaplace => CalibratorKind::AsymmetricLaplace,
+            CalibratorName::None => CalibratorKind::None,
+        }
+    }
+}

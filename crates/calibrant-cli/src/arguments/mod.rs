@@ -1,0 +1,150 @@
+//! What can be said on the command line.
+
+mod features;
+mod learning;
+mod reading;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+pub(crate) use features::FeatureArguments;
+pub(crate) use learning::LearningArguments;
+pub(crate) use reading::ReadArguments;
+
+/// Classify text with probabilities that can be trusted.
+#[derive(Debug, Parser)]
+#[command(name = "calibrant", version, about, max_term_width = 100)]
+pub(crate) struct Arguments {
+    /// Threads to use (all cores by default); results do not depend on it
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Learn a calibrated classifier from a labelled file
+    Fit(Box<FitArguments>),
+    /// Give every document of a file its class probabilities
+    Predict(PredictArguments),
+    /// Measure a model on labelled documents that it has not seen
+    Evaluate(EvaluateArguments),
+    /// Show which terms moved a document's log-odds, for and against
+    Explain(ExplainArguments),
+    /// Show what is in a model file
+    Inspect(InspectArguments),
+    /// See stated beside true probabilities on a simulated inbox: no file needed
+    Demo(DemoArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FitArguments {
+    /// Labelled documents: CSV, TSV, JSON Lines, Parquet, fastText, svmlight or a folder per class, also .gz or .zst; `-` is standard input
+    pub(crate) file: String,
+    /// Where to write the model
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: ReadArguments,
+    #[command(flatten)]
+    pub(crate) features: FeatureArguments,
+    #[command(flatten)]
+    pub(crate) learning: LearningArguments,
+    /// Print the training summary as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictArguments {
+    /// A model file
+    pub(crate) model: PathBuf,
+    /// Documents in any readable format; `-` is standard input
+    pub(crate) file: String,
+    /// Where to write: .csv, .tsv, .jsonl or .parquet by its ending (CSV on standard output by default)
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Only the K most probable classes of each document (every class by default)
+    #[arg(long, value_name = "K")]
+    pub(crate) top: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub(crate) reading: ReadArguments,
+    /// JSON Lines on standard output
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvaluateArguments {
+    /// A model file
+    pub(crate) model: PathBuf,
+    /// Labelled documents that the model has not seen; `-` is standard input
+    pub(crate) file: String,
+    #[command(flatten)]
+    pub(crate) reading: ReadArguments,
+    /// Measure only these classes of a multi-label model
+    #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
+    pub(crate) classes: Vec<String>,
+    /// Print all measures as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// A model file
+    pub(crate) model: PathBuf,
+    /// The text to explain (`-` reads it from standard input); or use --file and --row
+    #[arg(required_unless_present = "file", conflicts_with = "file")]
+    pub(crate) input: Vec<String>,
+    /// Take the document from this file
+    #[arg(long, value_name = "FILE", requires = "row")]
+    pub(crate) file: Option<String>,
+    /// Which document of the file, counted from 1 after --where
+    #[arg(long, value_name = "N", requires = "file")]
+    pub(crate) row: Option<NonZeroUsize>,
+    /// Explain this class (the most probable one by default); may be repeated
+    #[arg(long, value_name = "CLASS")]
+    pub(crate) class: Vec<String>,
+    /// How many terms to show on each side
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    pub(crate) terms: usize,
+    #[command(flatten)]
+    pub(crate) reading: ReadArguments,
+    /// Print all terms as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArguments {
+    /// A model file
+    pub(crate) model: PathBuf,
+    /// Also show this many of the strongest terms for each class
+    #[arg(long, value_name = "N")]
+    pub(crate) terms: Option<usize>,
+    /// Print everything as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    /// Where to write the HTML report
+    #[arg(short, long, value_name = "FILE", default_value = "calibrant-demo.html")]
+    pub(crate) output: PathBuf,
+    /// For the simulated messages
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) seed: u64,
+    /// Print the comparison as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,58 @@
+//! How documents are read: the same options for every command that reads.
+
+use calibrant::corpus::{Fields, Filter, Format, LabelNeed, ReadOptions};
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct ReadArguments {
+    /// Text fields, joined in this order (default: what the model learned from, else `text`)
+    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
+    pub(crate) text: Vec<String>,
+    /// The field with the label, or with a list of labels (default: `label`)
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) label: Option<String>,
+    /// Splits the label field into several labels
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) label_separator: Option<String>,
+    /// The field that identifies a document
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) id: Option<String>,
+    /// The field with the weight of a document
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) weight: Option<String>,
+    /// Keep only rows where FIELD has this VALUE; may be repeated, all must hold
+    #[arg(long = "where", value_name = "FIELD=VALUE")]
+    pub(crate) filters: Vec<Filter>,
+    /// csv, tsv, jsonl, parquet, fasttext, folder or svmlight (told from the name or the content by default)
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// Go on after malformed rows and report how many there were
+    #[arg(long)]
+    pub(crate) skip_bad_rows: bool,
+}
+
+impl ReadArguments {
+    /// The fields asked for, the others as `remembered`.
+    pub(crate) fn fields(&self, remembered: &Fields) -> Fields {
+        let or = |given: &Option<String>, remembered: &Option<String>| given.clone().or_else(|| remembered.clone());
+        Fields {
+            text: if self.text.is_empty() { remembered.text.clone() } else { self.text.clone() },
+            label: or(&self.label, &remembered.label),
+            label_separator: or(&self.label_separator, &remembered.label_separator),
+            id: or(&self.id, &remembered.id),
+            weight: or(&self.weight, &remembered.weight),
+        }
+    }
+
+    pub(crate) fn options(&self, fields: Fields, labels_required: LabelNeed) -> ReadOptions {
+        ReadOptions {
+            fields,
+            filters: self.filters.clone(),
+            format: self.format,
+            skip_bad_rows: self.skip_bad_rows,
+            labels_required,
+            ..ReadOptions::default()
+        }
+    }
+}

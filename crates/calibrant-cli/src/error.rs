@@ -1,0 +1,100 @@
+//! Errors as a person sees them: what happened, and what to do next.
+
+use std::io::{self, Write};
+
+use calibrant::FitError;
+use calibrant::corpus::ReadError;
+use calibrant::evaluation::EvaluationError;
+use calibrant::pipeline::ModelFileError;
+
+#[derive(Debug)]
+pub(crate) struct CliError {
+    message: String,
+    hint: Option<String>,
+    closed_pipe: bool,
+}
+
+impl CliError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, closed_pipe: false }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Whether standard output was closed by its reader, as `| head` does: not an error.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        self.closed_pipe
+    }
+
+    pub(crate) fn show(&self) {
+        let mut stderr = io::stderr().lock();
+        let _ = writeln!(stderr, "error: {}", self.message);
+        if let Some(hint) = &self.hint {
+            let _ = writeln!(stderr, "hint: {hint}");
+        }
+    }
+}
+
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> Self {
+        Self { closed_pipe: error.kind() == io::ErrorKind::BrokenPipe, ..Self::new(error.to_string()) }
+    }
+}
+
+impl From<ReadError> for CliError {
+    fn from(error: ReadError) -> Self {
+        let hint = match &error {
+            ReadError::NotFound { .. } => Some("check the path; `-` reads from standard input"),
+            ReadError::UnknownField { .. } => Some("name fields with --text, --label, --id, --weight and --where"),
+            ReadError::BadRow(_) | ReadError::InvalidUtf8 { .. } => {
+                Some("--skip-bad-rows goes on without such rows and counts them")
+            }
+            _ => None,
+        };
+        Self { hint: hint.map(str::to_owned), ..Self::new(error.to_string()) }
+    }
+}
+
+impl From<FitError> for CliError {
+    fn from(error: FitError) -> Self {
+        let hint = match &error {
+            FitError::OneClass { .. } => Some("check --label, --where and --classes"),
+            FitError::NoLabels { .. } => Some("name the label field with --label"),
+            FitError::NoFeatures => Some("lower --min-df or check --text"),
+            FitError::MissingLabel { .. } => Some("--labels several takes a document without a label as a negative for every class"),
+            FitError::SeveralLabels { .. } => Some("--labels several learns each label on its own"),
+            FitError::NegativeFeature { .. } => Some("use --classifier svm or logistic for such features"),
+            FitError::Folds(_) => Some("use fewer --folds, or more documents"),
+            _ => None,
+        };
+        Self { hint: hint.map(str::to_owned), ..Self::new(error.to_string()) }
+    }
+}
+
+impl From<ModelFileError> for CliError {
+    fn from(error: ModelFileError) -> Self {
+        let hint = match &error {
+            ModelFileError::NotFound { .. } => Some("`calibrant fit FILE -o MODEL` makes one"),
+            ModelFileError::Damaged { .. } => Some("fetch or fit it again"),
+            ModelFileError::UnknownVersion { .. } => Some("a newer calibrant wrote it: update this one"),
+            ModelFileError::NotAModel { .. } => Some("the model comes first, then the documents"),
+            _ => None,
+        };
+        Self { hint: hint.map(str::to_owned), ..Self::new(error.to_string()) }
+    }
+}
+
+impl From<EvaluationError> for CliError {
+    fn from(error: EvaluationError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+impl From<serde_json::Error> for CliError {
+    fn from(error: serde_json::Error) -> Self {
+        Self { closed_pipe: error.io_error_kind() == Some(io::ErrorKind::BrokenPipe), ..Self::new(error.to_string()) }
+    }
+}

@@ -1,0 +1,166 @@
+//! `calibrant fit`
+
+use std::io::Write;
+
+use calibrant::corpus::{Fields, LabelNeed, ReadSummary, Source, read_batches};
+use calibrant::pipeline::{CalibrationNote, CountedBatch, FitSettings, Model, TrainingCorpus, TrainingSummary, fit};
+
+use crate::arguments::FitArguments;
+use crate::error::CliError;
+use crate::output::{stdout, warn};
+use crate::progress::TerminalProgress;
+use crate::table::{decimal, table};
+
+pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
+    let settings = settings(arguments)?;
+    settings.check()?;
+    check_folder(&arguments.output)?;
+    let fields = arguments.reading.fields(&Fields::default());
+    let options = arguments.reading.options(fields.clone(), LabelNeed::Required);
+    let progress = TerminalProgress::default();
+    let analyzer = settings.analyzer.compile().map_err(|error| CliError::new(error.to_string()))?;
+    let space = settings.column_space();
+    let mut corpus = TrainingCorpus::new(space);
+    let read = read_batches(
+        &Source::from(arguments.file.as_str()),
+        &options,
+        &progress,
+        |documents| CountedBatch::count(&analyzer, space, documents),
+        |batch| corpus.add(batch),
+    )?;
+    let model = fit(corpus, fields, &settings, &progress)?;
+    model.save(&arguments.output)?;
+    report(arguments, &model, &read)
+}
+
+/// A wrong folder is better said before the work than after it.
+fn check_folder(path: &std::path::Path) -> Result<(), CliError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => {
+            Err(CliError::new(format!("there is no folder `{}` to write to", folder.display())).hint("make it first, or choose another --output"))
+        }
+        _ if path.is_dir() => Err(CliError::new(format!("`{}` is a folder", path.display())).hint("give --output a file name")),
+        _ => Ok(()),
+    }
+}
+
+fn settings(arguments: &FitArguments) -> Result<FitSettings, CliError> {
+    let learning = &arguments.learning;
+    let classifier = learning.classifier();
+    Ok(FitSettings {
+        analyzer: arguments.features.analyzer(),
+        limits: arguments.features.limits(),
+        hash_bits: arguments.features.hash_bits,
+        weighting: arguments.features.weighting(classifier.usual_weighting()),
+        selection: arguments.features.selection()?,
+        classifier,
+        class_weights: learning.class_weights()?,
+        calibrator: learning.calibrator(),
+        folds: learning.folds,
+        classes: (!learning.classes.is_empty()).then(|| learning.classes.clone()),
+        task: learning.task(),
+        seed: learning.seed,
+    })
+}
+
+#[derive(serde::Serialize)]
+struct FitReport<'a> {
+    model: String,
+    model_bytes: u64,
+    rows: u64,
+    bad_rows: u64,
+    filtered_rows: u64,
+    #[serde(flatten)]
+    summary: &'a TrainingSummary,
+}
+
+fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result<(), CliError> {
+    let summary = model.summary();
+    let model_bytes = std::fs::metadata(&arguments.output)?.len();
+    warn_bad_rows(read);
+    for class in summary.not_converged() {
+        let end = class.convergence.map_or((0, 0.0), |end| (end.passes, end.relative_gap));
+        warn(&format!(
+            "class `{}` did not converge: relative gap {:.1e} after {} passes; raise --max-passes or lower --c",
+            class.label, end.1, end.0
+        ));
+    }
+    let mut out = stdout();
+    if arguments.json {
+        let report = FitReport {
+            model: arguments.output.display().to_string(),
+            model_bytes,
+            rows: read.rows,
+            bad_rows: read.bad_row_count,
+            filtered_rows: read.filtered,
+            summary,
+        };
+        serde_json::to_writer(&mut out, &report)?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
+    }
+    writeln!(
+        out,
+        "{} on {} documents, {} classes ({}), {} features; {}-fold held-out calibration",
+        model.settings().classifier.name(),
+        summary.documents,
+        summary.classes.len(),
+        summary.task,
+        summary.features,
+        summary.folds,
+    )?;
+    if summary.documents_left_out > 0 {
+        writeln!(out, "{} documents of other classes were left out", summary.documents_left_out)?;
+    }
+    let held_out = &summary.held_out;
+    let accuracy = held_out.accuracy.map(|accuracy| format!("accuracy {}, ", decimal(accuracy))).unwrap_or_default();
+    writeln!(
+        out,
+        "held out: {accuracy}micro-F1 {}, macro-F1 {}, log loss {} nats a {}, Brier {}, ECE {}",
+        decimal(held_out.micro_f1),
+        decimal(held_out.macro_f1),
+        decimal(held_out.log_loss),
+        crate::output::loss_unit(held_out.log_loss_over),
+        decimal(held_out.brier),
+        decimal(held_out.ece),
+    )?;
+    write_classes(&mut out, summary)?;
+    let borrowed: Vec<&str> = summary.borrowed().map(|class| class.label.as_str()).collect();
+    if !borrowed.is_empty() {
+        writeln!(out, "\ncalibrated with the help of other classes (fewer positives than folds): {}", borrowed.join(", "))?;
+    }
+    writeln!(out, "\nwrote {} ({:.1} MB)", arguments.output.display(), model_bytes as f64 / 1e6)?;
+    Ok(out.flush()?)
+}
+
+pub(crate) fn write_classes(out: &mut impl Write, summary: &TrainingSummary) -> Result<(), CliError> {
+    let mut rows = table(&["class", "calibrator", "documents", "held-out log loss", "next best"], 2);
+    for class in &summary.classes {
+        let mut losses: Vec<_> = class.tried.iter().collect();
+        losses.sort_by(|a, b| a.log_loss.total_cmp(&b.log_loss));
+        let note = match class.calibration {
+            CalibrationNote::Own => "",
+            CalibrationNote::Pooled => " (pooled)",
+            CalibrationNote::PriorOnly => " (prior only)",
+        };
+        rows.add_row(vec![
+            class.label.clone(),
+            format!("{}{note}", class.calibrator.name()),
+            class.positives.to_string(),
+            losses.first().map(|tried| format!("{:.5}", tried.log_loss)).unwrap_or_default(),
+            losses.get(1).map(|tried| format!("{} {:+.5}", tried.method.name(), tried.log_loss - losses[0].log_loss)).unwrap_or_default(),
+        ]);
+    }
+    writeln!(out, "\n{rows}")?;
+    Ok(())
+}
+
+pub(crate) fn warn_bad_rows(read: &ReadSummary) {
+    if read.bad_row_count > 0 {
+        warn(&format!("{} malformed rows were skipped; the first:", read.bad_row_count));
+        for row in read.bad_rows.iter().take(3) {
+            warn(&format!("  {row}"));
+        }
+    }
+}
