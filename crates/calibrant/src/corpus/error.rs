@@ -191,7 +191,7 @@ pub enum NoRowsReason {
         /// How many.
         bad_rows: u64,
         /// The first of them.
-        first: BadRow,
+        first: Box<BadRow>,
     },
 }
 
@@ -336,7 +336,7 @@ mod tests {
         assert!(
             NoRowsReason::AllBad {
                 bad_rows: 1,
-                first: bad
+                first: Box::new(bad)
             }
             .to_string()
             .contains("line 7")
