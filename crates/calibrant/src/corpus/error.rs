@@ -191,7 +191,7 @@ pub enum NoRowsReason {
         /// How many.
         bad_rows: u64,
         /// The first of them.
-        first: BadRow,
+        first: Box<BadRow>,
     },
 }
 
@@ -216,17 +216,19 @@ impl fmt::Display for NoRowsReason {
     }
 }
 
-/// Lists field names for a message, the first thirty of them.
+/// Lists field names for a message: the first thirty of them, and no more than their beginnings.
 pub(super) fn fields_there_are(available: &[String]) -> String {
     const SHOWN: usize = 30;
+    const LONGEST: usize = 60;
     if available.is_empty() {
         return "there are no fields".to_owned();
     }
-    let names: Vec<String> = available
-        .iter()
-        .take(SHOWN)
-        .map(|name| format!("`{name}`"))
-        .collect();
+    // A file without a header offers whole texts as names.
+    let shorten = |name: &String| match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("`{}...`", &name[..end]),
+        None => format!("`{name}`"),
+    };
+    let names: Vec<String> = available.iter().take(SHOWN).map(shorten).collect();
     let more = match available.len().saturating_sub(SHOWN) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -336,7 +338,7 @@ mod tests {
         assert!(
             NoRowsReason::AllBad {
                 bad_rows: 1,
-                first: bad
+                first: Box::new(bad)
             }
             .to_string()
             .contains("line 7")
@@ -344,10 +346,12 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_fields_do_not_make_an_endless_message() {
+    fn many_or_long_fields_do_not_make_an_endless_message() {
         let names: Vec<String> = (0..1000).map(|number| number.to_string()).collect();
         let listed = fields_there_are(&names);
         assert!(listed.ends_with("`29` and 970 more"), "{listed}");
         assert_eq!(fields_there_are(&[]), "there are no fields");
+        let listed = fields_there_are(&["ü".repeat(100_000)]);
+        assert_eq!(listed, format!("the fields are `{}...`", "ü".repeat(60)));
     }
 }

@@ -30,8 +30,11 @@ mod format;
 mod json_lines;
 mod lines;
 mod parquet;
+mod parquet_footer;
 mod plan;
 mod read;
+#[cfg(test)]
+mod robustness;
 mod rows;
 mod source;
 mod svmlight;

@@ -6,7 +6,7 @@
 //! caller's other threads.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use parquet::schema::types::Type;
 
 use super::error::RowProblem;
 use super::lines::PIECE_BYTES;
+use super::parquet_footer::check_schema;
 use super::plan::{Plan, Value, check_distinct};
 use super::read::PieceSource;
 use super::rows::Parsed;
@@ -50,6 +51,7 @@ impl ParquetRows {
             .metadata()
             .map_err(|source| io_error(&name, source))?
             .len();
+        check_footer(&name, &file, size)?;
         let (rows, row_count, plan) = guarded(&name, || open_rows(&name, file, size, options))?;
         let max_row_bytes = options.max_row_bytes;
         let reader = Self {
@@ -114,6 +116,35 @@ fn open_rows(
         .project(Some(projection))
         .map_err(broken)?;
     Ok((rows, row_count, plan))
+}
+
+/// Looks at the footer before the decoder does; see [`check_schema`].
+fn check_footer(name: &str, mut file: &File, size: u64) -> Result<(), ReadError> {
+    let broken = |reason: &str| ReadError::Parquet {
+        file: name.to_owned(),
+        reason: reason.into(),
+    };
+    let mut read_at = |start: u64, length: usize| -> std::io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    };
+    let Some(end) = size.checked_sub(8).filter(|&end| end >= 4) else {
+        return Err(broken("the file is too short"));
+    };
+    let tail = read_at(end, 8).map_err(|source| io_error(name, source))?;
+    let &[a, b, c, d, b'P', b'A', b'R', b'1'] = tail.as_slice() else {
+        return Err(broken(
+            "the file does not end in `PAR1`; it may be cut off or encrypted",
+        ));
+    };
+    let length = u32::from_le_bytes([a, b, c, d]);
+    let Some(start) = end.checked_sub(u64::from(length)) else {
+        return Err(broken("the footer is longer than the file"));
+    };
+    let metadata = read_at(start, length as usize).map_err(|source| io_error(name, source))?;
+    check_schema(&metadata).map_err(broken)
 }
 
 /// The stream as a file that can be read out of order: itself, or a temporary copy.
@@ -280,4 +311,245 @@ fn guarded<T>(file: &str, work: impl FnOnce() -> Result<T, ReadError>) -> Result
             reason,
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{gzip, parquet_file, read, text_of, write_parquet, zstandard};
+    use super::super::{Fields, Filter, Format, LabelNeed, NoRowsReason};
+    use super::*;
+    use parquet::data_type::{
+        BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type,
+    };
+
+    fn strings(values: &[&str]) -> Vec<ByteArray> {
+        values.iter().map(|&value| ByteArray::from(value)).collect()
+    }
+
+    /// Text with a null, several kinds of numbers, and a list of labels.
+    fn mixed() -> Vec<u8> {
+        let schema = "message schema {
+            optional binary text (UTF8);
+            optional group label (LIST) { repeated group list { optional binary element (UTF8); } }
+            required int64 id;
+            required double weight;
+            required boolean flag;
+            required float share;
+            required int32 day (DATE);
+            optional group pair { required int32 left; }
+        }";
+        write_parquet(schema, |group| {
+            let mut column = group.next_column().unwrap().unwrap();
+            let text = strings(&["one", "three"]);
+            column
+                .typed::<ByteArrayType>()
+                .write_batch(&text, Some(&[1, 0, 1]), None)
+                .unwrap();
+            column.close().unwrap();
+            // Row 1: ["b", "a"]; row 2: []; row 3: null.
+            let mut column = group.next_column().unwrap().unwrap();
+            let labels = strings(&["b", "a"]);
+            let levels: (&[i16], &[i16]) = (&[3, 3, 1, 0], &[0, 1, 0, 0]);
+            column
+                .typed::<ByteArrayType>()
+                .write_batch(&labels, Some(levels.0), Some(levels.1))
+                .unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column
+                .typed::<Int64Type>()
+                .write_batch(&[7, 8, 9], None, None)
+                .unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column
+                .typed::<DoubleType>()
+                .write_batch(&[0.5, 1.0, 2.0], None, None)
+                .unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column
+                .typed::<BoolType>()
+                .write_batch(&[true, false, true], None, None)
+                .unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column
+                .typed::<FloatType>()
+                .write_batch(&[0.1, 1.0, 2.5], None, None)
+                .unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column
+                .typed::<Int32Type>()
+                .write_batch(&[0, 1, 2], None, None)
+                .unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column
+                .typed::<Int32Type>()
+                .write_batch(&[5], Some(&[1, 0, 0]), None)
+                .unwrap();
+            column.close().unwrap();
+        })
+    }
+
+    fn fields() -> Fields {
+        Fields {
+            id: Some("id".into()),
+            weight: Some("weight".into()),
+            ..Fields::default()
+        }
+    }
+
+    #[test]
+    fn strings_numbers_nulls_and_lists_become_documents() {
+        let options = ReadOptions {
+            fields: fields(),
+            ..ReadOptions::default()
+        };
+        let (documents, summary) = read(&mixed(), &options).unwrap();
+        assert_eq!(summary.format, Format::Parquet);
+        assert_eq!(text_of(&documents), ["one", "", "three"]);
+        assert_eq!(documents[0].labels, ["a", "b"]);
+        assert!(documents[0].labels_were_list && documents[1].labels_were_list);
+        assert!(documents[1].labels.is_empty() && documents[2].labels.is_empty());
+        let ids: Vec<&str> = documents.iter().filter_map(|d| d.id.as_deref()).collect();
+        assert_eq!(ids, ["7", "8", "9"]);
+        assert_eq!(
+            documents.iter().map(|d| d.weight).collect::<Vec<_>>(),
+            [0.5, 1.0, 2.0]
+        );
+        assert_eq!(
+            documents.iter().map(|d| d.line).collect::<Vec<_>>(),
+            [1, 2, 3]
+        );
+    }
+
+    #[test]
+    fn other_columns_may_be_labels_filters_and_text() {
+        let with = |label: &str, filter: Option<&str>| {
+            let filters: Vec<Filter> = filter.iter().map(|f| f.parse().unwrap()).collect();
+            let fields = Fields {
+                label: Some(label.into()),
+                ..Fields::default()
+            };
+            read(
+                &mixed(),
+                &ReadOptions {
+                    fields,
+                    filters,
+                    ..ReadOptions::default()
+                },
+            )
+        };
+        let label = |name: &str| with(name, None).unwrap().0[0].labels[0].clone();
+        assert_eq!(
+            (label("flag"), label("share"), label("weight")),
+            ("true".into(), "0.1".into(), "0.5".into())
+        );
+        assert!(label("day").starts_with("1970-01-01"));
+        assert_eq!(with("flag", Some("id=9")).unwrap().0[0].line, 3);
+        let error = with("pair", None).unwrap_err().to_string();
+        assert!(error.contains("line 1, field `pair`: is nested"), "{error}");
+        let outcome = with("flag", Some("id=10"));
+        let Err(ReadError::NoRows { reason, .. }) = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert!(matches!(
+            reason,
+            NoRowsReason::AllFiltered { rows_read: 3, .. }
+        ));
+    }
+
+    #[test]
+    fn compressed_files_are_laid_aside_and_read() {
+        let options = ReadOptions::default();
+        for packed in [gzip(&mixed()), zstandard(&mixed())] {
+            assert_eq!(read(&packed, &options).unwrap().0.len(), 3);
+        }
+    }
+
+    #[test]
+    fn pieces_keep_the_order_of_rows() {
+        let text: Vec<String> = (0..20_000).map(|number| format!("text {number}")).collect();
+        let text: Vec<&str> = text.iter().map(String::as_str).collect();
+        let options = ReadOptions {
+            labels_required: LabelNeed::Ignored,
+            ..ReadOptions::default()
+        };
+        let (documents, summary) = read(&parquet_file(&[("text", &text)]), &options).unwrap();
+        assert_eq!(text_of(&documents), text);
+        assert!(
+            documents
+                .iter()
+                .zip(1..)
+                .all(|(document, row)| document.line == row)
+        );
+        assert_eq!(summary.rows, 20_000);
+    }
+
+    #[test]
+    fn fields_are_checked_against_the_schema() {
+        let file = parquet_file(&[("text", &["x"]), ("text", &["y"])]);
+        let outcome = read(&file, &ReadOptions::default());
+        assert!(matches!(
+            outcome,
+            Err(ReadError::DuplicateField {
+                second_column: 2,
+                ..
+            })
+        ));
+        let outcome = read(&parquet_file(&[("body", &["x"])]), &ReadOptions::default());
+        let Err(ReadError::UnknownField {
+            field, available, ..
+        }) = outcome
+        else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(
+            (field.as_str(), available),
+            ("text", vec!["body".to_owned()])
+        );
+    }
+
+    #[test]
+    fn a_file_without_rows_says_so() {
+        let outcome = read(
+            &parquet_file(&[("text", &[]), ("label", &[])]),
+            &ReadOptions::default(),
+        );
+        let Err(ReadError::NoRows { reason, .. }) = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!(reason, NoRowsReason::Blank);
+    }
+
+    #[test]
+    fn cut_off_files_are_errors() {
+        let options = ReadOptions {
+            format: Some(Format::Parquet),
+            ..ReadOptions::default()
+        };
+        let file = mixed();
+        for length in [1, 4, 8, 11, 12, file.len() / 2, file.len() - 1] {
+            let outcome = read(&file[..length], &options);
+            assert!(
+                matches!(outcome, Err(ReadError::Parquet { .. })),
+                "{length}: {outcome:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_panic_becomes_an_error() {
+        let outcome = guarded("f", || -> Result<(), ReadError> {
+            panic!("index {} of 3", 7)
+        });
+        let message = outcome.unwrap_err().to_string();
+        assert!(
+            message.ends_with("the file is damaged (index 7 of 3)"),
+            "{message}"
+        );
+    }
 }

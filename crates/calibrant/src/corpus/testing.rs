@@ -1,6 +1,11 @@
 //! Helpers for the tests of the readers.
 
 use std::io::Write;
+use std::sync::Arc;
+
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
 
 use super::{Document, ReadError, ReadOptions, ReadSummary, Source, read_all};
 use crate::NoProgress;
@@ -33,4 +38,39 @@ pub(super) fn zstandard(bytes: &[u8]) -> Vec<u8> {
     encoder.include_checksum(true).unwrap();
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
+}
+
+/// A Parquet file with one row group, filled by `fill`.
+pub(super) fn write_parquet(
+    schema: &str,
+    fill: impl FnOnce(&mut SerializedRowGroupWriter<'_, Vec<u8>>),
+) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    fill(&mut group);
+    group.close().unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// A Parquet file of string columns.
+pub(super) fn parquet_file(columns: &[(&str, &[&str])]) -> Vec<u8> {
+    let fields: Vec<String> = columns
+        .iter()
+        .map(|(name, _)| format!("required binary {name} (UTF8);"))
+        .collect();
+    write_parquet(
+        &format!("message schema {{ {} }}", fields.concat()),
+        |group| {
+            for (_, values) in columns {
+                let values: Vec<ByteArray> = values.iter().map(|&v| ByteArray::from(v)).collect();
+                let mut column = group.next_column().unwrap().unwrap();
+                column
+                    .typed::<ByteArrayType>()
+                    .write_batch(&values, None, None)
+                    .unwrap();
+                column.close().unwrap();
+            }
+        },
+    )
 }
