@@ -6,7 +6,7 @@
 //!
 //! 1. **Split** into words: the word boundaries of Unicode Standard Annex #29, cut further
 //!    at underscore, colon, comma, semicolon and full stop. `don't` is one word (the
-//!    typographic apostrophe becomes `'`), `example.com` two, `snake_case` two. Apostrophes
+//!    typographic apostrophe becomes `'`), `example.com`, `snake_case` and `3.14` two. Apostrophes
 //!    at the edge of a word are not part of it: `dogs'` gives `dogs`. Words longer than
 //!    [`MAX_WORD_BYTES`] are noise and dropped.
 //! 2. **Lower-case**, character by character: a final capital sigma becomes `σ`, not `ς`.
@@ -24,6 +24,7 @@
 //! and a Thai character are each a word of their own, so use `word_ngrams` of 1 to 2 there.
 
 mod analyzer;
+mod ascii_runs;
 mod compiled;
 mod language;
 mod ngrams;

@@ -47,11 +47,12 @@ impl Spelling {
         first
     }
 
+    #[inline]
     fn push_cased(self, character: char, out: &mut String) {
-        if self.lowercase {
-            out.extend(character.to_lowercase());
-        } else {
+        if !self.lowercase || is_lower_at_sight(character) {
             out.push(character);
+        } else {
+            out.extend(character.to_lowercase());
         }
     }
 
@@ -62,11 +63,14 @@ impl Spelling {
         for character in word.chars() {
             parts.clear();
             decompose_compatible(character, |part| parts.push(part));
-            // Some characters come apart into phrases and punctuation (`½`, `㏂`, `⑴`): a
+            // Some characters come apart into punctuation (`½`, `⑴`) or into several words by
+            // the rules of splitting (in Thai and Lao, and the hiragana digraph U+309F): a
             // word must stay one word, so these are left alone.
-            let stays_a_word = parts
-                .iter()
-                .all(|part| (part.is_alphanumeric() || is_mark(*part)) && !is_apostrophe(*part));
+            let splits = matches!(character, '\u{E00}'..='\u{EFF}' | '\u{309F}');
+            let stays_a_word = !splits
+                && parts.iter().all(|part| {
+                    (part.is_alphanumeric() || is_mark(*part)) && !is_apostrophe(*part)
+                });
             if !stays_a_word {
                 parts.clear();
                 parts.push(character);
@@ -91,12 +95,29 @@ pub(super) fn trim(piece: &str) -> &str {
         .trim_end_matches(|c: char| is_apostrophe(c) || is_joiner(c) || is_invisible(c))
 }
 
+/// Letters of frequent alphabets that need no look into the tables of cases: small Latin and
+/// Cyrillic, and scripts without capitals from Hebrew to Sinhala and of East Asia.
+fn is_lower_at_sight(character: char) -> bool {
+    matches!(
+        character,
+        'a'..='z'
+            | '\u{DF}'..='\u{FF}'
+            | '\u{430}'..='\u{45F}'
+            | '\u{5D0}'..='\u{DFF}'
+            | '\u{3040}'..='\u{9FFF}'
+            | '\u{AC00}'..='\u{D7A3}'
+    )
+}
+
 /// Characters at which a word of Unicode's rules is cut further.
+#[inline]
 pub(super) fn is_separator(character: char) -> bool {
     match character {
         '_' | ':' | ',' | ';' | '.' | '\u{A9}' | '\u{AE}' => true,
         // Greek, Armenian, Arabic and N'Ko punctuation that may stand between digits.
         '\u{37E}' | '\u{589}' | '\u{60C}' | '\u{60D}' | '\u{66B}' | '\u{66C}' | '\u{7F8}' => true,
+        // Frequent letters, ahead of the questions below.
+        '\u{3041}'..='\u{3096}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' => false,
         // From here on there are spaces, wide forms of the above and symbols, which the rules
         // join to a word in a few places (U+202F between digits, emoji after a joiner).
         '\u{2000}'.. => {
@@ -219,6 +240,27 @@ mod tests {
         check("⑴", "⑴", "⑴");
         check("\u{FDFA}", "\u{FDFA}", "\u{FDFA}");
         check("ﾊﾟ", "ﾊﾟ", "パ");
+    }
+
+    #[test]
+    fn shortcuts_agree_with_the_tables() {
+        for character in '\0'..=char::MAX {
+            let lowered = character.to_lowercase();
+            assert!(
+                !is_lower_at_sight(character) || lowered.eq([character]),
+                "{character:?}"
+            );
+            assert!(
+                !is_separator(character) || !character.is_alphanumeric(),
+                "{character:?} separates"
+            );
+        }
+        for letter in ('ぁ'..='ゖ').chain('一'..='\u{9FFF}').chain('가'..='힣') {
+            assert!(
+                letter.is_alphanumeric() && !is_separator(letter),
+                "{letter:?}"
+            );
+        }
     }
 
     #[test]

@@ -7,13 +7,15 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::ascii_runs::AsciiRuns;
 use super::spelling::{self, Spelling};
 
 /// Words longer than this many bytes of the text are dropped as noise: encoded
 /// attachments, rows of digits, keys.
 pub const MAX_WORD_BYTES: usize = 256;
 
-/// Whether `3.14` and `1,000` are cut at the point and the comma.
+/// Whether `3.14` and `1,000` are cut at the point and the comma. Models are fitted to the
+/// words that come out, so a change here is a change of what saved models mean.
 pub(super) const SPLIT_NUMBERS: bool = true;
 
 /// Scratch space for the spelling of words that differ from the text.
@@ -34,20 +36,18 @@ pub(super) fn for_each_word(
     for_each_word_as::<SPLIT_NUMBERS>(text, spelling, scratch, visit);
 }
 
-const LOWER: u8 = 1;
-const UPPER: u8 = 2;
-const DIGIT: u8 = 4;
-const APOSTROPHE: u8 = 8;
+const LETTER: u8 = 1;
+const DIGIT: u8 = 2;
+const APOSTROPHE: u8 = 4;
 /// A point or comma, which may stand inside a number.
-const POINT: u8 = 16;
+const POINT: u8 = 8;
 /// Not ASCII: the full rules decide.
-const FOREIGN: u8 = 32;
+const FOREIGN: u8 = 16;
 /// Not always a word boundary next to characters outside ASCII, so a stretch for the full
 /// rules reaches across. All other ASCII characters (spaces, brackets, `-`, `@`) are
 /// boundaries on both sides whatever their neighbours.
-const SOFT: u8 = 64;
+const SOFT: u8 = 32;
 
-const LETTER: u8 = LOWER | UPPER;
 const WORD: u8 = LETTER | DIGIT;
 
 static CLASS: [u8; 256] = {
@@ -55,8 +55,7 @@ static CLASS: [u8; 256] = {
     let mut byte = 0;
     while byte < 256 {
         class[byte] = match byte as u8 {
-            b'a'..=b'z' => LOWER | SOFT,
-            b'A'..=b'Z' => UPPER | SOFT,
+            b'a'..=b'z' | b'A'..=b'Z' => LETTER | SOFT,
             b'0'..=b'9' => DIGIT | SOFT,
             b'\'' => APOSTROPHE | SOFT,
             b'.' | b',' => POINT | SOFT,
@@ -82,67 +81,76 @@ fn for_each_word_as<const SPLIT_NUMBERS: bool>(
     mut visit: impl FnMut(&str),
 ) {
     let bytes = text.as_bytes();
+    let joining = if SPLIT_NUMBERS {
+        FOREIGN | APOSTROPHE
+    } else {
+        FOREIGN | APOSTROPHE | POINT
+    };
+    let mut runs = AsciiRuns::new(bytes);
     let mut at = 0;
-    while at < bytes.len() {
-        if class_at(bytes, at) & (WORD | FOREIGN) == 0 {
-            at += 1;
-            continue;
+    loop {
+        let start = runs.next_start(at);
+        if start >= bytes.len() {
+            break;
         }
-        let start = at;
-        match scan_ascii::<SPLIT_NUMBERS>(bytes, start) {
-            Scan::Word { end, seen } => {
-                at = end;
-                if end - start > MAX_WORD_BYTES {
+        let (mut end, mut has_capital) = runs.word_end(start);
+        if class_at(bytes, end) & joining != 0 {
+            match join_runs::<SPLIT_NUMBERS>(&mut runs, start, end) {
+                Joined::Word { end: whole } => {
+                    // Whether the parts behind have a capital is not worth knowing.
+                    has_capital |= whole != end;
+                    end = whole;
+                }
+                // Beginning the full rules at this word, not at the stretch before it, changes
+                // nothing: what comes before has been cut off by a separator, and boundaries
+                // further on depend on no character before the word.
+                Joined::Foreign => {
+                    at = stretch_end(bytes, start);
+                    for segment in text[start..at].unicode_words() {
+                        for_each_piece::<SPLIT_NUMBERS>(segment, |piece| {
+                            visit(spelling.apply(piece, &mut scratch.spelling));
+                        });
+                    }
                     continue;
                 }
-                let word = &text[start..end];
-                if seen & UPPER != 0 && spelling.lowercase {
-                    scratch.lower.clear();
-                    scratch.lower.push_str(word);
-                    scratch.lower.make_ascii_lowercase();
-                    visit(&scratch.lower);
-                } else {
-                    visit(word);
-                }
             }
-            // Beginning the full rules at this word, not at the stretch before it, changes
-            // nothing: what comes before has been cut off by a separator, and boundaries
-            // further on depend on no character before the word.
-            Scan::Foreign => {
-                while class_at(bytes, at) & SOFT != 0 {
-                    at += 1;
-                }
-                let stretch = &text[start..at];
-                for segment in stretch.unicode_words() {
-                    for_each_piece::<SPLIT_NUMBERS>(segment, |piece| {
-                        visit(spelling.apply(piece, &mut scratch.spelling));
-                    });
-                }
-            }
+        }
+        at = end;
+        if end - start > MAX_WORD_BYTES {
+            continue;
+        }
+        let word = &text[start..end];
+        if has_capital && spelling.lowercase {
+            scratch.lower.clear();
+            scratch.lower.push_str(word);
+            scratch.lower.make_ascii_lowercase();
+            visit(&scratch.lower);
+        } else {
+            visit(word);
         }
     }
 }
 
-enum Scan {
-    /// The word ends before `end`; `seen` holds the classes of its bytes.
-    Word { end: usize, seen: u8 },
+enum Joined {
+    /// The word ends before `end`.
+    Word { end: usize },
     /// A character outside ASCII touches the word.
     Foreign,
 }
 
-#[inline]
-fn scan_ascii<const SPLIT_NUMBERS: bool>(bytes: &[u8], start: usize) -> Scan {
-    let mut at = start;
-    let mut seen = 0;
+/// Follows a word from `start` over the apostrophes (and points in numbers) inside it;
+/// `end` is the end of its first run of letters and digits.
+fn join_runs<const SPLIT_NUMBERS: bool>(
+    runs: &mut AsciiRuns<'_>,
+    start: usize,
+    end: usize,
+) -> Joined {
+    let bytes = runs.bytes();
+    let mut end = end;
     loop {
-        let mut class = class_at(bytes, at);
-        while class & WORD != 0 {
-            seen |= class;
-            at += 1;
-            class = class_at(bytes, at);
-        }
+        let class = class_at(bytes, end);
         if class & FOREIGN != 0 {
-            return Scan::Foreign;
+            return Joined::Foreign;
         }
         // An apostrophe joins two letters or two digits, a point two digits.
         let joins = match class {
@@ -150,25 +158,33 @@ fn scan_ascii<const SPLIT_NUMBERS: bool>(bytes: &[u8], start: usize) -> Scan {
             class if class & POINT != 0 && !SPLIT_NUMBERS => DIGIT,
             _ => 0,
         };
-        let before = if at == start {
+        let before = if end == start {
             0
         } else {
-            class_at(bytes, at - 1) & joins
+            class_at(bytes, end - 1) & joins
         };
         if before == 0 {
-            return Scan::Word { end: at, seen };
+            return Joined::Word { end };
         }
-        let after = class_at(bytes, at + 1);
+        let after = class_at(bytes, end + 1);
         if after & FOREIGN != 0 {
-            return Scan::Foreign;
+            return Joined::Foreign;
         }
         let both_letters = before & LETTER != 0 && after & LETTER != 0;
         let both_digits = before & DIGIT != 0 && after & DIGIT != 0;
         if !both_letters && !both_digits {
-            return Scan::Word { end: at, seen };
+            return Joined::Word { end };
         }
-        at += 1;
+        (end, _) = runs.word_end(end + 1);
     }
+}
+
+/// Where the stretch that the full rules must see as a whole ends.
+fn stretch_end(bytes: &[u8], start: usize) -> usize {
+    let length = bytes[start..]
+        .iter()
+        .position(|byte| CLASS[usize::from(*byte)] & SOFT == 0);
+    length.map_or(bytes.len(), |length| start + length)
 }
 
 /// Cuts a word of the full rules at the separators and trims the parts.
@@ -353,10 +369,10 @@ mod tests {
     #[test]
     fn very_long_words_are_dropped() {
         let longest = "x".repeat(MAX_WORD_BYTES);
-        assert_eq!(words(&longest), [longest.clone()]);
+        assert_eq!(words(&longest), [longest.as_str()]);
         assert_eq!(words(&format!("a {longest}x b")), ["a", "b"]);
         let accented = "é".repeat(MAX_WORD_BYTES / 2);
-        assert_eq!(words(&accented), [accented.clone()]);
+        assert_eq!(words(&accented), [accented.as_str()]);
         assert_eq!(words(&format!("a {accented}x b")), ["a", "b"]);
         check_against_plain(&format!("{longest}x {accented}x.y"));
     }
@@ -365,8 +381,10 @@ mod tests {
     fn every_character_in_tight_places_is_split_as_the_plain_rule_says() {
         let mut text = String::new();
         for character in '\0'..=char::MAX {
-            // Most of the upper planes is one class; a sample of it is enough.
-            if u32::from(character) > 0x1_FFFF && u32::from(character) % 97 != 0 {
+            // Ideographs, Hangul and the upper planes are large classes: a sample is enough.
+            let code = u32::from(character);
+            let is_large_class = matches!(code, 0x3400..0xA000 | 0xAC00..0xF900 | 0x2_0000..);
+            if is_large_class && !code.is_multiple_of(97) {
                 continue;
             }
             for (before, after) in [
