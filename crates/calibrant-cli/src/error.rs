@@ -16,7 +16,11 @@ pub(crate) struct CliError {
 
 impl CliError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, closed_pipe: false }
+        Self {
+            message: message.into(),
+            hint: None,
+            closed_pipe: false,
+        }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -40,7 +44,10 @@ impl CliError {
 
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
-        Self { closed_pipe: error.kind() == io::ErrorKind::BrokenPipe, ..Self::new(error.to_string()) }
+        Self {
+            closed_pipe: error.kind() == io::ErrorKind::BrokenPipe,
+            ..Self::new(error.to_string())
+        }
     }
 }
 
@@ -48,13 +55,18 @@ impl From<ReadError> for CliError {
     fn from(error: ReadError) -> Self {
         let hint = match &error {
             ReadError::NotFound { .. } => Some("check the path; `-` reads from standard input"),
-            ReadError::UnknownField { .. } => Some("name fields with --text, --label, --id, --weight and --where"),
+            ReadError::UnknownField { .. } => {
+                Some("name fields with --text, --label, --id, --weight and --where")
+            }
             ReadError::BadRow(_) | ReadError::InvalidUtf8 { .. } => {
                 Some("--skip-bad-rows goes on without such rows and counts them")
             }
             _ => None,
         };
-        Self { hint: hint.map(str::to_owned), ..Self::new(error.to_string()) }
+        Self {
+            hint: hint.map(str::to_owned),
+            ..Self::new(error.to_string())
+        }
     }
 }
 
@@ -64,13 +76,20 @@ impl From<FitError> for CliError {
             FitError::OneClass { .. } => Some("check --label, --where and --classes"),
             FitError::NoLabels { .. } => Some("name the label field with --label"),
             FitError::NoFeatures => Some("lower --min-df or check --text"),
-            FitError::MissingLabel { .. } => Some("--labels several takes a document without a label as a negative for every class"),
+            FitError::MissingLabel { .. } => Some(
+                "--labels several takes a document without a label as a negative for every class",
+            ),
             FitError::SeveralLabels { .. } => Some("--labels several learns each label on its own"),
-            FitError::NegativeFeature { .. } => Some("use --classifier svm or logistic for such features"),
+            FitError::NegativeFeature { .. } => {
+                Some("use --classifier svm or logistic for such features")
+            }
             FitError::Folds(_) => Some("use fewer --folds, or more documents"),
             _ => None,
         };
-        Self { hint: hint.map(str::to_owned), ..Self::new(error.to_string()) }
+        Self {
+            hint: hint.map(str::to_owned),
+            ..Self::new(error.to_string())
+        }
     }
 }
 
@@ -79,11 +98,16 @@ impl From<ModelFileError> for CliError {
         let hint = match &error {
             ModelFileError::NotFound { .. } => Some("`calibrant fit FILE -o MODEL` makes one"),
             ModelFileError::Damaged { .. } => Some("fetch or fit it again"),
-            ModelFileError::UnknownVersion { .. } => Some("a newer calibrant wrote it: update this one"),
+            ModelFileError::UnknownVersion { .. } => {
+                Some("a newer calibrant wrote it: update this one")
+            }
             ModelFileError::NotAModel { .. } => Some("the model comes first, then the documents"),
             _ => None,
         };
-        Self { hint: hint.map(str::to_owned), ..Self::new(error.to_string()) }
+        Self {
+            hint: hint.map(str::to_owned),
+            ..Self::new(error.to_string())
+        }
     }
 }
 
@@ -95,6 +119,9 @@ impl From<EvaluationError> for CliError {
 
 impl From<serde_json::Error> for CliError {
     fn from(error: serde_json::Error) -> Self {
-        Self { closed_pipe: error.io_error_kind() == Some(io::ErrorKind::BrokenPipe), ..Self::new(error.to_string()) }
+        Self {
+            closed_pipe: error.io_error_kind() == Some(io::ErrorKind::BrokenPipe),
+            ..Self::new(error.to_string())
+        }
     }
 }

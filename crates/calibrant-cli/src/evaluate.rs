@@ -45,16 +45,23 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         &progress,
         |documents| {
             let mut buffers = PredictBuffers::default();
-            let mut probabilities = vec![Probability::from_log_odds(0.0); documents.len() * class_count];
-            for (document, classes) in documents.iter().zip(probabilities.chunks_exact_mut(class_count)) {
+            let mut probabilities =
+                vec![Probability::from_log_odds(0.0); documents.len() * class_count];
+            for (document, classes) in documents
+                .iter()
+                .zip(probabilities.chunks_exact_mut(class_count))
+            {
                 model.predict_into(&document.content, &mut buffers, classes);
             }
-            let truths: Vec<(Vec<String>, f64)> =
-                documents.into_iter().map(|document| (document.labels, document.weight)).collect();
+            let truths: Vec<(Vec<String>, f64)> = documents
+                .into_iter()
+                .map(|document| (document.labels, document.weight))
+                .collect();
             (truths, probabilities)
         },
         |(truths, batch)| {
-            for ((names, weight), batch) in truths.into_iter().zip(batch.chunks_exact(class_count)) {
+            for ((names, weight), batch) in truths.into_iter().zip(batch.chunks_exact(class_count))
+            {
                 let mut known = Vec::new();
                 for name in names {
                     match numbers.get(name.as_str()) {
@@ -75,15 +82,32 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     warn_bad_rows(&read);
     if !unknown_labels.is_empty() {
         let names: Vec<&str> = unknown_labels.keys().take(10).map(String::as_str).collect();
-        warn(&format!("{} labels are unknown to the model: {}", unknown_labels.len(), names.join(", ")));
+        warn(&format!(
+            "{} labels are unknown to the model: {}",
+            unknown_labels.len(),
+            names.join(", ")
+        ));
     }
     if left_out > 0 {
-        warn(&format!("{left_out} documents without exactly one label that the model knows are not measured"));
+        warn(&format!(
+            "{left_out} documents without exactly one label that the model knows are not measured"
+        ));
     }
     let class_names = model.class_names().map(str::to_owned).collect();
-    let forecasts = Forecasts { task: model.task(), class_names, probabilities, labels, weights: Some(weights) };
+    let forecasts = Forecasts {
+        task: model.task(),
+        class_names,
+        probabilities,
+        labels,
+        weights: Some(weights),
+    };
     let evaluation = evaluate(&restricted(forecasts, &wanted))?;
-    let report = EvaluateReport { evaluation, unknown_labels, documents_left_out: left_out, bad_rows: read.bad_row_count };
+    let report = EvaluateReport {
+        evaluation,
+        unknown_labels,
+        documents_left_out: left_out,
+        bad_rows: read.bad_row_count,
+    };
     let mut out = stdout();
     if arguments.json {
         serde_json::to_writer(&mut out, &report)?;
@@ -99,15 +123,21 @@ fn wanted_classes(model: &Model, names: &[String]) -> Result<Vec<usize>, CliErro
         return Ok((0..model.class_count()).collect());
     }
     if model.task() == Task::SingleLabel {
-        return Err(CliError::new("--classes needs a multi-label model: the classes of this one exclude each other")
-            .hint("use --where to choose documents"));
+        return Err(CliError::new(
+            "--classes needs a multi-label model: the classes of this one exclude each other",
+        )
+        .hint("use --where to choose documents"));
     }
     names
         .iter()
         .map(|name| {
-            model.class_names().position(|class| class == name).ok_or_else(|| {
-                CliError::new(format!("the model has no class `{name}`")).hint("`calibrant inspect MODEL` lists its classes")
-            })
+            model
+                .class_names()
+                .position(|class| class == name)
+                .ok_or_else(|| {
+                    CliError::new(format!("the model has no class `{name}`"))
+                        .hint("`calibrant inspect MODEL` lists its classes")
+                })
         })
         .collect()
 }
@@ -118,7 +148,10 @@ fn restricted(forecasts: Forecasts, wanted: &[usize]) -> Forecasts {
         return forecasts;
     }
     Forecasts {
-        class_names: wanted.iter().map(|&class| forecasts.class_names[class].clone()).collect(),
+        class_names: wanted
+            .iter()
+            .map(|&class| forecasts.class_names[class].clone())
+            .collect(),
         probabilities: forecasts
             .probabilities
             .chunks_exact(class_count)
@@ -128,7 +161,9 @@ fn restricted(forecasts: Forecasts, wanted: &[usize]) -> Forecasts {
             .labels
             .iter()
             .map(|labels| {
-                let numbers = labels.iter().filter_map(|&label| wanted.iter().position(|&class| class == label as usize));
+                let numbers = labels
+                    .iter()
+                    .filter_map(|&label| wanted.iter().position(|&class| class == label as usize));
                 numbers.map(|number| number as u32).collect()
             })
             .collect(),
@@ -137,7 +172,11 @@ fn restricted(forecasts: Forecasts, wanted: &[usize]) -> Forecasts {
 }
 
 fn show(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), CliError> {
-    writeln!(out, "{} documents, {} decisions ({})", evaluation.documents, evaluation.decisions, evaluation.task)?;
+    writeln!(
+        out,
+        "{} documents, {} decisions ({})",
+        evaluation.documents, evaluation.decisions, evaluation.task
+    )?;
     let mut rows = table(&["measure", "value", ""], 1);
     let mut add = |name: &str, value: f64, note: String| {
         rows.add_row(vec![name.to_owned(), decimal(value), note]);
@@ -147,11 +186,34 @@ fn show(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), CliError> {
     }
     add("micro-F1", evaluation.micro_f1, String::new());
     add("macro-F1", evaluation.macro_f1, String::new());
-    add("log loss", evaluation.log_loss, format!("nats a {}", loss_unit(evaluation.log_loss_over)));
+    add(
+        "log loss",
+        evaluation.log_loss,
+        format!("nats a {}", loss_unit(evaluation.log_loss_over)),
+    );
     add("Brier", evaluation.brier, String::new());
-    add("ECE", evaluation.ece, format!("{} in a perfect forecaster of this size", decimal(evaluation.ece_of_perfect)));
+    add(
+        "ECE",
+        evaluation.ece,
+        format!(
+            "{} in a perfect forecaster of this size",
+            decimal(evaluation.ece_of_perfect)
+        ),
+    );
     writeln!(out, "\n{rows}")?;
-    let mut rows = table(&["class", "documents", "predicted", "precision", "recall", "F1", "log loss", "Brier"], 1);
+    let mut rows = table(
+        &[
+            "class",
+            "documents",
+            "predicted",
+            "precision",
+            "recall",
+            "F1",
+            "log loss",
+            "Brier",
+        ],
+        1,
+    );
     for class in &evaluation.classes {
         rows.add_row(vec![
             class.label.clone(),

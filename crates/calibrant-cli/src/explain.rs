@@ -14,8 +14,10 @@ use crate::table::{probability, table};
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
     let content = content(arguments, &model)?;
-    let explanations: Vec<Explanation> =
-        classes(arguments, &model, &content)?.into_iter().map(|class| model.explain(&content, class)).collect();
+    let explanations: Vec<Explanation> = classes(arguments, &model, &content)?
+        .into_iter()
+        .map(|class| model.explain(&content, class))
+        .collect();
     let mut out = stdout();
     if arguments.json {
         serde_json::to_writer(&mut out, &explanations)?;
@@ -35,9 +37,15 @@ fn content(arguments: &ExplainArguments, model: &Model) -> Result<Content, CliEr
             return Ok(Content::Text(text));
         }
         let mut bytes = Vec::new();
-        std::io::stdin().lock().take(64 << 20).read_to_end(&mut bytes)?;
+        std::io::stdin()
+            .lock()
+            .take(64 << 20)
+            .read_to_end(&mut bytes)?;
         let text = String::from_utf8(bytes).map_err(|error| {
-            CliError::new(format!("standard input is not UTF-8 after byte {}", error.utf8_error().valid_up_to()))
+            CliError::new(format!(
+                "standard input is not UTF-8 after byte {}",
+                error.utf8_error().valid_up_to()
+            ))
         })?;
         return Ok(Content::Text(text));
     };
@@ -60,24 +68,46 @@ fn content(arguments: &ExplainArguments, model: &Model) -> Result<Content, CliEr
             }
         },
     )?;
-    found.ok_or_else(|| CliError::new(format!("{file}: there is no row {row}; {number} rows were read")))
+    found.ok_or_else(|| {
+        CliError::new(format!(
+            "{file}: there is no row {row}; {number} rows were read"
+        ))
+    })
 }
 
-fn classes(arguments: &ExplainArguments, model: &Model, content: &Content) -> Result<Vec<usize>, CliError> {
+fn classes(
+    arguments: &ExplainArguments,
+    model: &Model,
+    content: &Content,
+) -> Result<Vec<usize>, CliError> {
     if arguments.class.is_empty() {
-        let mut probabilities = vec![calibrant::Probability::from_log_odds(0.0); model.class_count()];
-        model.predict_into(content, &mut calibrant::pipeline::PredictBuffers::default(), &mut probabilities);
-        let best = (0..probabilities.len())
-            .fold(0, |best, class| if probabilities[class] > probabilities[best] { class } else { best });
+        let mut probabilities =
+            vec![calibrant::Probability::from_log_odds(0.0); model.class_count()];
+        model.predict_into(
+            content,
+            &mut calibrant::pipeline::PredictBuffers::default(),
+            &mut probabilities,
+        );
+        let best = (0..probabilities.len()).fold(0, |best, class| {
+            if probabilities[class] > probabilities[best] {
+                class
+            } else {
+                best
+            }
+        });
         return Ok(vec![best]);
     }
     arguments
         .class
         .iter()
         .map(|name| {
-            model.class_names().position(|class| class == name).ok_or_else(|| {
-                CliError::new(format!("the model has no class `{name}`")).hint("`calibrant inspect MODEL` lists its classes")
-            })
+            model
+                .class_names()
+                .position(|class| class == name)
+                .ok_or_else(|| {
+                    CliError::new(format!("the model has no class `{name}`"))
+                        .hint("`calibrant inspect MODEL` lists its classes")
+                })
         })
         .collect()
 }
@@ -92,20 +122,45 @@ fn show(out: &mut impl Write, explanation: &Explanation, most: usize) -> Result<
     )?;
     let mut rows = table(&["term", "count", "score", "log-odds"], 1);
     let signed = |value: f64| format!("{value:+.3}");
-    rows.add_row(vec!["(without any term)".to_owned(), String::new(), String::new(), signed(explanation.base_log_odds)]);
+    rows.add_row(vec![
+        "(without any term)".to_owned(),
+        String::new(),
+        String::new(),
+        signed(explanation.base_log_odds),
+    ]);
     for side in [1.0, -1.0] {
-        let terms: Vec<_> = explanation.terms.iter().filter(|term| term.log_odds * side > 0.0).collect();
+        let terms: Vec<_> = explanation
+            .terms
+            .iter()
+            .filter(|term| term.log_odds * side > 0.0)
+            .collect();
         for term in terms.iter().take(most) {
-            rows.add_row(vec![term.term.clone(), term.count.to_string(), signed(term.score), signed(term.log_odds)]);
+            rows.add_row(vec![
+                term.term.clone(),
+                term.count.to_string(),
+                signed(term.score),
+                signed(term.log_odds),
+            ]);
         }
         if terms.len() > most {
-            let (score, log_odds) =
-                terms[most..].iter().fold((0.0, 0.0), |sum, term| (sum.0 + term.score, sum.1 + term.log_odds));
+            let (score, log_odds) = terms[most..].iter().fold((0.0, 0.0), |sum, term| {
+                (sum.0 + term.score, sum.1 + term.log_odds)
+            });
             let which = if side > 0.0 { "for" } else { "against" };
-            rows.add_row(vec![format!("({} more terms {which})", terms.len() - most), String::new(), signed(score), signed(log_odds)]);
+            rows.add_row(vec![
+                format!("({} more terms {which})", terms.len() - most),
+                String::new(),
+                signed(score),
+                signed(log_odds),
+            ]);
         }
     }
-    rows.add_row(vec!["sum".to_owned(), String::new(), String::new(), signed(explanation.calibrated_log_odds)]);
+    rows.add_row(vec![
+        "sum".to_owned(),
+        String::new(),
+        String::new(),
+        signed(explanation.calibrated_log_odds),
+    ]);
     writeln!(out, "{rows}")?;
     if (explanation.calibrated_log_odds - explanation.log_odds).abs() > 1e-9 {
         writeln!(
@@ -115,7 +170,11 @@ fn show(out: &mut impl Write, explanation: &Explanation, most: usize) -> Result<
         )?;
     }
     if explanation.unknown_terms > 0 {
-        writeln!(out, "{} terms of this text are unknown to the model.", explanation.unknown_terms)?;
+        writeln!(
+            out,
+            "{} terms of this text are unknown to the model.",
+            explanation.unknown_terms
+        )?;
     }
     Ok(())
 }

@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use calibrant::corpus::{Fields, LabelNeed, ReadSummary, Source, read_batches};
-use calibrant::pipeline::{CalibrationNote, CountedBatch, FitSettings, Model, TrainingCorpus, TrainingSummary, fit};
+use calibrant::pipeline::{
+    CalibrationNote, CountedBatch, FitSettings, Model, TrainingCorpus, TrainingSummary, fit,
+};
 
 use crate::arguments::FitArguments;
 use crate::error::CliError;
@@ -16,9 +18,14 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     settings.check()?;
     check_folder(&arguments.output)?;
     let fields = arguments.reading.fields(&Fields::default());
-    let options = arguments.reading.options(fields.clone(), LabelNeed::Required);
+    let options = arguments
+        .reading
+        .options(fields.clone(), LabelNeed::Required);
     let progress = TerminalProgress::default();
-    let analyzer = settings.analyzer.compile().map_err(|error| CliError::new(error.to_string()))?;
+    let analyzer = settings
+        .analyzer
+        .compile()
+        .map_err(|error| CliError::new(error.to_string()))?;
     let space = settings.column_space();
     let mut corpus = TrainingCorpus::new(space);
     let read = read_batches(
@@ -35,12 +42,17 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
 
 /// A wrong folder is better said before the work than after it.
 fn check_folder(path: &std::path::Path) -> Result<(), CliError> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     match folder {
-        Some(folder) if !folder.is_dir() => {
-            Err(CliError::new(format!("there is no folder `{}` to write to", folder.display())).hint("make it first, or choose another --output"))
-        }
-        _ if path.is_dir() => Err(CliError::new(format!("`{}` is a folder", path.display())).hint("give --output a file name")),
+        Some(folder) if !folder.is_dir() => Err(CliError::new(format!(
+            "there is no folder `{}` to write to",
+            folder.display()
+        ))
+        .hint("make it first, or choose another --output")),
+        _ if path.is_dir() => Err(CliError::new(format!("`{}` is a folder", path.display()))
+            .hint("give --output a file name")),
         _ => Ok(()),
     }
 }
@@ -80,7 +92,9 @@ fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result
     let model_bytes = std::fs::metadata(&arguments.output)?.len();
     warn_bad_rows(read);
     for class in summary.not_converged() {
-        let end = class.convergence.map_or((0, 0.0), |end| (end.passes, end.relative_gap));
+        let end = class
+            .convergence
+            .map_or((0, 0.0), |end| (end.passes, end.relative_gap));
         warn(&format!(
             "class `{}` did not converge: relative gap {:.1e} after {} passes; raise --max-passes or lower --c",
             class.label, end.1, end.0
@@ -111,10 +125,17 @@ fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result
         summary.folds,
     )?;
     if summary.documents_left_out > 0 {
-        writeln!(out, "{} documents of other classes were left out", summary.documents_left_out)?;
+        writeln!(
+            out,
+            "{} documents of other classes were left out",
+            summary.documents_left_out
+        )?;
     }
     let held_out = &summary.held_out;
-    let accuracy = held_out.accuracy.map(|accuracy| format!("accuracy {}, ", decimal(accuracy))).unwrap_or_default();
+    let accuracy = held_out
+        .accuracy
+        .map(|accuracy| format!("accuracy {}, ", decimal(accuracy)))
+        .unwrap_or_default();
     writeln!(
         out,
         "held out: {accuracy}micro-F1 {}, macro-F1 {}, log loss {} nats a {}, Brier {}, ECE {}",
@@ -126,16 +147,40 @@ fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result
         decimal(held_out.ece),
     )?;
     write_classes(&mut out, summary)?;
-    let borrowed: Vec<&str> = summary.borrowed().map(|class| class.label.as_str()).collect();
+    let borrowed: Vec<&str> = summary
+        .borrowed()
+        .map(|class| class.label.as_str())
+        .collect();
     if !borrowed.is_empty() {
-        writeln!(out, "\ncalibrated with the help of other classes (fewer positives than folds): {}", borrowed.join(", "))?;
+        writeln!(
+            out,
+            "\ncalibrated with the help of other classes (fewer positives than folds): {}",
+            borrowed.join(", ")
+        )?;
     }
-    writeln!(out, "\nwrote {} ({:.1} MB)", arguments.output.display(), model_bytes as f64 / 1e6)?;
+    writeln!(
+        out,
+        "\nwrote {} ({:.1} MB)",
+        arguments.output.display(),
+        model_bytes as f64 / 1e6
+    )?;
     Ok(out.flush()?)
 }
 
-pub(crate) fn write_classes(out: &mut impl Write, summary: &TrainingSummary) -> Result<(), CliError> {
-    let mut rows = table(&["class", "calibrator", "documents", "held-out log loss", "next best"], 2);
+pub(crate) fn write_classes(
+    out: &mut impl Write,
+    summary: &TrainingSummary,
+) -> Result<(), CliError> {
+    let mut rows = table(
+        &[
+            "class",
+            "calibrator",
+            "documents",
+            "held-out log loss",
+            "next best",
+        ],
+        2,
+    );
     for class in &summary.classes {
         let mut losses: Vec<_> = class.tried.iter().collect();
         losses.sort_by(|a, b| a.log_loss.total_cmp(&b.log_loss));
@@ -148,8 +193,20 @@ pub(crate) fn write_classes(out: &mut impl Write, summary: &TrainingSummary) -> 
             class.label.clone(),
             format!("{}{note}", class.calibrator.name()),
             class.positives.to_string(),
-            losses.first().map(|tried| format!("{:.5}", tried.log_loss)).unwrap_or_default(),
-            losses.get(1).map(|tried| format!("{} {:+.5}", tried.method.name(), tried.log_loss - losses[0].log_loss)).unwrap_or_default(),
+            losses
+                .first()
+                .map(|tried| format!("{:.5}", tried.log_loss))
+                .unwrap_or_default(),
+            losses
+                .get(1)
+                .map(|tried| {
+                    format!(
+                        "{} {:+.5}",
+                        tried.method.name(),
+                        tried.log_loss - losses[0].log_loss
+                    )
+                })
+                .unwrap_or_default(),
         ]);
     }
     writeln!(out, "\n{rows}")?;
@@ -158,7 +215,10 @@ pub(crate) fn write_classes(out: &mut impl Write, summary: &TrainingSummary) -> 
 
 pub(crate) fn warn_bad_rows(read: &ReadSummary) {
     if read.bad_row_count > 0 {
-        warn(&format!("{} malformed rows were skipped; the first:", read.bad_row_count));
+        warn(&format!(
+            "{} malformed rows were skipped; the first:",
+            read.bad_row_count
+        ));
         for row in read.bad_rows.iter().take(3) {
             warn(&format!("  {row}"));
         }

@@ -29,7 +29,10 @@ struct InspectReport<'a> {
 pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
     let file_bytes = std::fs::metadata(&arguments.model)?.len();
-    let terms = arguments.terms.map(|count| strongest_terms(&model, count)).transpose()?;
+    let terms = arguments
+        .terms
+        .map(|count| strongest_terms(&model, count))
+        .transpose()?;
     let mut out = stdout();
     if arguments.json {
         let report = InspectReport {
@@ -47,15 +50,26 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     }
     let summary = model.summary();
     let settings = model.settings();
-    writeln!(out, "{} ({:.1} MB, format {FORMAT_VERSION})", arguments.model.display(), file_bytes as f64 / 1e6)?;
+    writeln!(
+        out,
+        "{} ({:.1} MB, format {FORMAT_VERSION})",
+        arguments.model.display(),
+        file_bytes as f64 / 1e6
+    )?;
     let mut rows = table(&["", ""], 2);
     let mut add = |name: &str, value: String| {
         rows.add_row(vec![name.to_owned(), value]);
     };
-    add("fitted by", format!("calibrant {}", summary.calibrant_version));
+    add(
+        "fitted by",
+        format!("calibrant {}", summary.calibrant_version),
+    );
     add("classifier", serde_json::to_string(&settings.classifier)?);
     add("analyzer", serde_json::to_string(&settings.analyzer)?);
-    add("weighting", serde_json::to_string(&settings.effective_weighting())?);
+    add(
+        "weighting",
+        serde_json::to_string(&settings.effective_weighting())?,
+    );
     add("fields", serde_json::to_string(model.fields())?);
     add("documents", summary.documents.to_string());
     add("features", summary.features.to_string());
@@ -65,16 +79,25 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     writeln!(out, "{}", rows.to_string().trim_start())?;
     write_classes(&mut out, summary)?;
     for (class, terms) in terms.iter().flatten() {
-        let terms: Vec<String> = terms.iter().map(|(term, weight)| format!("{term} {weight:+.2}")).collect();
+        let terms: Vec<String> = terms
+            .iter()
+            .map(|(term, weight)| format!("{term} {weight:+.2}"))
+            .collect();
         writeln!(out, "\n{class}: {}", terms.join(", "))?;
     }
     Ok(out.flush()?)
 }
 
 /// For each class the terms with the largest weights (for joint models: above the classes' mean).
-fn strongest_terms(model: &Model, count: usize) -> Result<BTreeMap<String, Vec<(String, f64)>>, CliError> {
+fn strongest_terms(
+    model: &Model,
+    count: usize,
+) -> Result<BTreeMap<String, Vec<(String, f64)>>, CliError> {
     let Some(vocabulary) = model.extractor().vocabulary() else {
-        return Err(CliError::new("a model with hashed features does not know its terms").hint("leave out --terms"));
+        return Err(
+            CliError::new("a model with hashed features does not know its terms")
+                .hint("leave out --terms"),
+        );
     };
     let scorer = model.scorer();
     let outputs = scorer.output_count();
@@ -86,14 +109,28 @@ fn strongest_terms(model: &Model, count: usize) -> Result<BTreeMap<String, Vec<(
         };
         let weight = |feature: usize| {
             let mean = match scorer.link() {
-                Link::AgainstRest => (0..outputs).map(|other| scorer.weight(feature, other)).sum::<f64>() / outputs as f64,
+                Link::AgainstRest => {
+                    (0..outputs)
+                        .map(|other| scorer.weight(feature, other))
+                        .sum::<f64>()
+                        / outputs as f64
+                }
                 _ => 0.0,
             };
             sign * (scorer.weight(feature, output) - mean)
         };
-        let mut all: Vec<(u32, f64)> = (0..vocabulary.len()).map(|feature| (feature as u32, weight(feature))).collect();
+        let mut all: Vec<(u32, f64)> = (0..vocabulary.len())
+            .map(|feature| (feature as u32, weight(feature)))
+            .collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
-        all.into_iter().take(count).map(|(feature, weight)| (vocabulary.term(feature).to_owned(), weight)).collect()
+        all.into_iter()
+            .take(count)
+            .map(|(feature, weight)| (vocabulary.term(feature).to_owned(), weight))
+            .collect()
     };
-    Ok(names.iter().enumerate().map(|(class, name)| ((*name).to_owned(), strongest(class))).collect())
+    Ok(names
+        .iter()
+        .enumerate()
+        .map(|(class, name)| ((*name).to_owned(), strongest(class)))
+        .collect())
 }

@@ -34,7 +34,9 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> Result<(), CliError> {
     if let Some(threads) = arguments.threads {
         // Fails only if a pool exists already, and nothing has made one yet.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global();
+        let _ = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.get())
+            .build_global();
     }
     match arguments.command {
         Command::Fit(arguments) => fit::run(&arguments),
@@ -44,7 +46,12 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Arguments::command(), "calibrant", &mut std::io::stdout());
+            clap_complete::generate(
+                shell,
+                &mut Arguments::command(),
+                "calibrant",
+                &mut std::io::stdout(),
+            );
             Ok(())
         }
     }

@@ -5,7 +5,10 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 /// A table whose columns after the first `left` are aligned to the right.
 pub(crate) fn table(header: &[&str], left: usize) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).set_header(header.to_vec());
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header.to_vec());
     for (number, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
         if number >= left {

@@ -1,6 +1,9 @@
 //! Text to features.
 
-use calibrant::features::{DocumentFrequencyLimits, Selection, SelectionMeasure, SelectionScope, Weighting, WeightingSettings};
+use calibrant::features::{
+    DocumentFrequencyLimits, Selection, SelectionMeasure, SelectionScope, Weighting,
+    WeightingSettings,
+};
 use calibrant::text::{Analyzer, Language, NgramRange};
 use clap::{Args, ValueEnum};
 
@@ -84,16 +87,30 @@ pub(crate) enum MeasureName {
 }
 
 fn ngrams(text: &str) -> Result<NgramRange, String> {
-    let number = |part: &str| part.trim().parse::<usize>().map_err(|_| format!("`{part}` is not a number"));
+    let number = |part: &str| {
+        part.trim()
+            .parse::<usize>()
+            .map_err(|_| format!("`{part}` is not a number"))
+    };
     match text.split_once('-') {
-        Some((min, max)) => Ok(NgramRange { min: number(min)?, max: number(max)? }),
+        Some((min, max)) => Ok(NgramRange {
+            min: number(min)?,
+            max: number(max)?,
+        }),
         None => number(text).map(|n| NgramRange { min: n, max: n }),
     }
 }
 
 fn ngrams_from_one(text: &str) -> Result<NgramRange, String> {
     let range = ngrams(text)?;
-    Ok(if text.contains('-') { range } else { NgramRange { min: 1, max: range.max } })
+    Ok(if text.contains('-') {
+        range
+    } else {
+        NgramRange {
+            min: 1,
+            max: range.max,
+        }
+    })
 }
 
 fn yes_or_no(text: &str) -> Result<bool, String> {
@@ -138,13 +155,21 @@ impl FeatureArguments {
             Some(WeightingName::LogTf) => Weighting::LogTf,
             Some(WeightingName::TfIdf) => Weighting::TfIdf,
             Some(WeightingName::LogTfIdf) => Weighting::LogTfIdf,
-            Some(WeightingName::Bm25) => Weighting::Bm25 { k1: self.bm25_k1, b: self.bm25_b },
+            Some(WeightingName::Bm25) => Weighting::Bm25 {
+                k1: self.bm25_k1,
+                b: self.bm25_b,
+            },
         };
-        Some(WeightingSettings { weighting, l2_norm: self.l2_norm.unwrap_or(usual.l2_norm) })
+        Some(WeightingSettings {
+            weighting,
+            l2_norm: self.l2_norm.unwrap_or(usual.l2_norm),
+        })
     }
 
     pub(crate) fn selection(&self) -> Result<Option<Selection>, CliError> {
-        let Some((measure, count)) = self.select.zip(self.select_terms) else { return Ok(None) };
+        let Some((measure, count)) = self.select.zip(self.select_terms) else {
+            return Ok(None);
+        };
         if self.hash_bits.is_some() {
             return Err(CliError::new("--select cannot be used with --hash-bits")
                 .hint("leave out --hash-bits, or lower the number of bits instead"));
@@ -153,9 +178,19 @@ impl FeatureArguments {
             MeasureName::MutualInformation => SelectionMeasure::MutualInformation,
             MeasureName::ChiSquare => SelectionMeasure::ChiSquare,
             MeasureName::DocumentFrequency => SelectionMeasure::DocumentFrequency,
-            MeasureName::ConditionalMutualInformation => SelectionMeasure::ConditionalMutualInformation,
+            MeasureName::ConditionalMutualInformation => {
+                SelectionMeasure::ConditionalMutualInformation
+            }
         };
-        let scope = if self.select_per_class { SelectionScope::PerClass } else { SelectionScope::Global };
-        Ok(Some(Selection { measure, scope, count }))
+        let scope = if self.select_per_class {
+            SelectionScope::PerClass
+        } else {
+            SelectionScope::Global
+        };
+        Ok(Some(Selection {
+            measure,
+            scope,
+            count,
+        }))
     }
 }

@@ -94,7 +94,10 @@ pub(crate) enum CalibratorName {
 
 impl LearningArguments {
     pub(crate) fn classifier(&self) -> Classifier {
-        let limits = SolverLimits { relative_gap: self.tolerance, max_passes: self.max_passes };
+        let limits = SolverLimits {
+            relative_gap: self.tolerance,
+            max_passes: self.max_passes,
+        };
         let naive_bayes = |kind| {
             let smoothing = match self.word_prior {
                 Some(strength) => Smoothing::CorpusPrior { strength },
@@ -109,11 +112,20 @@ impl LearningArguments {
                     LossName::Hinge => HingeLoss::Hinge,
                     LossName::SquaredHinge => HingeLoss::SquaredHinge,
                 };
-                Classifier::LinearSvm(LinearSvm { c: self.c.unwrap_or(usual.c), loss, limits, ..usual })
+                Classifier::LinearSvm(LinearSvm {
+                    c: self.c.unwrap_or(usual.c),
+                    loss,
+                    limits,
+                    ..usual
+                })
             }
             ClassifierName::Logistic => {
                 let usual = LogisticRegression::default();
-                Classifier::LogisticRegression(LogisticRegression { c: self.c.unwrap_or(usual.c), limits, ..usual })
+                Classifier::LogisticRegression(LogisticRegression {
+                    c: self.c.unwrap_or(usual.c),
+                    limits,
+                    ..usual
+                })
             }
             ClassifierName::NaiveBayes => naive_bayes(NaiveBayesKind::Multinomial),
             ClassifierName::BernoulliNaiveBayes => naive_bayes(NaiveBayesKind::Bernoulli),
@@ -122,16 +134,22 @@ impl LearningArguments {
     }
 
     pub(crate) fn class_weights(&self) -> Result<ClassWeights, CliError> {
-        let Some(text) = &self.class_weight else { return Ok(ClassWeights::Equal) };
+        let Some(text) = &self.class_weight else {
+            return Ok(ClassWeights::Equal);
+        };
         if text == "balanced" {
             return Ok(ClassWeights::Balanced);
         }
         let mut weights = BTreeMap::new();
         for part in text.split(',') {
-            let parsed = part.rsplit_once('=').and_then(|(class, weight)| Some((class, weight.parse::<f64>().ok()?)));
+            let parsed = part
+                .rsplit_once('=')
+                .and_then(|(class, weight)| Some((class, weight.parse::<f64>().ok()?)));
             let Some((class, weight)) = parsed else {
-                return Err(CliError::new(format!("--class-weight: `{part}` is not CLASS=WEIGHT"))
-                    .hint("for example --class-weight balanced or --class-weight spam=2,ham=1"));
+                return Err(
+                    CliError::new(format!("--class-weight: `{part}` is not CLASS=WEIGHT"))
+                        .hint("for example --class-weight balanced or --class-weight spam=2,ham=1"),
+                );
             };
             weights.insert(class.to_owned(), weight);
         }

@@ -139,7 +139,12 @@ pub(crate) struct InspectArguments {
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
     /// Where to write the HTML report
-    #[arg(short, long, value_name = "FILE", default_value = "calibrant-demo.html")]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "calibrant-demo.html"
+    )]
     pub(crate) output: PathBuf,
     /// For the simulated messages
     #[arg(long, default_value_t = 1, value_name = "N")]

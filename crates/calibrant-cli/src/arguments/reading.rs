@@ -35,9 +35,15 @@ pub(crate) struct ReadArguments {
 impl ReadArguments {
     /// The fields asked for, the others as `remembered`.
     pub(crate) fn fields(&self, remembered: &Fields) -> Fields {
-        let or = |given: &Option<String>, remembered: &Option<String>| given.clone().or_else(|| remembered.clone());
+        let or = |given: &Option<String>, remembered: &Option<String>| {
+            given.clone().or_else(|| remembered.clone())
+        };
         Fields {
-            text: if self.text.is_empty() { remembered.text.clone() } else { self.text.clone() },
+            text: if self.text.is_empty() {
+                remembered.text.clone()
+            } else {
+                self.text.clone()
+            },
             label: or(&self.label, &remembered.label),
             label_separator: or(&self.label_separator, &remembered.label_separator),
             id: or(&self.id, &remembered.id),

@@ -21,7 +21,9 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let options = arguments.reading.options(fields, LabelNeed::Ignored);
     let progress = TerminalProgress::default();
     let class_names: Vec<&str> = model.class_names().collect();
-    let most = arguments.top.map_or(class_names.len(), |top| top.get().min(class_names.len()));
+    let most = arguments
+        .top
+        .map_or(class_names.len(), |top| top.get().min(class_names.len()));
     let mut writer = PredictionWriter::create(arguments.output.as_deref(), arguments.json)?;
     let mut failure = None;
     let mut number = 0u64;
@@ -45,7 +47,10 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
                 number += 1;
                 if failure.is_none() {
                     let id = id.unwrap_or_else(|| number.to_string());
-                    let classes = classes.iter().map(|&(class, probability)| (class_names[class], probability)).collect();
+                    let classes = classes
+                        .iter()
+                        .map(|&(class, probability)| (class_names[class], probability))
+                        .collect();
                     failure = writer.write(&Prediction { id, classes }).err();
                 }
             }

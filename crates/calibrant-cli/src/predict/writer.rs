@@ -38,27 +38,50 @@ impl PredictionWriter {
     pub(super) fn create(path: Option<&Path>, json: bool) -> Result<Self, CliError> {
         let Some(path) = path else {
             let out: Box<dyn Write> = Box::new(stdout());
-            let format = if json { Format::JsonLines(out, None) } else { Format::Delimited(delimited(out, b',')?, None) };
-            return Ok(Self { format, target: None });
+            let format = if json {
+                Format::JsonLines(out, None)
+            } else {
+                Format::Delimited(delimited(out, b',')?, None)
+            };
+            return Ok(Self {
+                format,
+                target: None,
+            });
         };
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let ending = path
+            .extension()
+            .and_then(|ending| ending.to_str())
+            .unwrap_or_default()
+            .to_ascii_lowercase();
         if !["csv", "tsv", "jsonl", "ndjson", "parquet"].contains(&ending.as_str()) {
-            return Err(CliError::new(format!("cannot tell the format of `{}` from its ending", path.display()))
-                .hint("use .csv, .tsv, .jsonl or .parquet"));
+            return Err(CliError::new(format!(
+                "cannot tell the format of `{}` from its ending",
+                path.display()
+            ))
+            .hint("use .csv, .tsv, .jsonl or .parquet"));
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         let file = tempfile::Builder::new()
             .prefix(".calibrant-")
             .tempfile_in(folder)
-            .map_err(|error| CliError::new(format!("cannot write to `{}`: {error}", folder.display())))?;
-        let out = || -> Result<Box<dyn Write>, CliError> { Ok(Box::new(BufWriter::new(file.reopen()?))) };
+            .map_err(|error| {
+                CliError::new(format!("cannot write to `{}`: {error}", folder.display()))
+            })?;
+        let out =
+            || -> Result<Box<dyn Write>, CliError> { Ok(Box::new(BufWriter::new(file.reopen()?))) };
         let format = match ending.as_str() {
             "csv" => Format::Delimited(delimited(out()?, b',')?, Some(file)),
             "tsv" => Format::Delimited(delimited(out()?, b'\t')?, Some(file)),
             "parquet" => Format::Parquet(Box::new(ParquetRows::new(file)?)),
             _ => Format::JsonLines(out()?, Some(file)),
         };
-        Ok(Self { format, target: Some(path.to_owned()) })
+        Ok(Self {
+            format,
+            target: Some(path.to_owned()),
+        })
     }
 
     pub(super) fn write(&mut self, prediction: &Prediction<'_>) -> Result<(), CliError> {
@@ -79,9 +102,19 @@ impl PredictionWriter {
                 let classes: Vec<JsonClass<'_>> = prediction
                     .classes
                     .iter()
-                    .map(|&(label, p)| JsonClass { label, probability: p.value(), log_odds: p.log_odds() })
+                    .map(|&(label, p)| JsonClass {
+                        label,
+                        probability: p.value(),
+                        log_odds: p.log_odds(),
+                    })
                     .collect();
-                serde_json::to_writer(&mut *out, &JsonPrediction { id: &prediction.id, classes })?;
+                serde_json::to_writer(
+                    &mut *out,
+                    &JsonPrediction {
+                        id: &prediction.id,
+                        classes,
+                    },
+                )?;
                 out.write_all(b"\n")?;
             }
             Format::Parquet(rows) => rows.push(prediction)?,
@@ -103,8 +136,9 @@ impl PredictionWriter {
             Format::Parquet(rows) => Some(rows.finish()?),
         };
         if let Some((temporary, target)) = temporary.zip(self.target) {
-            calibrant::pipeline::publish(temporary, &target)
-                .map_err(|error| CliError::new(format!("cannot write `{}`: {error}", target.display())))?;
+            calibrant::pipeline::publish(temporary, &target).map_err(|error| {
+                CliError::new(format!("cannot write `{}`: {error}", target.display()))
+            })?;
         }
         Ok(())
     }
@@ -130,9 +164,16 @@ fn csv_error(error: csv::Error) -> CliError {
     }
 }
 
-fn delimited(out: Box<dyn Write>, delimiter: u8) -> Result<Box<csv::Writer<Box<dyn Write>>>, CliError> {
-    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
-    writer.write_record(["id", "rank", "label", "probability", "log_odds"]).map_err(csv_error)?;
+fn delimited(
+    out: Box<dyn Write>,
+    delimiter: u8,
+) -> Result<Box<csv::Writer<Box<dyn Write>>>, CliError> {
+    let mut writer = csv::WriterBuilder::new()
+        .delimiter(delimiter)
+        .from_writer(out);
+    writer
+        .write_record(["id", "rank", "label", "probability", "log_odds"])
+        .map_err(csv_error)?;
     Ok(Box::new(writer))
 }
 
@@ -156,8 +197,13 @@ impl ParquetRows {
              required double probability; required double log_odds; }",
         )
         .map_err(parquet_error)?;
-        let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
-        let writer = SerializedFileWriter::new(file.reopen()?, Arc::new(schema), properties).map_err(parquet_error)?;
+        let properties = Arc::new(
+            WriterProperties::builder()
+                .set_compression(Compression::SNAPPY)
+                .build(),
+        );
+        let writer = SerializedFileWriter::new(file.reopen()?, Arc::new(schema), properties)
+            .map_err(parquet_error)?;
         Ok(Self {
             file,
             writer,
@@ -178,7 +224,11 @@ impl ParquetRows {
             self.probabilities.push(probability.value());
             self.log_odds.push(probability.log_odds());
         }
-        if self.ids.len() >= ROW_GROUP { self.flush() } else { Ok(()) }
+        if self.ids.len() >= ROW_GROUP {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     fn flush(&mut self) -> Result<(), CliError> {
@@ -199,11 +249,21 @@ impl ParquetRows {
         let mut number = 0;
         while let Some(mut column) = group.next_column()? {
             match number {
-                0 => column.typed::<ByteArrayType>().write_batch(&self.ids, None, None)?,
-                1 => column.typed::<Int32Type>().write_batch(&self.ranks, None, None)?,
-                2 => column.typed::<ByteArrayType>().write_batch(&self.labels, None, None)?,
-                3 => column.typed::<DoubleType>().write_batch(&self.probabilities, None, None)?,
-                _ => column.typed::<DoubleType>().write_batch(&self.log_odds, None, None)?,
+                0 => column
+                    .typed::<ByteArrayType>()
+                    .write_batch(&self.ids, None, None)?,
+                1 => column
+                    .typed::<Int32Type>()
+                    .write_batch(&self.ranks, None, None)?,
+                2 => column
+                    .typed::<ByteArrayType>()
+                    .write_batch(&self.labels, None, None)?,
+                3 => column
+                    .typed::<DoubleType>()
+                    .write_batch(&self.probabilities, None, None)?,
+                _ => column
+                    .typed::<DoubleType>()
+                    .write_batch(&self.log_odds, None, None)?,
             };
             column.close()?;
             number += 1;
