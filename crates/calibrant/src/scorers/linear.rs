@@ -1,6 +1,5 @@
 //! Linear support vector machines and logistic regression.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Dataset, Learner, Scorer};
@@ -115,84 +114,41 @@ impl<'a> PreparedRows<'a> {
     }
 }
 
+/// A model with the dual variables that gave it, from which a similar problem can start.
+pub(crate) struct DualFit {
+    pub(crate) model: LinearModel,
+    pub(crate) duals: Vec<f64>,
+}
+
 /// A learner that solves a [`LinearProblem`] in the dual, so that a fold can start from the
 /// solution of the whole.
 pub(crate) trait DualLearner: Sync {
     fn price(&self) -> Result<f64, FitError>;
-    fn solve(&self, problem: &LinearProblem<'_>, solution: &mut Solution) -> Convergence;
+    fn limits(&self) -> SolverLimits;
+    fn solve(&self, problem: &LinearProblem<'_>, solution: &mut Solution, limits: &SolverLimits) -> Convergence;
 
+    /// Solves from the dual variables of the whole, as a fold does, or from nothing.
     fn fit_prepared(
         &self,
         prepared: &PreparedRows<'_>,
         labels: &[bool],
         weights: &[f64],
         members: &[u32],
-    ) -> Result<LinearModel, FitError> {
+        start: Option<&[f64]>,
+    ) -> Result<DualFit, FitError> {
         let costs = self.costs(weights)?;
         let problem = problem(prepared, labels, &costs, members);
-        let mut solution = Solution::zero(&problem);
-        let convergence = self.solve(&problem, &mut solution);
-        Ok(LinearModel {
+        let (mut solution, limits) = match start {
+            Some(duals) => (Solution::at(&problem, duals), self.limits().for_fold()),
+            None => (Solution::zero(&problem), self.limits()),
+        };
+        let convergence = self.solve(&problem, &mut solution, &limits);
+        let model = LinearModel {
             weights: solution.weights,
             bias: solution.bias,
             convergence,
-        })
-    }
-
-    /// The model of all rows, the out-of-fold scores, and how the fold that ended worst ended.
-    fn cross_fit_prepared(
-        &self,
-        prepared: &PreparedRows<'_>,
-        labels: &[bool],
-        weights: &[f64],
-        folds: &Folds,
-    ) -> Result<(LinearModel, Vec<f64>, Convergence), FitError> {
-        let costs = self.costs(weights)?;
-        let row_count = prepared.rows.row_count();
-        let everyone: Vec<u32> = (0..row_count as u32).collect();
-        let whole = problem(prepared, labels, &costs, &everyone);
-        let mut full = Solution::zero(&whole);
-        let convergence = self.solve(&whole, &mut full);
-        let parts: Vec<(Vec<(u32, f64)>, Convergence)> = (0..folds.count())
-            .into_par_iter()
-            .map(|fold| {
-                let members: Vec<u32> = everyone
-                    .iter()
-                    .copied()
-                    .filter(|&row| folds.of(row as usize) != fold)
-                    .collect();
-                let part = LinearProblem {
-                    members: &members,
-                    ..whole
-                };
-                let mut solution = full.without(&part, |row| folds.of(row) == fold);
-                let convergence = self.solve(&part, &mut solution);
-                let scores = everyone
-                    .iter()
-                    .filter(|&&row| folds.of(row as usize) == fold)
-                    .map(|&row| (row, part.score(&solution, row as usize)))
-                    .collect();
-                (scores, convergence)
-            })
-            .collect();
-        let mut scores = vec![0.0; row_count];
-        let mut worst = convergence;
-        for (part, convergence) in parts {
-            part.into_iter()
-                .for_each(|(row, score)| scores[row as usize] = score);
-            if convergence.relative_gap > worst.relative_gap {
-                worst = convergence;
-            }
-        }
-        Ok((
-            LinearModel {
-                weights: full.weights,
-                bias: full.bias,
-                convergence,
-            },
-            scores,
-            worst,
-        ))
+        };
+        Ok(DualFit { model, duals: solution.duals })
     }
 
     fn costs(&self, weights: &[f64]) -> Result<Vec<f64>, FitError> {
@@ -233,8 +189,12 @@ impl DualLearner for LinearSvm {
         checked_price(self.c)
     }
 
-    fn solve(&self, problem: &LinearProblem<'_>, solution: &mut Solution) -> Convergence {
-        solve_svm(problem, self.loss, solution, &self.limits, self.seed)
+    fn limits(&self) -> SolverLimits {
+        self.limits
+    }
+
+    fn solve(&self, problem: &LinearProblem<'_>, solution: &mut Solution, limits: &SolverLimits) -> Convergence {
+        solve_svm(problem, self.loss, solution, limits, self.seed)
     }
 }
 
@@ -243,8 +203,12 @@ impl DualLearner for LogisticRegression {
         checked_price(self.c)
     }
 
-    fn solve(&self, problem: &LinearProblem<'_>, solution: &mut Solution) -> Convergence {
-        solve_logistic(problem, solution, &self.limits, self.seed)
+    fn limits(&self) -> SolverLimits {
+        self.limits
+    }
+
+    fn solve(&self, problem: &LinearProblem<'_>, solution: &mut Solution, limits: &SolverLimits) -> Convergence {
+        solve_logistic(problem, solution, limits, self.seed)
     }
 }
 
@@ -252,25 +216,24 @@ impl<T: DualLearner> Learner for T {
     type Model = LinearModel;
 
     fn fit_members(&self, data: &Dataset<'_>, members: &[u32]) -> Result<LinearModel, FitError> {
-        self.fit_prepared(
-            &PreparedRows::new(data.rows()),
-            data.labels(),
-            data.weights(),
-            members,
-        )
+        let prepared = PreparedRows::new(data.rows());
+        Ok(self.fit_prepared(&prepared, data.labels(), data.weights(), members, None)?.model)
     }
 
-    fn cross_fit(
-        &self,
-        data: &Dataset<'_>,
-        folds: &Folds,
-    ) -> Result<(LinearModel, Vec<f64>), FitError> {
-        let (model, scores, _) = self.cross_fit_prepared(
-            &PreparedRows::new(data.rows()),
-            data.labels(),
-            data.weights(),
-            folds,
-        )?;
-        Ok((model, scores))
+    /// Folds start from the solution of the whole.
+    fn cross_fit(&self, data: &Dataset<'_>, folds: &Folds) -> Result<(LinearModel, Vec<f64>), FitError> {
+        let prepared = PreparedRows::new(data.rows());
+        let everyone: Vec<u32> = (0..data.rows().row_count() as u32).collect();
+        let whole = self.fit_prepared(&prepared, data.labels(), data.weights(), &everyone, None)?;
+        let mut scores = vec![0.0; everyone.len()];
+        for fold in 0..folds.count() {
+            let (held_out, members): (Vec<u32>, Vec<u32>) =
+                everyone.iter().partition(|&&row| folds.of(row as usize) == fold);
+            let part = self.fit_prepared(&prepared, data.labels(), data.weights(), &members, Some(&whole.duals))?;
+            for row in held_out {
+                scores[row as usize] = part.model.score(data.rows().row(row as usize));
+            }
+        }
+        Ok((whole.model, scores))
     }
 }

@@ -59,17 +59,17 @@ impl Solution {
         }
     }
 
-    /// A start for the same problem without some rows: their dual variables are taken out.
-    pub fn without(&self, problem: &LinearProblem<'_>, left_out: impl Fn(usize) -> bool) -> Self {
-        let mut start = self.clone();
-        for row in (0..start.duals.len()).filter(|&row| left_out(row)) {
-            if start.duals[row] != 0.0 {
-                let step = -start.duals[row] * problem.sign(row);
-                start.duals[row] = 0.0;
-                start.step(problem, row, step);
+    /// The point of the dual with these variables, those of rows that are no members taken as zero.
+    pub fn at(problem: &LinearProblem<'_>, duals: &[f64]) -> Self {
+        let mut solution = Self::zero(problem);
+        for &row in problem.members {
+            let row = row as usize;
+            if duals[row] != 0.0 {
+                solution.duals[row] = duals[row];
+                solution.step(problem, row, duals[row] * problem.sign(row));
             }
         }
-        start
+        solution
     }
 
     #[inline]
@@ -91,6 +91,13 @@ pub struct SolverLimits {
     pub relative_gap: f64,
     /// Passes over the data after which it gives up and says so.
     pub max_passes: usize,
+}
+
+impl SolverLimits {
+    /// For models that only score their fold: ten times the gap.
+    pub fn for_fold(self) -> Self {
+        Self { relative_gap: 10.0 * self.relative_gap, ..self }
+    }
 }
 
 impl Default for SolverLimits {

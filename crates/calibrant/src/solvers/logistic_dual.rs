@@ -219,7 +219,7 @@ mod tests {
             members: &some,
             ..problem
         };
-        let mut warm = solution.without(&part, |row| row % 5 == 1);
+        let mut warm = Solution::at(&part, &solution.duals);
         let warm = solve_logistic(&part, &mut warm, &limits, 6);
         let cold = solve_logistic(&part, &mut Solution::zero(&part), &limits, 7);
         assert!(warm.converged && (warm.objective / cold.objective - 1.0).abs() < 1e-7);

@@ -80,27 +80,14 @@ struct Active {
 }
 
 impl Active {
-    /// A warm start begins with the rows that its solution rests on, or nearly.
+    /// A warm start begins with the rows that its solution rests on; the others come back for the
+    /// check at the end.
     fn start(problem: &LinearProblem<'_>, solution: &Solution) -> Self {
-        let mut order = problem.members.to_vec();
-        let mut count = order.len();
-        if solution.duals.iter().any(|&dual| dual > 0.0) {
-            let near = |row: u32| {
-                let index = row as usize;
-                solution.duals[index] > 0.0
-                    || problem.sign(index) * problem.score(solution, index) < 1.05
-            };
-            let (mut first, rest): (Vec<u32>, Vec<u32>) = order.iter().partition(|&&row| near(row));
-            count = first.len();
-            first.extend(rest);
-            order = first;
-        }
-        Self {
-            order,
-            count,
-            highest: f64::INFINITY,
-            lowest: f64::NEG_INFINITY,
-        }
+        let (mut order, resting): (Vec<u32>, Vec<u32>) =
+            problem.members.iter().partition(|&&row| solution.duals[row as usize] > 0.0);
+        let count = if order.is_empty() { resting.len() } else { order.len() };
+        order.extend(resting);
+        Self { order, count, highest: f64::INFINITY, lowest: f64::NEG_INFINITY }
     }
 
     fn is_partial(&self) -> bool {
@@ -270,7 +257,7 @@ mod tests {
             for loss in [HingeLoss::Hinge, HingeLoss::SquaredHinge] {
                 let mut full = Solution::zero(&whole);
                 assert!(solve_svm(&whole, loss, &mut full, &limits, seed).converged);
-                let mut warm = full.without(&part, |row| row % 5 == 0);
+                let mut warm = Solution::at(&part, &full.duals);
                 let warm_end = solve_svm(&part, loss, &mut warm, &limits, seed);
                 let mut cold = Solution::zero(&part);
                 let cold_end = solve_svm(&part, loss, &mut cold, &limits, seed + 1);
