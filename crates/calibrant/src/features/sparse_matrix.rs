@@ -197,7 +197,9 @@ impl SparseMatrix {
     pub fn concatenated(column_count: usize, parts: Vec<Self>) -> Self {
         let mut whole = Self::new(column_count);
         let entries = parts.iter().map(Self::entry_count).sum();
-        whole.row_starts.reserve_exact(parts.iter().map(Self::row_count).sum());
+        whole
+            .row_starts
+            .reserve_exact(parts.iter().map(Self::row_count).sum());
         whole.columns.reserve_exact(entries);
         whole.values.reserve_exact(entries);
         for part in parts {

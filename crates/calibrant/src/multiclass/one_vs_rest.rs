@@ -6,7 +6,8 @@ use super::ClassLabels;
 use crate::corpus::Folds;
 use crate::features::SparseMatrix;
 use crate::scorers::{
-    DualFit, DualLearner, LinearClassScorer, LinearModel, Link, PreparedRows, Scorer, Storage, WeightMatrix,
+    DualFit, DualLearner, LaneData, LinearClassScorer, LinearModel, Link, PreparedRows, Scorer,
+    Storage, WeightMatrix,
 };
 use crate::solvers::Convergence;
 use crate::{FitError, Progress};
@@ -28,6 +29,9 @@ impl ClassFactors {
             .collect()
     }
 }
+
+/// How many classes are solved side by side: their weights of a feature fill a vector register.
+const LANES: usize = 4;
 
 /// One scorer for each output of the labels.
 #[derive(Debug, Clone, Copy)]
@@ -52,35 +56,53 @@ pub struct OneVsRestFit {
 }
 
 impl OneVsRest<'_> {
-    fn fit_output(
+    /// Fits some outputs side by side.
+    fn fit_block(
         &self,
         learner: &impl DualLearner,
         rows: &PreparedRows<'_>,
         members: &[u32],
-        output: usize,
-        start: Option<&[f64]>,
-    ) -> Result<DualFit, FitError> {
-        let labels = self.labels.membership(self.labels.class_of_output(output));
-        let weights = self.factors.weights(output, &labels, self.weights);
-        learner.fit_prepared(rows, &labels, &weights, members, start)
+        outputs: &[usize],
+        starts: Option<&[Vec<f64>]>,
+    ) -> Result<Vec<DualFit>, FitError> {
+        let lanes: Vec<LaneData<'_>> = outputs
+            .iter()
+            .map(|&output| {
+                let labels = self.labels.membership(self.labels.class_of_output(output));
+                let weights = self.factors.weights(output, &labels, self.weights);
+                LaneData {
+                    labels,
+                    weights,
+                    start: starts.map(|starts| starts[output].as_slice()),
+                }
+            })
+            .collect();
+        match lanes.len() {
+            1 => learner.fit_lanes::<1>(rows, members, &lanes),
+            _ => learner.fit_lanes::<LANES>(rows, members, &lanes),
+        }
     }
 
+    /// Fits all outputs, block by block in parallel.
     fn fit_outputs(
         &self,
         learner: &impl DualLearner,
         rows: &SparseMatrix,
         members: &[u32],
+        starts: Option<&[Vec<f64>]>,
         progress: &dyn Progress,
     ) -> Result<Vec<DualFit>, FitError> {
         let prepared = PreparedRows::new(rows);
-        (0..self.labels.output_count())
-            .into_par_iter()
-            .map(|output| {
-                let fit = self.fit_output(learner, &prepared, members, output, None);
-                progress.advance(1);
-                fit
+        let outputs: Vec<usize> = (0..self.labels.output_count()).collect();
+        let blocks = outputs
+            .par_chunks(LANES)
+            .map(|outputs| {
+                let fits = self.fit_block(learner, &prepared, members, outputs, starts);
+                progress.advance(outputs.len() as u64);
+                fits
             })
-            .collect()
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(blocks.into_iter().flatten().collect())
     }
 
     /// Fits all classes on some rows.
@@ -91,7 +113,7 @@ impl OneVsRest<'_> {
         members: &[u32],
         progress: &dyn Progress,
     ) -> Result<(LinearClassScorer, Vec<Convergence>), FitError> {
-        let fits = self.fit_outputs(learner, rows, members, progress)?;
+        let fits = self.fit_outputs(learner, rows, members, None, progress)?;
         let convergence = fits.iter().map(|fit| fit.model.convergence()).collect();
         Ok((self.side_by_side(&fits, rows.column_count()), convergence))
     }
@@ -107,46 +129,58 @@ impl OneVsRest<'_> {
         progress: &dyn Progress,
     ) -> Result<OneVsRestFit, FitError> {
         let everyone: Vec<u32> = (0..whole.row_count() as u32).collect();
-        let fits = self.fit_outputs(learner, &whole, &everyone, progress)?;
+        let fits = self.fit_outputs(learner, &whole, &everyone, None, progress)?;
         let scorer = self.side_by_side(&fits, whole.column_count());
-        let mut convergence: Vec<Convergence> = fits.iter().map(|fit| fit.model.convergence()).collect();
+        let mut convergence: Vec<Convergence> =
+            fits.iter().map(|fit| fit.model.convergence()).collect();
         let duals: Vec<Vec<f64>> = fits.into_iter().map(|fit| fit.duals).collect();
         drop(whole);
 
         let one_fold = |fold: usize| -> Result<Vec<(Vec<f64>, Convergence)>, FitError> {
-            let (held_out, members): (Vec<u32>, Vec<u32>) =
-                everyone.iter().partition(|&&row| folds.of(row as usize) == fold);
+            let (held_out, members): (Vec<u32>, Vec<u32>) = everyone
+                .iter()
+                .partition(|&&row| folds.of(row as usize) == fold);
             let rows = without(fold);
-            let prepared = PreparedRows::new(&rows);
-            duals
-                .par_iter()
-                .enumerate()
-                .map(|(output, duals)| {
-                    let fit = self.fit_output(learner, &prepared, &members, output, Some(duals))?;
-                    let scores = held_out.iter().map(|&row| fit.model.score(rows.row(row as usize))).collect();
-                    progress.advance(1);
-                    Ok((scores, fit.model.convergence()))
-                })
-                .collect()
+            let fits = self.fit_outputs(learner, &rows, &members, Some(&duals), progress)?;
+            let scored = |fit: DualFit| {
+                let scores = held_out
+                    .par_iter()
+                    .map(|&row| fit.model.score(rows.row(row as usize)))
+                    .collect();
+                (scores, fit.model.convergence())
+            };
+            Ok(fits.into_iter().map(scored).collect())
         };
         // Enough classes keep all threads busy with one fold's rows in memory at a time.
-        let parts: Vec<_> = if duals.len() >= rayon::current_num_threads() {
+        let parts: Vec<_> = if duals.len() >= LANES * rayon::current_num_threads() {
             (0..folds.count()).map(one_fold).collect::<Result<_, _>>()?
         } else {
-            (0..folds.count()).into_par_iter().map(one_fold).collect::<Result<_, _>>()?
+            (0..folds.count())
+                .into_par_iter()
+                .map(one_fold)
+                .collect::<Result<_, _>>()?
         };
 
         let mut out_of_fold = vec![vec![0.0; everyone.len()]; duals.len()];
         for (fold, part) in parts.into_iter().enumerate() {
-            let held_out: Vec<usize> = (0..everyone.len()).filter(|&row| folds.of(row) == fold).collect();
+            let held_out: Vec<usize> = (0..everyone.len())
+                .filter(|&row| folds.of(row) == fold)
+                .collect();
             for (output, (scores, end)) in part.into_iter().enumerate() {
-                held_out.iter().zip(scores).for_each(|(&row, score)| out_of_fold[output][row] = score);
+                held_out
+                    .iter()
+                    .zip(scores)
+                    .for_each(|(&row, score)| out_of_fold[output][row] = score);
                 if end.relative_gap > convergence[output].relative_gap {
                     convergence[output] = end;
                 }
             }
         }
-        Ok(OneVsRestFit { scorer, out_of_fold, convergence })
+        Ok(OneVsRestFit {
+            scorer,
+            out_of_fold,
+            convergence,
+        })
     }
 
     /// Feature after feature, the classes' weights side by side.
@@ -155,16 +189,23 @@ impl OneVsRest<'_> {
         let width = models.len();
         let mut weights = vec![0f32; column_count * width];
         let chunk = 4096;
-        weights.par_chunks_mut(chunk * width).enumerate().for_each(|(number, weights)| {
-            for (output, model) in models.iter().enumerate() {
-                let column = &model.weights()[number * chunk..][..weights.len() / width];
-                for (offset, &weight) in column.iter().enumerate() {
-                    weights[offset * width + output] = weight;
+        weights
+            .par_chunks_mut(chunk * width)
+            .enumerate()
+            .for_each(|(number, weights)| {
+                for (output, model) in models.iter().enumerate() {
+                    let column = &model.weights()[number * chunk..][..weights.len() / width];
+                    for (offset, &weight) in column.iter().enumerate() {
+                        weights[offset * width + output] = weight;
+                    }
                 }
-            }
-        });
+            });
         let biases = models.iter().map(|model| model.bias()).collect();
-        let link = if width < self.labels.class_count { Link::Mirror } else { Link::Independent };
+        let link = if width < self.labels.class_count {
+            Link::Mirror
+        } else {
+            Link::Independent
+        };
         LinearClassScorer::from_parts(WeightMatrix::Single(Storage::Owned(weights)), biases, link)
     }
 }

@@ -5,7 +5,9 @@ use rayon::prelude::*;
 use super::fold_rows::FoldRows;
 use super::{Classifier, FitSettings};
 use crate::corpus::Folds;
-use crate::features::{FittedWeighting, Selected, Selection, SelectionScope, SparseMatrix, Vocabulary, Weighting};
+use crate::features::{
+    FittedWeighting, Selected, Selection, SelectionScope, SparseMatrix, Vocabulary, Weighting,
+};
 use crate::multiclass::{ClassFactors, ClassLabels, OneVsRest};
 use crate::scorers::{LinearClassScorer, Link, NaiveBayes, Storage, WeightMatrix};
 use crate::solvers::Convergence;
@@ -47,10 +49,18 @@ impl Training<'_> {
         }
     }
 
-    fn fit_plain(&self, counts: SparseMatrix, vocabulary: Option<Vocabulary>) -> Result<ScorerFit, FitError> {
+    fn fit_plain(
+        &self,
+        counts: SparseMatrix,
+        vocabulary: Option<Vocabulary>,
+    ) -> Result<ScorerFit, FitError> {
         let source = self.rows_of(&counts);
         let (weighting, rows) = source.whole();
-        let problem = OneVsRest { labels: self.labels, weights: self.weights, factors: self.factors };
+        let problem = OneVsRest {
+            labels: self.labels,
+            weights: self.weights,
+            factors: self.factors,
+        };
         let solutions = self.labels.output_count() * (1 + self.folds.count());
         self.progress.begin("fitting", Some(solutions as u64));
         let without = |fold| source.without(fold);
@@ -69,7 +79,13 @@ impl Training<'_> {
             }
         };
         self.progress.end();
-        Ok(ScorerFit { scorer, weighting, vocabulary, out_of_fold, convergence })
+        Ok(ScorerFit {
+            scorer,
+            weighting,
+            vocabulary,
+            out_of_fold,
+            convergence,
+        })
     }
 
     /// Folds are totals minus the fold's counts where a row's values depend on the row alone; else
@@ -81,10 +97,19 @@ impl Training<'_> {
         rows: &SparseMatrix,
     ) -> Result<(LinearClassScorer, Vec<Vec<f64>>), FitError> {
         let weighting = source.settings;
-        let row_alone = matches!(weighting.weighting, Weighting::Binary | Weighting::Tf | Weighting::LogTf);
+        let row_alone = matches!(
+            weighting.weighting,
+            Weighting::Binary | Weighting::Tf | Weighting::LogTf
+        );
         if row_alone && !weighting.l2_norm {
             let features = |fold| source.features_without(fold);
-            return learner.cross_fit_classes(rows, self.labels, self.weights, self.folds, features);
+            return learner.cross_fit_classes(
+                rows,
+                self.labels,
+                self.weights,
+                self.folds,
+                features,
+            );
         }
         let (everyone, _) = self.split(None);
         let scorer = learner.fit_classes(rows, self.labels, self.weights, &everyone)?;
@@ -100,8 +125,17 @@ impl Training<'_> {
 
     fn rows_of<'b>(&'b self, counts: &'b SparseMatrix) -> FoldRows<'b> {
         // A hashed space has no vocabulary that a rare term could be missing from.
-        let min_documents = if self.settings.hash_bits.is_some() { 0 } else { self.settings.limits.min_documents };
-        FoldRows { counts, settings: self.settings.effective_weighting(), min_documents, folds: self.folds }
+        let min_documents = if self.settings.hash_bits.is_some() {
+            0
+        } else {
+            self.settings.limits.min_documents
+        };
+        FoldRows {
+            counts,
+            settings: self.settings.effective_weighting(),
+            min_documents,
+            folds: self.folds,
+        }
     }
 
     fn fit_members(
@@ -111,13 +145,22 @@ impl Training<'_> {
         factors: &ClassFactors,
         members: &[u32],
     ) -> Result<(LinearClassScorer, Vec<Convergence>), FitError> {
-        let problem = OneVsRest { labels, weights: self.weights, factors };
+        let problem = OneVsRest {
+            labels,
+            weights: self.weights,
+            factors,
+        };
         match &self.settings.classifier {
-            Classifier::NaiveBayes(learner) => {
-                Ok((learner.fit_classes(rows, labels, self.weights, members)?, Vec::new()))
+            Classifier::NaiveBayes(learner) => Ok((
+                learner.fit_classes(rows, labels, self.weights, members)?,
+                Vec::new(),
+            )),
+            Classifier::LinearSvm(learner) => {
+                problem.fit_members(learner, rows, members, &NoProgress)
             }
-            Classifier::LinearSvm(learner) => problem.fit_members(learner, rows, members, &NoProgress),
-            Classifier::LogisticRegression(learner) => problem.fit_members(learner, rows, members, &NoProgress),
+            Classifier::LogisticRegression(learner) => {
+                problem.fit_members(learner, rows, members, &NoProgress)
+            }
         }
     }
 
@@ -162,7 +205,8 @@ impl Training<'_> {
                 }
                 Some(fold) => (None, source.without(fold)),
             };
-            let (scorer, convergence) = self.fit_members(&rows, self.labels, self.factors, &members)?;
+            let (scorer, convergence) =
+                self.fit_members(&rows, self.labels, self.factors, &members)?;
             fill(&mut out_of_fold, &scorer, &rows, &held_out);
             if let Some(weighting) = weighting {
                 let terms = vocabulary.as_ref().map(|vocabulary| {
@@ -273,9 +317,20 @@ impl Training<'_> {
 }
 
 /// Puts the scores of held-out rows where they belong.
-fn fill(out_of_fold: &mut [Vec<f64>], scorer: &LinearClassScorer, rows: &SparseMatrix, held_out: &[u32]) {
-    let scores: Vec<Vec<f64>> = held_out.par_iter().map(|&row| scorer.output_scores(rows.row(row as usize))).collect();
+fn fill(
+    out_of_fold: &mut [Vec<f64>],
+    scorer: &LinearClassScorer,
+    rows: &SparseMatrix,
+    held_out: &[u32],
+) {
+    let scores: Vec<Vec<f64>> = held_out
+        .par_iter()
+        .map(|&row| scorer.output_scores(rows.row(row as usize)))
+        .collect();
     for (&row, scores) in held_out.iter().zip(scores) {
-        out_of_fold.iter_mut().zip(scores).for_each(|(column, score)| column[row as usize] = score);
+        out_of_fold
+            .iter_mut()
+            .zip(scores)
+            .for_each(|(column, score)| column[row as usize] = score);
     }
 }

@@ -30,16 +30,32 @@ impl FoldRows<'_> {
 
     /// All documents over what the others than this fold give; columns keep their numbers.
     pub(super) fn without(&self, fold: usize) -> SparseMatrix {
-        let members: Vec<usize> = (0..self.counts.row_count()).filter(|&row| self.folds.of(row) != fold).collect();
+        let members: Vec<usize> = (0..self.counts.row_count())
+            .filter(|&row| self.folds.of(row) != fold)
+            .collect();
         let mut frequencies = vec![0u32; self.counts.column_count()];
         let mut total_length = 0.0;
         for &row in &members {
             let row = self.counts.row(row);
-            row.columns().iter().for_each(|&column| frequencies[column as usize] += 1);
-            total_length += row.values().iter().map(|&value| f64::from(value)).sum::<f64>();
+            row.columns()
+                .iter()
+                .for_each(|&column| frequencies[column as usize] += 1);
+            total_length += row
+                .values()
+                .iter()
+                .map(|&value| f64::from(value))
+                .sum::<f64>();
         }
-        let is_feature: Vec<bool> = frequencies.iter().map(|&n| n >= self.min_documents).collect();
-        let weighting = FittedWeighting::from_parts(self.settings, members.len() as u64, total_length, frequencies);
+        let is_feature: Vec<bool> = frequencies
+            .iter()
+            .map(|&n| n >= self.min_documents)
+            .collect();
+        let weighting = FittedWeighting::from_parts(
+            self.settings,
+            members.len() as u64,
+            total_length,
+            frequencies,
+        );
         let numbers: Vec<usize> = (0..self.counts.row_count()).collect();
         let parts: Vec<SparseMatrix> = numbers
             .par_chunks(1024)
@@ -69,8 +85,15 @@ impl FoldRows<'_> {
     pub(super) fn features_without(&self, fold: usize) -> Vec<bool> {
         let mut frequencies = vec![0u32; self.counts.column_count()];
         for row in (0..self.counts.row_count()).filter(|&row| self.folds.of(row) != fold) {
-            self.counts.row(row).columns().iter().for_each(|&column| frequencies[column as usize] += 1);
+            self.counts
+                .row(row)
+                .columns()
+                .iter()
+                .for_each(|&column| frequencies[column as usize] += 1);
         }
-        frequencies.iter().map(|&n| n >= self.min_documents).collect()
+        frequencies
+            .iter()
+            .map(|&n| n >= self.min_documents)
+            .collect()
     }
 }

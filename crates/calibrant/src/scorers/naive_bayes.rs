@@ -374,7 +374,12 @@ impl<'a> Estimate<'a> {
     /// For each class the weight of the word where it occurs, and what its absence adds to the
     /// bias; with `against_rest`, minus the same for all other documents.
     fn presence_and_absence(&self, feature: usize, against_rest: bool, into: &mut [(f64, f64)]) {
-        if self.counts.is_feature.as_ref().is_some_and(|is_feature| !is_feature[feature]) {
+        if self
+            .counts
+            .is_feature
+            .as_ref()
+            .is_some_and(|is_feature| !is_feature[feature])
+        {
             into.fill((0.0, 0.0));
             return;
         }
@@ -449,10 +454,13 @@ impl Learner for NaiveBayes {
         data: &Dataset<'_>,
         folds: &Folds,
     ) -> Result<(NaiveBayesModel, Vec<f64>), FitError> {
-        let (scorer, mut scores) =
-            self.cross_fit_classes(data.rows(), &binary_labels(data), data.weights(), folds, |_| {
-                vec![true; data.rows().column_count()]
-            })?;
+        let (scorer, mut scores) = self.cross_fit_classes(
+            data.rows(),
+            &binary_labels(data),
+            data.weights(),
+            folds,
+            |_| vec![true; data.rows().column_count()],
+        )?;
         Ok((NaiveBayesModel { scorer }, scores.swap_remove(0)))
     }
 }
