@@ -1,0 +1,2 @@
+//! page
+pub(super) fn render(_c: &super::comparison::Comparison) -> String { String::new() }
