@@ -2,6 +2,7 @@
 
 mod comparison;
 mod inbox;
+mod numbers;
 mod page;
 mod samples;
 mod stated;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::inbox::{TestInbox, row, top_class};
 
 /// Letters longer than this are not shown.
-const MOST_CHARACTERS: usize = 420;
+const MOST_CHARACTERS: usize = 640;
 
 /// A letter with all that is said of it.
 #[derive(Debug, Serialize)]

@@ -1,16 +1,18 @@
 //! The comparison for a terminal of 100 columns.
 
+use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 
 use super::comparison::{Comparison, Forecaster, Measures};
+use super::numbers::{measure, probability, share, whole};
 use super::samples::Sample;
 use super::stated::{BIN_COUNT, StatedBin};
 use crate::error::CliError;
-use crate::table::{decimal, probability, table};
+use crate::table::table;
 
-/// Columns for running text.
-const WIDTH: usize = 92;
+/// Columns for the text of a letter.
+const WIDTH: usize = 88;
 /// Classes of a letter that are shown.
 const CLASSES_SHOWN: usize = 3;
 
@@ -21,14 +23,11 @@ pub(super) fn show(
 ) -> Result<(), CliError> {
     writeln!(
         out,
-        "A simulated inbox: {} letters to learn from, {} others to test on, {} classes.",
-        comparison.train_letters,
-        comparison.test_letters,
+        "A simulated helpdesk inbox: {} letters to learn from, {} others to test on, {} classes.\n\
+         The simulation knows the true probability of every class of every letter.\n",
+        whole(comparison.train_letters),
+        whole(comparison.test_letters),
         comparison.classes.len()
-    )?;
-    writeln!(
-        out,
-        "The simulation knows the true probability of every class of every letter.\n"
     )?;
     show_measures(out, comparison)?;
     if let [raw, calibrated, ..] = comparison.forecasters.as_slice() {
@@ -39,30 +38,33 @@ pub(super) fn show(
     }
     writeln!(
         out,
-        "\nwrote {}: open it in a browser to see all this drawn",
+        "\nwrote {} (diagrams: open it in a browser)\n\
+         next: calibrant fit letters.csv -o letters.calibrant   (columns `text` and `label`)",
         report.display()
-    )?;
-    writeln!(
-        out,
-        "next:  calibrant fit YOUR.csv -o model.calibrant   (with columns `text` and `label`)"
     )?;
     Ok(())
 }
 
 fn show_measures(out: &mut impl Write, comparison: &Comparison) -> Result<(), CliError> {
     let header = [
-        "", "accuracy", "log loss", "excess", "Brier", "ECE", "by chance",
+        "",
+        "accuracy",
+        "log loss",
+        "excess",
+        "Brier",
+        "ECE",
+        "ECE if perfect",
     ];
     let mut rows = table(&header, 1);
-    let mut add = |name: &str, measures: &Measures| {
+    let mut add = |name: String, measures: &Measures| {
         rows.add_row(vec![
-            name.to_owned(),
-            decimal(measures.accuracy),
-            decimal(measures.log_loss),
-            decimal(measures.excess),
-            decimal(measures.brier),
-            decimal(measures.ece),
-            decimal(measures.ece_of_perfect),
+            name,
+            measure(measures.accuracy),
+            measure(measures.log_loss),
+            measure(measures.excess),
+            measure(measures.brier),
+            measure(measures.ece),
+            measure(measures.ece_of_perfect),
         ]);
     };
     for forecaster in &comparison.forecasters {
@@ -71,20 +73,14 @@ fn show_measures(out: &mut impl Write, comparison: &Comparison) -> Result<(), Cl
         } else {
             " *"
         };
-        add(
-            &format!("{}{mark}", forecaster.name),
-            &forecaster.measures,
-        );
+        add(format!("{}{mark}", forecaster.name), &forecaster.measures);
     }
-    add("the truth itself", &comparison.truth);
-    writeln!(out, "{rows}")?;
+    add("the truth itself".to_owned(), &comparison.truth);
+    write_table(out, &rows)?;
     writeln!(
         out,
-        "excess: nats a letter lost against stating the truth; by chance: the ECE of a perfect forecaster"
-    )?;
-    writeln!(
-        out,
-        "* margins are no probabilities; they are read as log-odds for comparison only"
+        "excess: nats a letter lost by not stating the truth (mean divergence from it)\n\
+         * margins are no probabilities; they are read as log-odds here for comparison only"
     )?;
     Ok(())
 }
@@ -96,52 +92,73 @@ fn show_bins(
 ) -> Result<(), CliError> {
     writeln!(
         out,
-        "\nStated against true: letters by what naive Bayes said of its first choice\n"
+        "\nStated against true: what naive Bayes said of its first choice, how probable that was in\n\
+         truth, and how often it was right\n"
     )?;
-    writeln!(out, "{:15}{:^32}{:^32}", "", "raw", "calibrated")?;
     let header = [
-        "stated", "letters", "said", "true", "right", "letters", "said", "true", "right",
+        "\nstated",
+        "raw:\nletters",
+        "\nsaid",
+        "\ntrue",
+        "\nright",
+        "calibrated:\nletters",
+        "\nsaid",
+        "\ntrue",
+        "\nright",
     ];
     let mut rows = table(&header, 1);
     for number in 0..BIN_COUNT {
         let mut cells = vec![StatedBin::name(number)];
         for forecaster in [raw, calibrated] {
-            let bin = &forecaster.stated_against_true[number];
-            let mean = |value: Option<f64>| {
-                value.map_or("–".to_owned(), |value| format!("{value:.3}"))
-            };
-            cells.extend([
-                bin.letters.to_string(),
-                mean(bin.stated),
-                mean(bin.truth),
-                mean(bin.right),
-            ]);
+            if let Some(bin) = forecaster.stated_against_true.get(number) {
+                cells.extend([
+                    whole(bin.letters),
+                    share(bin.stated),
+                    share(bin.truth),
+                    share(bin.right),
+                ]);
+            }
         }
         rows.add_row(cells);
     }
-    writeln!(out, "{rows}")?;
-    Ok(())
+    write_table(out, &rows)
 }
 
+/// A letter with what is true of it and what is stated by those who state probabilities.
 fn show_sample(
     out: &mut impl Write,
     sample: &Sample,
     forecasters: &[Forecaster],
 ) -> Result<(), CliError> {
-    writeln!(out, "\n{}:\n", sample.why)?;
+    writeln!(out, "\n{} (it is `{}`):\n", sample.why, sample.label)?;
     for line in wrapped(&sample.text, WIDTH) {
-        writeln!(out, "    {line}")?;
+        writeln!(out, "  | {line}")?;
     }
+    writeln!(out)?;
+    let shown = || {
+        forecasters
+            .iter()
+            .enumerate()
+            .filter(|(_, forecaster)| forecaster.states_probabilities)
+    };
     let mut header = vec!["", "true"];
-    header.extend(forecasters.iter().map(|forecaster| forecaster.name));
+    header.extend(shown().map(|(_, forecaster)| forecaster.name));
     let mut rows = table(&header, 1);
     for class in sample.probabilities.iter().take(CLASSES_SHOWN) {
         let mut cells = vec![class.class.clone(), probability(class.truth)];
-        cells.extend(class.stated.iter().map(|&stated| probability(stated)));
+        cells.extend(
+            shown().filter_map(|(number, _)| class.stated.get(number).copied().map(probability)),
+        );
         rows.add_row(cells);
     }
-    writeln!(out, "\n{rows}")?;
-    writeln!(out, "It was drawn from `{}`.", sample.label)?;
+    write_table(out, &rows)
+}
+
+/// A table without the blanks that pad its last column.
+fn write_table(out: &mut impl Write, table: &impl Display) -> Result<(), CliError> {
+    for line in table.to_string().lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
     Ok(())
 }
 
