@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
 }
 
 /// A wrong folder is better said before the work than after it.
-fn check_folder(path: &std::path::Path) -> Result<(), CliError> {
+pub(crate) fn check_folder(path: &std::path::Path) -> Result<(), CliError> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
