@@ -203,6 +203,7 @@ impl TrainingCorpus {
                 .filter_map(|&label| class_of_label[label as usize])
                 .collect();
             classes.sort_unstable();
+            classes.dedup();
             classes
         };
         let mut row_order: Vec<u32> = (0..self.keys.len() as u32).collect();
