@@ -76,22 +76,23 @@ impl CountedBatch {
 /// so the order of the file cannot matter.
 fn content_key(document: &Document) -> u128 {
     let mut hasher = blake3::Hasher::new();
+    // Lengths come first, so that nothing can move between text and labels.
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
     match &document.content {
-        Content::Text(text) => {
-            hasher.update(text.as_bytes());
-        }
-        Content::Features(features) => {
-            for (number, value) in features {
-                hasher.update(&number.to_le_bytes());
-                hasher.update(&value.to_bits().to_le_bytes());
-            }
-        }
+        Content::Text(text) => part(text.as_bytes()),
+        Content::Features(features) => part(bytemuck::cast_slice(
+            &features
+                .iter()
+                .map(|&(number, value)| [number.to_le(), value.to_bits().to_le()])
+                .collect::<Vec<[u32; 2]>>(),
+        )),
     }
     for label in &document.labels {
-        hasher.update(&[0]);
-        hasher.update(label.as_bytes());
+        part(label.as_bytes());
     }
-    hasher.update(&[0]);
     hasher.update(&document.weight.to_bits().to_le_bytes());
     let mut key = [0; 16];
     hasher.finalize_xof().fill(&mut key);
