@@ -186,6 +186,7 @@ impl TrainingCorpus {
         if self.keys.is_empty() {
             return Err(FitError::NoDocuments);
         }
+        self.check_numbers()?;
         let task = self.task(settings)?;
         let class_names = self.class_names(settings)?;
         let class_numbers: BTreeMap<&str, u32> = class_names
@@ -248,6 +249,22 @@ impl TrainingCorpus {
             class_names,
             left_out,
         })
+    }
+
+    /// Readers refuse such numbers; documents that come from elsewhere may hold them.
+    fn check_numbers(&self) -> Result<(), FitError> {
+        let bad = |setting, requirement, value: String| FitError::BadSetting {
+            setting,
+            requirement,
+            value,
+        };
+        if let Some(weight) = self.weights.iter().find(|w| !(w.is_finite() && **w > 0.0)) {
+            return Err(bad("a weight", "a positive number", weight.to_string()));
+        }
+        match self.counts.values().iter().find(|value| !value.is_finite()) {
+            Some(value) => Err(bad("a feature", "a finite number", value.to_string())),
+            None => Ok(()),
+        }
     }
 
     fn class_names(&self, settings: &FitSettings) -> Result<Vec<String>, FitError> {

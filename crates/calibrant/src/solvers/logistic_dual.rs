@@ -76,7 +76,9 @@ fn improve(problem: &LinearProblem<'_>, solution: &mut Solution, row: usize) -> 
         -margin - curvature * (cost - dual),
         -margin + curvature * dual,
     );
-    let mut t = now.clamp(low, high);
+    // Not `clamp`, which panics where features overflowed and a bound is not a number; the scores
+    // are refused later on.
+    let mut t = now.max(low).min(high);
     for _ in 0..50 {
         let share = sigmoid(t);
         let value = t + margin + curvature * (cost * share - dual);
@@ -98,7 +100,9 @@ fn improve(problem: &LinearProblem<'_>, solution: &mut Solution, row: usize) -> 
         }
     }
     // Kept off the ends so that the next logarithm is finite.
-    let moved = (cost * sigmoid(t)).clamp(cost * 1e-15, cost * (1.0 - 1e-15));
+    let moved = (cost * sigmoid(t))
+        .max(cost * 1e-15)
+        .min(cost * (1.0 - 1e-15));
     solution.duals[row] = moved;
     solution.step(problem, row, (moved - dual) * sign);
     violation
