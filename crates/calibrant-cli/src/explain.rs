@@ -1,8 +1,9 @@
 //! `calibrant explain`
 
 use std::io::{Read, Write};
+use std::ops::ControlFlow;
 
-use calibrant::corpus::{Content, LabelNeed, Source, read_batches};
+use calibrant::corpus::{Content, LabelNeed, Source, read_batches_until};
 use calibrant::pipeline::{Explanation, Model};
 
 use crate::arguments::ExplainArguments;
@@ -54,7 +55,7 @@ fn content(arguments: &ExplainArguments, model: &Model) -> Result<Content, CliEr
     let mut number = 0;
     let mut found = None;
     let progress = TerminalProgress::default();
-    read_batches(
+    read_batches_until(
         &Source::from(file.as_str()),
         &options,
         &progress,
@@ -64,8 +65,10 @@ fn content(arguments: &ExplainArguments, model: &Model) -> Result<Content, CliEr
                 number += 1;
                 if number == row.get() {
                     found = Some(document.content);
+                    return ControlFlow::Break(());
                 }
             }
+            ControlFlow::Continue(())
         },
     )?;
     found.ok_or_else(|| {

@@ -9,14 +9,14 @@ use calibrant::pipeline::{
 
 use crate::arguments::FitArguments;
 use crate::error::CliError;
-use crate::output::{stdout, warn};
+use crate::output::{check_target, stdout, warn};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
 
 pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let settings = settings(arguments)?;
     settings.check()?;
-    check_folder(&arguments.output)?;
+    check_target(&arguments.output, &arguments.file)?;
     let fields = arguments.reading.fields(&Fields::default());
     let options = arguments
         .reading
@@ -38,23 +38,6 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let model = fit(corpus, fields, &settings, &progress)?;
     model.save(&arguments.output)?;
     report(arguments, &model, &read)
-}
-
-/// A wrong folder is better said before the work than after it.
-pub(crate) fn check_folder(path: &std::path::Path) -> Result<(), CliError> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    match folder {
-        Some(folder) if !folder.is_dir() => Err(CliError::new(format!(
-            "there is no folder `{}` to write to",
-            folder.display()
-        ))
-        .hint("make it first, or choose another --output")),
-        _ if path.is_dir() => Err(CliError::new(format!("`{}` is a folder", path.display()))
-            .hint("give --output a file name")),
-        _ => Ok(()),
-    }
 }
 
 fn settings(arguments: &FitArguments) -> Result<FitSettings, CliError> {

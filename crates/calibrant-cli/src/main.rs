@@ -12,6 +12,7 @@ mod predict;
 mod progress;
 mod table;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -46,13 +47,10 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions { shell } => {
-            clap_complete::generate(
-                shell,
-                &mut Arguments::command(),
-                "calibrant",
-                &mut std::io::stdout(),
-            );
-            Ok(())
+            // Into memory first: written straight out, a closed pipe would be a panic.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "calibrant", &mut script);
+            Ok(std::io::stdout().write_all(&script)?)
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Where answers go.
 
 use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::Path;
 
 use calibrant::evaluation::LossUnit;
+
+use crate::error::CliError;
 
 pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
     BufWriter::new(io::stdout().lock())
@@ -18,4 +21,33 @@ pub(crate) fn loss_unit(unit: LossUnit) -> &'static str {
         LossUnit::Documents => "document",
         LossUnit::Decisions => "decision",
     }
+}
+
+/// A wrong place is better said before the work than after it. The documents themselves are no
+/// place to write to: a slip of the hand would cost the reader's data.
+pub(crate) fn check_target(path: &Path, documents: &str) -> Result<(), CliError> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(CliError::new(format!(
+            "there is no folder `{}` to write to",
+            folder.display()
+        ))
+        .hint("make it first, or choose another --output"));
+    }
+    if path.is_dir() {
+        return Err(CliError::new(format!("`{}` is a folder", path.display()))
+            .hint("give --output a file name"));
+    }
+    if let (Ok(target), Ok(source)) = (path.canonicalize(), Path::new(documents).canonicalize())
+        && target == source
+    {
+        return Err(CliError::new(format!(
+            "`{}` holds the documents and would be overwritten",
+            path.display()
+        ))
+        .hint("choose another --output"));
+    }
+    Ok(())
 }

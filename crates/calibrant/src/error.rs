@@ -33,7 +33,7 @@ pub enum FitError {
     },
     /// The texts hold no term that could be a feature.
     #[error(
-        "no term of the texts lies within the limits on document frequency, so there is no feature to learn from"
+        "no term lies within the limits on document frequency (and tells the classes apart, where terms are selected), so there is no feature to learn from"
     )]
     NoFeatures,
     /// A document has no label where each needs one.

@@ -34,25 +34,40 @@ pub(crate) struct FeatureArguments {
     #[arg(long, value_name = "N|MIN-MAX", value_parser = ngrams)]
     pub(crate) char_ngrams: Option<NgramRange>,
     /// Hash terms into 2^BITS columns: fixed memory, no vocabulary
-    #[arg(long, value_name = "BITS")]
+    #[arg(long, allow_negative_numbers = true, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
     /// Leave out terms in fewer documents (default 2; 1 for numbered features)
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) min_df: Option<u32>,
     /// Leave out terms in more than this share of documents
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "SHARE",
+        default_value_t = 1.0
+    )]
     pub(crate) max_df: f64,
     /// Keep at most this many terms, those in most documents
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) max_features: Option<usize>,
     /// The weight of a term (default: tf for naive Bayes, log-tf-idf for the others)
     #[arg(long, value_enum)]
     pub(crate) weighting: Option<WeightingName>,
     /// BM25's k1
-    #[arg(long, value_name = "X", default_value_t = 1.2)]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "X",
+        default_value_t = 1.2
+    )]
     pub(crate) bm25_k1: f64,
     /// BM25's b
-    #[arg(long, value_name = "X", default_value_t = 0.75)]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "X",
+        default_value_t = 0.75
+    )]
     pub(crate) bm25_b: f64,
     /// Scale rows to unit length (default: yes for log-tf-idf of SVM and logistic regression, else no)
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
@@ -61,7 +76,12 @@ pub(crate) struct FeatureArguments {
     #[arg(long, value_enum, requires = "select_terms")]
     pub(crate) select: Option<MeasureName>,
     /// How many terms to select
-    #[arg(long, value_name = "K", requires = "select")]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "K",
+        requires = "select"
+    )]
     pub(crate) select_terms: Option<usize>,
     /// Select K terms for each class alone
     #[arg(long, requires = "select")]

@@ -18,22 +18,27 @@ pub(crate) struct LearningArguments {
     #[arg(long, value_enum, default_value_t = ClassifierName::Svm)]
     pub(crate) classifier: ClassifierName,
     /// The price of errors (default: 0.5 for the SVM, 10 for logistic regression)
-    #[arg(long, value_name = "C")]
+    #[arg(long, allow_negative_numbers = true, value_name = "C")]
     pub(crate) c: Option<f64>,
     /// The SVM's loss
     #[arg(long, value_enum, default_value_t = LossName::SquaredHinge)]
     pub(crate) loss: LossName,
     /// Relative duality gap at which the SVM and logistic regression stop
-    #[arg(long, value_name = "X", default_value_t = SolverLimits::default().relative_gap)]
+    #[arg(long, allow_negative_numbers = true, value_name = "X", default_value_t = SolverLimits::default().relative_gap)]
     pub(crate) tolerance: f64,
     /// Passes over the data after which they give up and say so
-    #[arg(long, value_name = "N", default_value_t = SolverLimits::default().max_passes)]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = SolverLimits::default().max_passes)]
     pub(crate) max_passes: usize,
     /// Naive Bayes: extra sightings of every word (Laplace)
-    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "X",
+        default_value_t = 1.0
+    )]
     pub(crate) alpha: f64,
     /// Naive Bayes: this many extra words spread as in the whole corpus, in place of --alpha
-    #[arg(long, value_name = "X")]
+    #[arg(long, allow_negative_numbers = true, value_name = "X")]
     pub(crate) word_prior: Option<f64>,
     /// `balanced`, or CLASS=WEIGHT,… for the positives of those classes
     #[arg(long, value_name = "WEIGHTS")]
@@ -48,10 +53,20 @@ pub(crate) struct LearningArguments {
     #[arg(long, value_enum, default_value_t = CalibratorName::Auto)]
     pub(crate) calibrator: CalibratorName,
     /// Folds of the cross-fitting that calibration rests on
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "N",
+        default_value_t = 5
+    )]
     pub(crate) folds: usize,
     /// For folds and the order in which rows are visited
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "N",
+        default_value_t = 0
+    )]
     pub(crate) seed: u64,
 }
 

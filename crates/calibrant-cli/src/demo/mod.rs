@@ -15,12 +15,12 @@ use calibrant::pipeline::publish;
 
 use crate::arguments::DemoArguments;
 use crate::error::CliError;
-use crate::fit::check_folder;
+use crate::output::check_target;
 use crate::output::stdout;
 use crate::progress::TerminalProgress;
 
 pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
-    check_folder(&arguments.output)?;
+    check_target(&arguments.output, "")?;
     let comparison = comparison::compare(arguments.seed, &TerminalProgress::default())?;
     write_page(&page::render(&comparison), &arguments.output)?;
     let mut out = stdout();

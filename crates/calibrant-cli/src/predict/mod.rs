@@ -2,13 +2,16 @@
 
 mod writer;
 
+use std::ops::ControlFlow;
+
 use calibrant::Probability;
-use calibrant::corpus::{LabelNeed, Source, read_batches};
+use calibrant::corpus::{LabelNeed, Source, read_batches_until};
 use calibrant::pipeline::{Model, PredictBuffers};
 
 use crate::arguments::PredictArguments;
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
+use crate::output::check_target;
 use crate::progress::TerminalProgress;
 use writer::{Prediction, PredictionWriter};
 
@@ -24,10 +27,13 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let most = arguments
         .top
         .map_or(class_names.len(), |top| top.get().min(class_names.len()));
+    if let Some(path) = &arguments.output {
+        check_target(path, &arguments.file)?;
+    }
     let mut writer = PredictionWriter::create(arguments.output.as_deref(), arguments.json)?;
     let mut failure = None;
     let mut number = 0u64;
-    let read = read_batches(
+    let read = read_batches_until(
         &Source::from(arguments.file.as_str()),
         &options,
         &progress,
@@ -45,15 +51,17 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
         |batch| {
             for (id, classes) in batch {
                 number += 1;
-                if failure.is_none() {
-                    let id = id.unwrap_or_else(|| number.to_string());
-                    let classes = classes
-                        .iter()
-                        .map(|&(class, probability)| (class_names[class], probability))
-                        .collect();
-                    failure = writer.write(&Prediction { id, classes }).err();
+                let id = id.unwrap_or_else(|| number.to_string());
+                let classes = classes
+                    .iter()
+                    .map(|&(class, probability)| (class_names[class], probability))
+                    .collect();
+                if let Err(error) = writer.write(&Prediction { id, classes }) {
+                    failure = Some(error);
+                    return ControlFlow::Break(());
                 }
             }
+            ControlFlow::Continue(())
         },
     )?;
     if let Some(error) = failure {

@@ -25,6 +25,8 @@ pub(super) struct Prediction<'a> {
 pub(super) struct PredictionWriter {
     format: Format,
     target: Option<PathBuf>,
+    // The header waits for the first prediction: a file that cannot be read leaves no trace.
+    header_due: bool,
 }
 
 enum Format {
@@ -41,11 +43,12 @@ impl PredictionWriter {
             let format = if json {
                 Format::JsonLines(out, None)
             } else {
-                Format::Delimited(delimited(out, b',')?, None)
+                Format::Delimited(delimited(out, b','), None)
             };
             return Ok(Self {
                 format,
                 target: None,
+                header_due: true,
             });
         };
         let ending = path
@@ -73,20 +76,25 @@ impl PredictionWriter {
         let out =
             || -> Result<Box<dyn Write>, CliError> { Ok(Box::new(BufWriter::new(file.reopen()?))) };
         let format = match ending.as_str() {
-            "csv" => Format::Delimited(delimited(out()?, b',')?, Some(file)),
-            "tsv" => Format::Delimited(delimited(out()?, b'\t')?, Some(file)),
+            "csv" => Format::Delimited(delimited(out()?, b','), Some(file)),
+            "tsv" => Format::Delimited(delimited(out()?, b'\t'), Some(file)),
             "parquet" => Format::Parquet(Box::new(ParquetRows::new(file)?)),
             _ => Format::JsonLines(out()?, Some(file)),
         };
         Ok(Self {
             format,
             target: Some(path.to_owned()),
+            header_due: true,
         })
     }
 
     pub(super) fn write(&mut self, prediction: &Prediction<'_>) -> Result<(), CliError> {
         match &mut self.format {
             Format::Delimited(out, _) => {
+                if std::mem::take(&mut self.header_due) {
+                    out.write_record(["id", "rank", "label", "probability", "log_odds"])
+                        .map_err(csv_error)?;
+                }
                 for (rank, (label, probability)) in prediction.classes.iter().enumerate() {
                     out.write_record([
                         prediction.id.as_str(),
@@ -164,17 +172,11 @@ fn csv_error(error: csv::Error) -> CliError {
     }
 }
 
-fn delimited(
-    out: Box<dyn Write>,
-    delimiter: u8,
-) -> Result<Box<csv::Writer<Box<dyn Write>>>, CliError> {
-    let mut writer = csv::WriterBuilder::new()
+fn delimited(out: Box<dyn Write>, delimiter: u8) -> Box<csv::Writer<Box<dyn Write>>> {
+    let writer = csv::WriterBuilder::new()
         .delimiter(delimiter)
         .from_writer(out);
-    writer
-        .write_record(["id", "rank", "label", "probability", "log_odds"])
-        .map_err(csv_error)?;
-    Ok(Box::new(writer))
+    Box::new(writer)
 }
 
 /// Rows are gathered into groups of this many.

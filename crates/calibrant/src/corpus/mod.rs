@@ -46,5 +46,5 @@ pub use error::{BadRow, NoRowsReason, ReadError};
 pub use fields::{Fields, Filter, FilterError, LabelNeed, ReadOptions};
 pub use folds::{FoldError, Folds};
 pub use format::{Format, UnknownFormatName};
-pub use read::{ReadSummary, read_all, read_batches};
+pub use read::{ReadSummary, read_all, read_batches, read_batches_until};
 pub use source::Source;

@@ -1,5 +1,6 @@
 //! Drives the readers: the next rows are read while the present ones are parsed in parallel.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -68,6 +69,21 @@ pub fn read_batches<T: Send>(
     progress: &dyn Progress,
     map: impl Fn(Vec<Document>) -> T + Sync,
     mut sink: impl FnMut(T),
+) -> Result<ReadSummary, ReadError> {
+    read_batches_until(source, options, progress, map, |mapped| {
+        sink(mapped);
+        ControlFlow::Continue(())
+    })
+}
+
+/// As [`read_batches`], until `sink` breaks off: a source without an end can be read like that.
+/// The summary is then of what was read up to there.
+pub fn read_batches_until<T: Send>(
+    source: &Source,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+    map: impl Fn(Vec<Document>) -> T + Sync,
+    mut sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<ReadSummary, ReadError> {
     let file = source.name();
     let mut driver = Driver {
@@ -169,7 +185,7 @@ impl<M, S> Driver<'_, M, S> {
     ) -> Result<ReadSummary, ReadError>
     where
         M: Fn(Vec<Document>) -> T + Sync,
-        S: FnMut(T),
+        S: FnMut(T) -> ControlFlow<()>,
     {
         let size = stream.size;
         let mut cutter = Cutter::new(stream, dialect.row_ends(), self.options.max_row_bytes);
@@ -190,7 +206,7 @@ impl<M, S> Driver<'_, M, S> {
     ) -> Result<ReadSummary, ReadError>
     where
         M: Fn(Vec<Document>) -> T + Sync,
-        S: FnMut(T),
+        S: FnMut(T) -> ControlFlow<()>,
     {
         let (file, options) = (self.file, self.options);
         self.run(cutter, size, format, |piece| {
@@ -207,7 +223,7 @@ impl<M, S> Driver<'_, M, S> {
     ) -> Result<ReadSummary, ReadError>
     where
         M: Fn(Vec<Document>) -> T + Sync,
-        S: FnMut(T),
+        S: FnMut(T) -> ControlFlow<()>,
     {
         let map = self.map;
         let work = |piece: P::Piece| -> Result<(Option<T>, Tally), ReadError> {
@@ -227,7 +243,9 @@ impl<M, S> Driver<'_, M, S> {
             for result in results {
                 let (mapped, tally) = result?;
                 total.add(tally);
-                mapped.into_iter().for_each(&mut *self.sink);
+                if mapped.into_iter().try_for_each(&mut *self.sink).is_break() {
+                    return self.summary(total, source.bytes_read(), format);
+                }
             }
             meter.advance_to(source.bytes_read());
             match (end, next) {
@@ -398,6 +416,24 @@ mod tests {
         assert_eq!(summary.rows, 30_000);
         let lines: Vec<u64> = one.iter().flatten().map(|document| document.line).collect();
         assert_eq!(lines, (1..=30_000).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn reading_ends_where_the_sink_breaks_off() {
+        let (_file, source) = temporary(&long_file());
+        let mut batches = 0;
+        let outcome = read_batches_until(
+            &source,
+            &ReadOptions::default(),
+            &NoProgress,
+            |batch| batch.len() as u64,
+            |_| {
+                batches += 1;
+                ControlFlow::Break(())
+            },
+        );
+        assert_eq!(batches, 1);
+        assert!(outcome.unwrap().rows < 30_000);
     }
 
     #[test]

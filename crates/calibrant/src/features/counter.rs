@@ -189,6 +189,11 @@ impl CorpusCounts {
         self.counts.row_count()
     }
 
+    /// Every count, document after document.
+    pub fn values(&self) -> &[f32] {
+        self.counts.values()
+    }
+
     /// The documents in the order given, over the columns that `kept` allows.
     ///
     /// Columns are put in an order that depends on the documents alone, not on their order:

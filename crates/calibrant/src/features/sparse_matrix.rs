@@ -148,6 +148,11 @@ impl SparseMatrix {
         &self.columns
     }
 
+    /// The value of every entry, row after row.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
     /// The same entries with every row's values rewritten by `change(columns, values)`, in parallel.
     pub fn map_rows(mut self, change: impl Fn(&[u32], &mut [f32]) + Sync) -> Self {
         let mut rows = Vec::with_capacity(self.row_count());

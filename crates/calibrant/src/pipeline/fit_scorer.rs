@@ -193,7 +193,9 @@ impl Training<'_> {
                 Selected::Global(kept) => kept,
                 Selected::PerClass(lists) => lists.into_iter().flatten().collect(),
             };
-            if kept.is_empty() {
+            // A fold may hold all documents of the only other class: without it nothing tells the
+            // classes apart, and a scorer without terms has to do for its documents.
+            if kept.is_empty() && fold.is_none() {
                 return Err(FitError::NoFeatures);
             }
             let chosen = counts.with_columns(&kept);

@@ -23,6 +23,7 @@ use serde_json::value::RawValue;
 
 use super::extractor::FeatureExtractor;
 use super::{FitSettings, Model, TrainingSummary};
+use crate::Task;
 use crate::calibration::SavedCalibrator;
 use crate::corpus::Fields;
 use crate::features::{FittedWeighting, Vocabulary};
@@ -320,7 +321,8 @@ impl Model {
         let scorer = LinearClassScorer::new(reader.weights()?, biases, link)?;
         let fits = scorer.feature_count() == weighting.document_frequencies().len()
             && scorer.class_count() == summary.classes.len()
-            && calibrators.len() == scorer.output_count();
+            && calibrators.len() == scorer.output_count()
+            && (link != Link::Mirror || summary.task == Task::SingleLabel);
         let extractor = FeatureExtractor {
             analyzer,
             space: settings.column_space(),

@@ -8,7 +8,7 @@ use crate::calibration::CalibratorKind;
 use crate::features::{
     ColumnSpace, DocumentFrequencyLimits, Selection, Weighting, WeightingSettings,
 };
-use crate::scorers::{LinearSvm, LogisticRegression, NaiveBayes};
+use crate::scorers::{LinearSvm, LogisticRegression, NaiveBayes, Smoothing};
 use crate::text::Analyzer;
 use crate::{FitError, Task};
 
@@ -45,6 +45,38 @@ impl Classifier {
                 l2_norm: true,
             },
         }
+    }
+
+    /// Finds settings of the learner that make no sense.
+    fn check(&self) -> Result<(), FitError> {
+        let positive = |setting, value: f64| {
+            if value.is_finite() && value > 0.0 {
+                return Ok(());
+            }
+            Err(FitError::BadSetting {
+                setting,
+                requirement: "a positive number",
+                value: value.to_string(),
+            })
+        };
+        let (c, limits) = match self {
+            Self::NaiveBayes(learner) => {
+                return match learner.smoothing {
+                    Smoothing::Laplace { alpha } => positive("alpha", alpha),
+                    Smoothing::CorpusPrior { strength } => {
+                        positive("the strength of the word prior", strength)
+                    }
+                };
+            }
+            Self::LinearSvm(learner) => (learner.c, learner.limits),
+            Self::LogisticRegression(learner) => (learner.c, learner.limits),
+        };
+        positive("c", c)?;
+        // A tolerance of zero is a fair wish: all the passes that are allowed.
+        if limits.relative_gap != 0.0 {
+            positive("the tolerance", limits.relative_gap)?;
+        }
+        positive("the number of passes", limits.max_passes as f64)
     }
 
     /// Its name in reports.
@@ -173,6 +205,7 @@ impl FitSettings {
         if self.selection.is_some_and(|selection| selection.count == 0) {
             return bad("the number of selected terms", "at least 1", "0".into());
         }
+        self.classifier.check()?;
         if !(2..=255).contains(&self.folds) {
             return bad("the number of folds", "2 to 255", self.folds.to_string());
         }

@@ -76,22 +76,23 @@ impl CountedBatch {
 /// so the order of the file cannot matter.
 fn content_key(document: &Document) -> u128 {
     let mut hasher = blake3::Hasher::new();
+    // Lengths come first, so that nothing can move between text and labels.
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
     match &document.content {
-        Content::Text(text) => {
-            hasher.update(text.as_bytes());
-        }
-        Content::Features(features) => {
-            for (number, value) in features {
-                hasher.update(&number.to_le_bytes());
-                hasher.update(&value.to_bits().to_le_bytes());
-            }
-        }
+        Content::Text(text) => part(text.as_bytes()),
+        Content::Features(features) => part(bytemuck::cast_slice(
+            &features
+                .iter()
+                .map(|&(number, value)| [number.to_le(), value.to_bits().to_le()])
+                .collect::<Vec<[u32; 2]>>(),
+        )),
     }
     for label in &document.labels {
-        hasher.update(&[0]);
-        hasher.update(label.as_bytes());
+        part(label.as_bytes());
     }
-    hasher.update(&[0]);
     hasher.update(&document.weight.to_bits().to_le_bytes());
     let mut key = [0; 16];
     hasher.finalize_xof().fill(&mut key);
@@ -185,6 +186,7 @@ impl TrainingCorpus {
         if self.keys.is_empty() {
             return Err(FitError::NoDocuments);
         }
+        self.check_numbers()?;
         let task = self.task(settings)?;
         let class_names = self.class_names(settings)?;
         let class_numbers: BTreeMap<&str, u32> = class_names
@@ -203,6 +205,7 @@ impl TrainingCorpus {
                 .filter_map(|&label| class_of_label[label as usize])
                 .collect();
             classes.sort_unstable();
+            classes.dedup();
             classes
         };
         let mut row_order: Vec<u32> = (0..self.keys.len() as u32).collect();
@@ -246,6 +249,22 @@ impl TrainingCorpus {
             class_names,
             left_out,
         })
+    }
+
+    /// Readers refuse such numbers; documents that come from elsewhere may hold them.
+    fn check_numbers(&self) -> Result<(), FitError> {
+        let bad = |setting, requirement, value: String| FitError::BadSetting {
+            setting,
+            requirement,
+            value,
+        };
+        if let Some(weight) = self.weights.iter().find(|w| !(w.is_finite() && **w > 0.0)) {
+            return Err(bad("a weight", "a positive number", weight.to_string()));
+        }
+        match self.counts.values().iter().find(|value| !value.is_finite()) {
+            Some(value) => Err(bad("a feature", "a finite number", value.to_string())),
+            None => Ok(()),
+        }
     }
 
     fn class_names(&self, settings: &FitSettings) -> Result<Vec<String>, FitError> {

@@ -42,7 +42,9 @@ impl DualLoss for LogisticLossDual {
             -margin - curvature * (cost - dual),
             -margin + curvature * dual,
         );
-        let mut t = now.clamp(low, high);
+        // Not `clamp`, which panics where features overflowed and a bound is not a number; such
+        // scores are refused later on.
+        let mut t = now.max(low).min(high);
         for _ in 0..50 {
             let share = sigmoid(t);
             let value = t + margin + curvature * (cost * share - dual);
@@ -65,7 +67,9 @@ impl DualLoss for LogisticLossDual {
         }
         // Kept off the ends so that the next logarithm is finite.
         Visit::Moved {
-            dual: (cost * sigmoid(t)).clamp(cost * 1e-15, cost * (1.0 - 1e-15)),
+            dual: (cost * sigmoid(t))
+                .max(cost * 1e-15)
+                .min(cost * (1.0 - 1e-15)),
             gradient,
         }
     }

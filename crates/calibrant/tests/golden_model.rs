@@ -1,0 +1,126 @@
+//! Model files of past format versions must still be read, and say what they said.
+//!
+//! The files under `testdata/models` are kept as they are. `CALIBRANT_REGENERATE=1` writes those of
+//! the present version anew, which is right only before that version is released.
+
+mod common;
+
+use std::path::PathBuf;
+
+use calibrant::pipeline::{FitSettings, Model};
+use calibrant::scorers::NaiveBayesKind;
+use calibrant::text::{Analyzer, Language, NgramRange};
+use common::{documents, fitted, multi_label_documents, naive_bayes, with_classifier};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Expected {
+    classes: Vec<String>,
+    answers: Vec<Answer>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Answer {
+    text: String,
+    probabilities: Vec<f64>,
+}
+
+const TEXTS: [&str; 6] = [
+    "w1 w2 w3 w4 w5",
+    "W7, w7; w8 and the w11!",
+    "w0 w100 w200 w30 w31 w32 w33",
+    "nothing that was heard before",
+    "w12 w15 w18 w21 w24 w27 w30 w33 w36 w39",
+    "",
+];
+
+fn path(name: &str, ending: &str) -> PathBuf {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/models");
+    PathBuf::from(folder).join(format!("{name}.{ending}"))
+}
+
+/// What the files of version 1 were fitted with.
+fn fit_anew(name: &str) -> Model {
+    match name {
+        "format-1" => {
+            let settings = FitSettings {
+                analyzer: Analyzer {
+                    stemmer: Some(Language::English),
+                    stop_words: Some(Language::English),
+                    word_ngrams: NgramRange { min: 1, max: 2 },
+                    ..Analyzer::default()
+                },
+                ..FitSettings::default()
+            };
+            fitted(&documents(150, 3, 150, 1), &settings)
+        }
+        "format-1-hashed" => {
+            let settings = FitSettings {
+                hash_bits: Some(8),
+                ..with_classifier(naive_bayes(NaiveBayesKind::Multinomial))
+            };
+            fitted(&multi_label_documents(150, 3, 1), &settings)
+        }
+        _ => {
+            let settings = with_classifier(naive_bayes(NaiveBayesKind::Bernoulli));
+            fitted(&documents(150, 2, 100, 1), &settings)
+        }
+    }
+}
+
+fn probabilities(model: &Model, text: &str) -> Vec<f64> {
+    model.predict(text).iter().map(|p| p.value()).collect()
+}
+
+fn regenerate(name: &str) {
+    let model = fit_anew(name);
+    model.save(&path(name, "calibrant")).unwrap();
+    let answers = TEXTS.iter().map(|text| Answer {
+        text: (*text).to_owned(),
+        probabilities: probabilities(&model, text),
+    });
+    let expected = Expected {
+        classes: model.class_names().map(str::to_owned).collect(),
+        answers: answers.collect(),
+    };
+    let json = serde_json::to_string_pretty(&expected).unwrap();
+    std::fs::write(path(name, "json"), json + "\n").unwrap();
+}
+
+#[track_caller]
+fn check(name: &str) {
+    if std::env::var_os("CALIBRANT_REGENERATE").is_some_and(|wish| wish == "1") {
+        regenerate(name);
+    }
+    let model = Model::open(&path(name, "calibrant")).unwrap();
+    let expected = std::fs::read_to_string(path(name, "json")).unwrap();
+    let expected: Expected = serde_json::from_str(&expected).unwrap();
+    assert_eq!(model.class_names().collect::<Vec<_>>(), expected.classes);
+    assert!(!expected.answers.is_empty());
+    for answer in &expected.answers {
+        let found = probabilities(&model, &answer.text);
+        assert_eq!(found.len(), answer.probabilities.len());
+        for (found, expected) in found.iter().zip(&answer.probabilities) {
+            assert!(
+                (found - expected).abs() < 1e-12,
+                "{:?}: {found} {expected}",
+                answer.text
+            );
+        }
+    }
+}
+
+#[test]
+fn a_model_of_format_1_says_what_it_said() {
+    check("format-1");
+}
+
+#[test]
+fn a_hashed_multi_label_model_of_format_1_says_what_it_said() {
+    check("format-1-hashed");
+}
+
+#[test]
+fn a_two_class_naive_bayes_model_of_format_1_says_what_it_said() {
+    check("format-1-naive-bayes");
+}
