@@ -109,6 +109,7 @@ fn dot<const D: usize>(a: &[f64; D], b: &[f64; D]) -> f64 {
 }
 
 /// Solves `(H + ridge I) x = g` by Cholesky's method; `None` if H is not positive.
+#[allow(clippy::needless_range_loop)] // rows and columns are clearer by number here
 fn solve_positive<const D: usize>(
     mut h: [[f64; D]; D],
     g: [f64; D],
