@@ -1,4 +1,11 @@
 //! Classify text with probabilities that can be trusted.
+//!
+//! ```text
+//! text --text--> terms --features--> sparse rows --scorers--> scores --calibration--> probabilities
+//! ```
+//! [`corpus`] reads labelled documents, [`pipeline::fit`] learns a [`pipeline::Model`] from them, which predicts,
+//! explains, is saved and opened; [`evaluation`] measures forecasts. The other modules are the steps
+//! between, usable on their own.
 
 pub mod calibration;
 pub mod corpus;
@@ -21,3 +28,8 @@ pub use error::FitError;
 pub use probability::Probability;
 pub use progress::{NoProgress, Progress};
 pub use task::Task;
+
+/// The README's example is compiled and run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
