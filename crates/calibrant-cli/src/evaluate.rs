@@ -80,6 +80,10 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         },
     )?;
     warn_bad_rows(&read);
+    // A model that was asked for some classes only is expected not to know the others.
+    if model.settings().classes.is_some() {
+        unknown_labels.clear();
+    }
     if !unknown_labels.is_empty() {
         let names: Vec<&str> = unknown_labels.keys().take(10).map(String::as_str).collect();
         warn(&format!(

@@ -103,6 +103,8 @@ pub(crate) enum CalibratorName {
     Platt,
     /// Two asymmetric Laplace densities (Bennett 2003)
     AsymmetricLaplace,
+    /// A line with two bends
+    ThreePiece,
     /// The raw score read as log-odds: for comparison
     None,
 }
@@ -183,6 +185,7 @@ impl LearningArguments {
             CalibratorName::Auto => CalibratorKind::Auto,
             CalibratorName::Platt => CalibratorKind::Platt,
             CalibratorName::AsymmetricLaplace => CalibratorKind::AsymmetricLaplace,
+            CalibratorName::ThreePiece => CalibratorKind::ThreePiece,
             CalibratorName::None => CalibratorKind::None,
         }
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AsymmetricLaplaceMethod, CalibrationMethod, Calibrator, HeldOutScores, Platt, SavedCalibrator,
+    ThreePiece,
 };
 use crate::{FitError, Probability};
 
@@ -17,13 +18,15 @@ pub enum CalibratorKind {
     Platt,
     /// Two asymmetric Laplace densities.
     AsymmetricLaplace,
+    /// A line with two bends.
+    ThreePiece,
     /// The score itself, read as log-odds.
     None,
 }
 
 impl CalibratorKind {
     /// The methods that [`CalibratorKind::Auto`] chooses from, the simplest first.
-    pub const CANDIDATES: [Self; 2] = [Self::Platt, Self::AsymmetricLaplace];
+    pub const CANDIDATES: [Self; 3] = [Self::Platt, Self::AsymmetricLaplace, Self::ThreePiece];
 
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -31,6 +34,7 @@ impl CalibratorKind {
             Self::Auto => "auto",
             Self::Platt => "platt",
             Self::AsymmetricLaplace => "asymmetric_laplace",
+            Self::ThreePiece => "three_piece",
             Self::None => "none",
         }
     }
@@ -42,11 +46,13 @@ impl CalibratorKind {
             Self::AsymmetricLaplace => {
                 SavedCalibrator::AsymmetricLaplace(AsymmetricLaplaceMethod.fit(held_out)?)
             }
+            Self::ThreePiece => SavedCalibrator::ThreePiece(ThreePiece.fit(held_out)?),
             Self::None => SavedCalibrator::Identity,
         })
     }
 
-    /// Fits the method; `Auto` tries every candidate and keeps the best. Either way the choice
+    /// Fits the method; `Auto` tries every candidate, the simplest first, and goes
+    /// on to a later one only where it is surely better. Either way the choice
     /// comes with forecasts for every example by curves that were fitted to the other folds.
     pub fn choose(self, held_out: &HeldOutScores) -> Result<Choice, FitError> {
         let folds = held_out.folds();
@@ -63,11 +69,10 @@ impl CalibratorKind {
                 Ok((log_loss, forecasts)) => {
                     let this = Tried { method, log_loss };
                     tried.push(this);
-                    // A later, more flexible candidate must be better, not merely as good.
-                    if best
+                    let better = best
                         .as_ref()
-                        .is_none_or(|(best, _)| log_loss < best.log_loss)
-                    {
+                        .is_none_or(|(_, others)| surely_better(held_out, &forecasts, others));
+                    if better {
                         best = Some((this, forecasts));
                     }
                 }
@@ -107,6 +112,28 @@ impl CalibratorKind {
         }
         Ok((loss / total, forecasts))
     }
+}
+
+/// Whether forecasts are better than those of a simpler method by more than the standard error of
+/// the difference: a smaller gain may be luck, and flexible curves have more of it.
+fn surely_better(
+    held_out: &HeldOutScores,
+    forecasts: &[Probability],
+    simpler: &[Probability],
+) -> bool {
+    let gains = || {
+        held_out.examples().zip(forecasts.iter().zip(simpler)).map(
+            |((_, label, weight), (this, other))| {
+                (other.log_loss(label) - this.log_loss(label), weight)
+            },
+        )
+    };
+    let total: f64 = held_out.weights().iter().sum();
+    let mean = gains().map(|(gain, weight)| weight * gain).sum::<f64>() / total;
+    let variance = gains()
+        .map(|(gain, weight)| (weight / total * (gain - mean)).powi(2))
+        .sum::<f64>();
+    mean > variance.sqrt()
 }
 
 /// A method and how well it forecast.

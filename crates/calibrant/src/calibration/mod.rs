@@ -8,12 +8,14 @@ mod auto;
 mod held_out;
 mod platt;
 mod pooled;
+mod three_piece;
 
 pub use asymmetric_laplace::{AsymmetricLaplace, AsymmetricLaplaceMethod, DensityCalibrator};
 pub use auto::{CalibratorKind, Choice, Tried};
 pub use held_out::HeldOutScores;
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
+pub use three_piece::{ThreePiece, ThreePieceCalibrator};
 
 use platt::Standard;
 use serde::{Deserialize, Serialize};
@@ -55,6 +57,8 @@ pub enum SavedCalibrator {
     Platt(PlattCalibrator),
     /// Two asymmetric Laplace densities.
     AsymmetricLaplace(DensityCalibrator<AsymmetricLaplace>),
+    /// A line with two bends.
+    ThreePiece(ThreePieceCalibrator),
 }
 
 impl Calibrator for SavedCalibrator {
@@ -64,6 +68,7 @@ impl Calibrator for SavedCalibrator {
             Self::Identity => Probability::from_log_odds(score),
             Self::Platt(calibrator) => calibrator.probability(score),
             Self::AsymmetricLaplace(calibrator) => calibrator.probability(score),
+            Self::ThreePiece(calibrator) => calibrator.probability(score),
         }
     }
 }

@@ -67,16 +67,13 @@ impl CalibrationMethod for Platt {
         let (positive, negative) = held_out.class_weights();
         let targets = (1.0 / (negative + 2.0), (positive + 1.0) / (positive + 2.0));
         let scale = Standard::of(held_out);
-        let [intercept, slope] =
-            newton_logistic("Platt's curve", [held_out.ln_prior_odds(), 0.0], |add| {
-                for (score, label, weight) in held_out.examples() {
-                    add(
-                        [1.0, scale.apply(score)],
-                        if label { targets.1 } else { targets.0 },
-                        weight,
-                    );
-                }
-            })?;
+        let start = [held_out.ln_prior_odds(), 0.0];
+        let [intercept, slope] = newton_logistic("Platt's curve", start, || {
+            held_out.examples().map(|(score, label, weight)| {
+                let target = if label { targets.1 } else { targets.0 };
+                ([1.0, scale.apply(score)], target, weight)
+            })
+        })?;
         Ok(scale.undo(slope, intercept))
     }
 }
@@ -118,6 +115,22 @@ impl Standard {
     #[inline]
     pub(super) fn apply(&self, score: f64) -> f64 {
         (score - self.mean) / self.deviation
+    }
+
+    /// A curve over scores as one over standardised scores.
+    pub(super) fn redo(&self, curve: &PlattCalibrator) -> PlattCalibrator {
+        PlattCalibrator {
+            slope: curve.slope * self.deviation,
+            intercept: curve.intercept + curve.slope * self.mean,
+        }
+    }
+
+    pub(super) fn undo_score(&self, standardised: f64) -> f64 {
+        self.mean + self.deviation * standardised
+    }
+
+    pub(super) fn undo_slope(&self, slope: f64) -> f64 {
+        slope / self.deviation
     }
 
     pub(super) fn undo(&self, slope: f64, intercept: f64) -> PlattCalibrator {

@@ -87,6 +87,21 @@ pub struct Evaluation {
 /// # Ok::<(), calibrant::evaluation::EvaluationError>(())
 /// ```
 pub fn evaluate(forecasts: &Forecasts) -> Result<Evaluation, EvaluationError> {
+    measure(forecasts, error_of_perfect)
+}
+
+/// As [`evaluate`] but without drawing outcomes for [`Evaluation::ece_of_perfect`], which is not a
+/// number then.
+pub(crate) fn evaluate_without_chance(
+    forecasts: &Forecasts,
+) -> Result<Evaluation, EvaluationError> {
+    measure(forecasts, |_| f64::NAN)
+}
+
+fn measure(
+    forecasts: &Forecasts,
+    error_of_perfect: impl Fn(&EqualMass) -> f64,
+) -> Result<Evaluation, EvaluationError> {
     forecasts.check()?;
     let rows = forecasts.rows();
     let class_count = forecasts.class_names.len();

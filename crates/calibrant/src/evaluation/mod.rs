@@ -15,6 +15,7 @@ mod reliability;
 
 pub use calibration_error::{calibration_error, calibration_error_of_perfect};
 pub use forecasts::{EvaluationError, Forecasts};
+pub(crate) use measures::evaluate_without_chance;
 pub use measures::{ECE_BINS, Evaluation, LossUnit, evaluate};
 pub use per_class::ClassEvaluation;
 pub use reliability::{ReliabilityBin, reliability};

@@ -1,83 +1,93 @@
 //! The two inner loops of every linear learner.
 //!
-//! They run over a row's entries and touch a dense vector at the row's columns. The rows come
-//! from [`SparseMatrix`](super::SparseMatrix), which refuses a column beyond its column count
-//! when a row is added; callers check once per matrix that the vector is that long. That is what
-//! lets these loops go without a bounds check per entry, worth a quarter of the training time.
+//! They run over a row's entries and touch a table of weights at the row's columns. `L` problems
+//! are solved side by side ("lanes"): the weights of one feature for all of them lie together, so
+//! that an entry is loaded once and serves all, and the processor works on them at the same time.
+//!
+//! Rows come from [`SparseMatrix`](super::SparseMatrix), which refuses columns that do not rise;
+//! so one look at a row's last column tells that the whole row is inside the table. That lets the
+//! loops go without a check per entry.
 
 use super::RowView;
 
-/// A dense `f32` vector that is at least as long as the matrix is wide.
+/// Weights of `L` problems, feature after feature.
 #[derive(Debug, Clone)]
-pub struct DenseVector {
-    values: Vec<f32>,
+pub struct LaneWeights<const L: usize> {
+    values: Vec<[f32; L]>,
 }
 
-impl DenseVector {
-    /// Zeros for `column_count` columns.
+impl<const L: usize> LaneWeights<L> {
+    /// Zeros for `column_count` features.
     pub fn zeros(column_count: usize) -> Self {
         Self {
-            values: vec![0.0; column_count],
+            values: vec![[0.0; L]; column_count],
         }
     }
 
-    /// The values.
-    pub fn values(&self) -> &[f32] {
-        &self.values
+    /// The weights of one problem.
+    pub fn lane(&self, lane: usize) -> Vec<f32> {
+        self.values.iter().map(|weights| weights[lane]).collect()
     }
 
-    /// Overwrites every value.
-    pub fn copy_from(&mut self, other: &Self) {
-        self.values.copy_from_slice(&other.values);
-    }
-
-    /// Sum of squares.
-    pub fn squared_norm(&self) -> f64 {
-        self.values
-            .iter()
-            .map(|&v| f64::from(v) * f64::from(v))
-            .sum()
+    /// The sum of squares of each problem's weights.
+    pub fn squared_norms(&self) -> [f64; L] {
+        let mut sums = [0.0; L];
+        for weights in &self.values {
+            for lane in 0..L {
+                sums[lane] += f64::from(weights[lane]) * f64::from(weights[lane]);
+            }
+        }
+        sums
     }
 
     #[inline]
     fn covers(&self, row: RowView<'_>) -> bool {
-        // Columns rise, so the last one is the largest.
         row.columns
             .last()
             .is_none_or(|&last| (last as usize) < self.values.len())
     }
 
-    /// `Σ vector[column] · value` over the row.
+    /// `Σ weight · value` over the row, for each problem.
     #[inline]
-    pub fn dot(&self, row: RowView<'_>) -> f64 {
+    pub fn dot(&self, row: RowView<'_>) -> [f64; L] {
         assert!(self.covers(row) && row.columns.len() == row.values.len());
-        let mut sums = [0f32; 4];
+        // Four sums a lane, so that an addition need not wait for the one before.
+        let mut sums = [[0f32; L]; 4];
         let columns = row.columns.chunks_exact(4);
         let values = row.values.chunks_exact(4);
         let tail = columns.remainder().iter().zip(values.remainder());
         for (column, value) in columns.zip(values) {
-            for lane in 0..4 {
-                // SAFETY: columns rise strictly (an invariant of `SparseMatrix` rows) and the
-                // largest was just checked to be inside the vector.
-                sums[lane] +=
-                    unsafe { *self.values.get_unchecked(column[lane] as usize) } * value[lane];
+            for place in 0..4 {
+                // SAFETY: columns rise strictly (an invariant of rows) and the last was just
+                // checked to be inside the table.
+                let weights = unsafe { self.values.get_unchecked(column[place] as usize) };
+                for lane in 0..L {
+                    sums[place][lane] += weights[lane] * value[place];
+                }
             }
         }
-        let mut sum = f64::from(sums[0] + sums[1]) + f64::from(sums[2] + sums[3]);
         for (&column, &value) in tail {
-            sum += f64::from(self.values[column as usize] * value);
+            let weights = &self.values[column as usize];
+            for lane in 0..L {
+                sums[0][lane] += weights[lane] * value;
+            }
         }
-        sum
+        std::array::from_fn(|lane| {
+            f64::from((sums[0][lane] + sums[1][lane]) + (sums[2][lane] + sums[3][lane]))
+        })
     }
 
-    /// `vector[column] += factor · value` over the row.
+    /// `weight += factor · value` over the row, for each problem by its own factor.
     #[inline]
-    pub fn add_scaled(&mut self, factor: f64, row: RowView<'_>) {
+    pub fn add_scaled(&mut self, factors: [f64; L], row: RowView<'_>) {
         assert!(self.covers(row));
-        let factor = factor as f32;
+        let factors: [f32; L] = std::array::from_fn(|lane| factors[lane] as f32);
         for (&column, &value) in row.columns.iter().zip(row.values) {
             // SAFETY: as in `dot`.
-            unsafe { *self.values.get_unchecked_mut(column as usize) += factor * value };
+            let weights = unsafe { self.values.get_unchecked_mut(column as usize) };
+            for lane in 0..L {
+                weights[lane] += factors[lane] * value;
+            }
         }
     }
 }
@@ -91,19 +101,23 @@ mod tests {
     fn dot_and_add_agree_with_plain_loops() {
         let entries: Vec<(u32, f32)> = (0..11).map(|i| (i * 3, i as f32 - 4.0)).collect();
         let matrix = SparseMatrix::from_rows(40, [entries.clone()]);
-        let mut vector = DenseVector::zeros(40);
-        vector.add_scaled(0.5, matrix.row(0));
+        let mut weights = LaneWeights::<2>::zeros(40);
+        weights.add_scaled([0.5, -1.0], matrix.row(0));
         for &(column, value) in &entries {
-            assert_eq!(vector.values()[column as usize], 0.5 * value);
+            assert_eq!(weights.lane(0)[column as usize], 0.5 * value);
+            assert_eq!(weights.lane(1)[column as usize], -value);
         }
-        let expected: f32 = entries.iter().map(|&(_, value)| 0.5 * value * value).sum();
-        assert!((vector.dot(matrix.row(0)) - f64::from(expected)).abs() < 1e-6);
+        let squares: f32 = entries.iter().map(|&(_, value)| value * value).sum();
+        let [first, second] = weights.dot(matrix.row(0));
+        assert!((first - f64::from(0.5 * squares)).abs() < 1e-5);
+        assert!((second + f64::from(squares)).abs() < 1e-5);
+        assert!((weights.squared_norms()[1] - f64::from(squares)).abs() < 1e-5);
     }
 
     #[test]
     #[should_panic(expected = "covers")]
-    fn a_vector_that_is_too_short_is_refused() {
+    fn a_table_that_is_too_short_is_refused() {
         let matrix = SparseMatrix::from_rows(40, [vec![(39, 1.0)]]);
-        DenseVector::zeros(39).dot(matrix.row(0));
+        LaneWeights::<1>::zeros(39).dot(matrix.row(0));
     }
 }

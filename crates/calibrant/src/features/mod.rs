@@ -15,7 +15,7 @@ mod weighting;
 pub use counter::{
     ArrangedCounts, BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits,
 };
-pub use kernels::DenseVector;
+pub use kernels::LaneWeights;
 pub use selection::{Selected, Selection, SelectionMeasure, SelectionScope};
 pub use sparse_matrix::{RowView, SparseMatrix};
 pub use term_hash::term_hash;

@@ -195,11 +195,18 @@ impl SparseMatrix {
                 part
             })
             .collect();
+        Self::concatenated(column_count, parts)
+    }
+
+    /// Matrices one below the other.
+    pub fn concatenated(column_count: usize, parts: Vec<Self>) -> Self {
         let mut whole = Self::new(column_count);
-        whole.row_starts.reserve(self.row_count());
-        let kept = parts.iter().map(Self::entry_count).sum();
-        whole.columns.reserve_exact(kept);
-        whole.values.reserve_exact(kept);
+        let entries = parts.iter().map(Self::entry_count).sum();
+        whole
+            .row_starts
+            .reserve_exact(parts.iter().map(Self::row_count).sum());
+        whole.columns.reserve_exact(entries);
+        whole.values.reserve_exact(entries);
         for part in parts {
             whole.append(part);
         }

@@ -6,7 +6,8 @@ use super::ClassLabels;
 use crate::corpus::Folds;
 use crate::features::SparseMatrix;
 use crate::scorers::{
-    DualLearner, LinearClassScorer, LinearModel, Link, PreparedRows, Storage, WeightMatrix,
+    DualFit, DualLearner, LaneData, LinearClassScorer, LinearModel, Link, PreparedRows, Scorer,
+    Storage, WeightMatrix,
 };
 use crate::solvers::Convergence;
 use crate::{FitError, Progress};
@@ -29,12 +30,13 @@ impl ClassFactors {
     }
 }
 
-/// Fits one scorer for each output of the labels.
+/// How many classes are solved side by side: their weights of a feature fill a vector register.
+const LANES: usize = 4;
+
+/// One scorer for each output of the labels.
 #[derive(Debug, Clone, Copy)]
 pub struct OneVsRest<'a> {
-    /// The rows.
-    pub rows: &'a SparseMatrix,
-    /// Their classes.
+    /// The classes of the rows.
     pub labels: &'a ClassLabels,
     /// How much each row counts.
     pub weights: &'a [f64],
@@ -53,71 +55,139 @@ pub struct OneVsRestFit {
     pub convergence: Vec<Convergence>,
 }
 
-impl OneVsRestFit {
-    pub(crate) fn into_parts(self) -> (LinearClassScorer, Vec<Vec<f64>>, Vec<Convergence>) {
-        (self.scorer, self.out_of_fold, self.convergence)
-    }
-}
-
 impl OneVsRest<'_> {
-    /// Fits all classes and their folds; folds start from the solution of the whole.
-    pub(crate) fn cross_fit(
+    /// Fits some outputs side by side.
+    fn fit_block(
         &self,
         learner: &impl DualLearner,
-        folds: &Folds,
-        progress: &dyn Progress,
-    ) -> Result<OneVsRestFit, FitError> {
-        let prepared = PreparedRows::new(self.rows);
-        let fits = (0..self.labels.output_count())
-            .into_par_iter()
-            .map(|output| {
+        rows: &PreparedRows<'_>,
+        members: &[u32],
+        outputs: &[usize],
+        starts: Option<&[Vec<f64>]>,
+    ) -> Result<Vec<DualFit>, FitError> {
+        let lanes: Vec<LaneData<'_>> = outputs
+            .iter()
+            .map(|&output| {
                 let labels = self.labels.membership(self.labels.class_of_output(output));
                 let weights = self.factors.weights(output, &labels, self.weights);
-                let fit = learner.cross_fit_prepared(&prepared, &labels, &weights, folds);
-                progress.advance(1);
-                fit
+                LaneData {
+                    labels,
+                    weights,
+                    start: starts.map(|starts| starts[output].as_slice()),
+                }
+            })
+            .collect();
+        match lanes.len() {
+            1 => learner.fit_lanes::<1>(rows, members, &lanes),
+            _ => learner.fit_lanes::<LANES>(rows, members, &lanes),
+        }
+    }
+
+    /// Fits all outputs, block by block in parallel.
+    fn fit_outputs(
+        &self,
+        learner: &impl DualLearner,
+        rows: &SparseMatrix,
+        members: &[u32],
+        starts: Option<&[Vec<f64>]>,
+        progress: &dyn Progress,
+    ) -> Result<Vec<DualFit>, FitError> {
+        let prepared = PreparedRows::new(rows);
+        let outputs: Vec<usize> = (0..self.labels.output_count()).collect();
+        let blocks = outputs
+            .par_chunks(LANES)
+            .map(|outputs| {
+                let fits = self.fit_block(learner, &prepared, members, outputs, starts);
+                progress.advance(outputs.len() as u64);
+                fits
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let mut models = Vec::with_capacity(fits.len());
-        let mut out_of_fold = Vec::with_capacity(fits.len());
-        let mut convergence = Vec::with_capacity(fits.len());
-        for (model, scores, end) in fits {
-            models.push(model);
-            out_of_fold.push(scores);
-            convergence.push(end);
-        }
-        Ok(OneVsRestFit {
-            scorer: self.side_by_side(&models),
-            out_of_fold,
-            convergence,
-        })
+        Ok(blocks.into_iter().flatten().collect())
     }
 
     /// Fits all classes on some rows.
     pub(crate) fn fit_members(
         &self,
         learner: &impl DualLearner,
+        rows: &SparseMatrix,
         members: &[u32],
+        progress: &dyn Progress,
     ) -> Result<(LinearClassScorer, Vec<Convergence>), FitError> {
-        let prepared = PreparedRows::new(self.rows);
-        let models = (0..self.labels.output_count())
-            .into_par_iter()
-            .map(|output| {
-                let labels = self.labels.membership(self.labels.class_of_output(output));
-                let weights = self.factors.weights(output, &labels, self.weights);
-                learner.fit_prepared(&prepared, &labels, &weights, members)
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok((
-            self.side_by_side(&models),
-            models.iter().map(LinearModel::convergence).collect(),
-        ))
+        let fits = self.fit_outputs(learner, rows, members, None, progress)?;
+        let convergence = fits.iter().map(|fit| fit.model.convergence()).collect();
+        Ok((self.side_by_side(&fits, rows.column_count()), convergence))
+    }
+
+    /// Fits all classes on all rows and without each fold. `without(fold)` gives the rows as a
+    /// model that does not know the fold sees them; a fold starts from the whole's solution.
+    pub(crate) fn cross_fit(
+        &self,
+        learner: &impl DualLearner,
+        whole: SparseMatrix,
+        without: impl Fn(usize) -> SparseMatrix + Sync,
+        folds: &Folds,
+        progress: &dyn Progress,
+    ) -> Result<OneVsRestFit, FitError> {
+        let everyone: Vec<u32> = (0..whole.row_count() as u32).collect();
+        let fits = self.fit_outputs(learner, &whole, &everyone, None, progress)?;
+        let scorer = self.side_by_side(&fits, whole.column_count());
+        let mut convergence: Vec<Convergence> =
+            fits.iter().map(|fit| fit.model.convergence()).collect();
+        let duals: Vec<Vec<f64>> = fits.into_iter().map(|fit| fit.duals).collect();
+        drop(whole);
+
+        let one_fold = |fold: usize| -> Result<Vec<(Vec<f64>, Convergence)>, FitError> {
+            let (held_out, members): (Vec<u32>, Vec<u32>) = everyone
+                .iter()
+                .partition(|&&row| folds.of(row as usize) == fold);
+            let rows = without(fold);
+            let fits = self.fit_outputs(learner, &rows, &members, Some(&duals), progress)?;
+            let scored = |fit: DualFit| {
+                let scores = held_out
+                    .par_iter()
+                    .map(|&row| fit.model.score(rows.row(row as usize)))
+                    .collect();
+                (scores, fit.model.convergence())
+            };
+            Ok(fits.into_iter().map(scored).collect())
+        };
+        // Enough classes keep all threads busy with one fold's rows in memory at a time.
+        let parts: Vec<_> = if duals.len() >= LANES * rayon::current_num_threads() {
+            (0..folds.count()).map(one_fold).collect::<Result<_, _>>()?
+        } else {
+            (0..folds.count())
+                .into_par_iter()
+                .map(one_fold)
+                .collect::<Result<_, _>>()?
+        };
+
+        let mut out_of_fold = vec![vec![0.0; everyone.len()]; duals.len()];
+        for (fold, part) in parts.into_iter().enumerate() {
+            let held_out: Vec<usize> = (0..everyone.len())
+                .filter(|&row| folds.of(row) == fold)
+                .collect();
+            for (output, (scores, end)) in part.into_iter().enumerate() {
+                held_out
+                    .iter()
+                    .zip(scores)
+                    .for_each(|(&row, score)| out_of_fold[output][row] = score);
+                if end.relative_gap > convergence[output].relative_gap {
+                    convergence[output] = end;
+                }
+            }
+        }
+        Ok(OneVsRestFit {
+            scorer,
+            out_of_fold,
+            convergence,
+        })
     }
 
     /// Feature after feature, the classes' weights side by side.
-    fn side_by_side(&self, models: &[LinearModel]) -> LinearClassScorer {
+    fn side_by_side(&self, fits: &[DualFit], column_count: usize) -> LinearClassScorer {
+        let models: Vec<&LinearModel> = fits.iter().map(|fit| &fit.model).collect();
         let width = models.len();
-        let mut weights = vec![0f32; self.rows.column_count() * width];
+        let mut weights = vec![0f32; column_count * width];
         let chunk = 4096;
         weights
             .par_chunks_mut(chunk * width)
@@ -130,7 +200,7 @@ impl OneVsRest<'_> {
                     }
                 }
             });
-        let biases = models.iter().map(LinearModel::bias).collect();
+        let biases = models.iter().map(|model| model.bias()).collect();
         let link = if width < self.labels.class_count {
             Link::Mirror
         } else {

@@ -8,7 +8,7 @@ use super::training_corpus::PreparedCorpus;
 use super::{ClassWeights, Classifier, FitSettings, Model, TrainingCorpus};
 use crate::calibration::HeldOutScores;
 use crate::corpus::{Fields, Folds};
-use crate::evaluation::{Forecasts, evaluate};
+use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::multiclass::{ClassFactors, ClassLabels};
 use crate::{FitError, Probability, Progress, Task};
 
@@ -82,7 +82,7 @@ pub fn fit(
         labels: labels.of_row.clone(),
         weights: Some(weights),
     };
-    let evaluation = evaluate(&forecasts)?;
+    let evaluation = evaluate_without_chance(&forecasts)?;
     let class_names = forecasts.class_names;
     let classes = class_names
         .iter()

@@ -2,15 +2,16 @@
 
 use rayon::prelude::*;
 
+use super::fold_rows::FoldRows;
 use super::{Classifier, FitSettings};
 use crate::corpus::Folds;
 use crate::features::{
-    FittedWeighting, Selected, Selection, SelectionScope, SparseMatrix, Vocabulary,
+    FittedWeighting, Selected, Selection, SelectionScope, SparseMatrix, Vocabulary, Weighting,
 };
 use crate::multiclass::{ClassFactors, ClassLabels, OneVsRest};
-use crate::scorers::{LinearClassScorer, Link, Storage, WeightMatrix};
+use crate::scorers::{LinearClassScorer, Link, NaiveBayes, Storage, WeightMatrix};
 use crate::solvers::Convergence;
-use crate::{FitError, Progress, Task};
+use crate::{FitError, NoProgress, Progress, Task};
 
 /// What fitting the scorers gave.
 pub(super) struct ScorerFit {
@@ -53,23 +54,29 @@ impl Training<'_> {
         counts: SparseMatrix,
         vocabulary: Option<Vocabulary>,
     ) -> Result<ScorerFit, FitError> {
-        let weighting = FittedWeighting::fit(self.settings.effective_weighting(), &counts);
-        let rows = weighting.apply(counts);
-        self.progress
-            .begin("fitting", Some(self.labels.output_count() as u64));
-        let problem = self.one_vs_rest(&rows);
+        let source = self.rows_of(&counts);
+        let (weighting, rows) = source.whole();
+        let problem = OneVsRest {
+            labels: self.labels,
+            weights: self.weights,
+            factors: self.factors,
+        };
+        let solutions = self.labels.output_count() * (1 + self.folds.count());
+        self.progress.begin("fitting", Some(solutions as u64));
+        let without = |fold| source.without(fold);
         let (scorer, out_of_fold, convergence) = match &self.settings.classifier {
             Classifier::NaiveBayes(learner) => {
-                let (scorer, scores) =
-                    learner.cross_fit_classes(&rows, self.labels, self.weights, self.folds)?;
+                let (scorer, scores) = self.cross_fit_naive_bayes(learner, &source, &rows)?;
                 (scorer, scores, Vec::new())
             }
-            Classifier::LinearSvm(learner) => problem
-                .cross_fit(learner, self.folds, self.progress)?
-                .into_parts(),
-            Classifier::LogisticRegression(learner) => problem
-                .cross_fit(learner, self.folds, self.progress)?
-                .into_parts(),
+            Classifier::LinearSvm(learner) => {
+                let fit = problem.cross_fit(learner, rows, without, self.folds, self.progress)?;
+                (fit.scorer, fit.out_of_fold, fit.convergence)
+            }
+            Classifier::LogisticRegression(learner) => {
+                let fit = problem.cross_fit(learner, rows, without, self.folds, self.progress)?;
+                (fit.scorer, fit.out_of_fold, fit.convergence)
+            }
         };
         self.progress.end();
         Ok(ScorerFit {
@@ -81,12 +88,53 @@ impl Training<'_> {
         })
     }
 
-    fn one_vs_rest<'b>(&'b self, rows: &'b SparseMatrix) -> OneVsRest<'b> {
-        OneVsRest {
-            rows,
-            labels: self.labels,
-            weights: self.weights,
-            factors: self.factors,
+    /// Folds are totals minus the fold's counts where a row's values depend on the row alone; else
+    /// they have to be counted anew.
+    fn cross_fit_naive_bayes(
+        &self,
+        learner: &NaiveBayes,
+        source: &FoldRows<'_>,
+        rows: &SparseMatrix,
+    ) -> Result<(LinearClassScorer, Vec<Vec<f64>>), FitError> {
+        let weighting = source.settings;
+        let row_alone = matches!(
+            weighting.weighting,
+            Weighting::Binary | Weighting::Tf | Weighting::LogTf
+        );
+        if row_alone && !weighting.l2_norm {
+            let features = |fold| source.features_without(fold);
+            return learner.cross_fit_classes(
+                rows,
+                self.labels,
+                self.weights,
+                self.folds,
+                features,
+            );
+        }
+        let (everyone, _) = self.split(None);
+        let scorer = learner.fit_classes(rows, self.labels, self.weights, &everyone)?;
+        let mut out_of_fold = vec![vec![0.0; rows.row_count()]; scorer.output_count()];
+        for fold in 0..self.folds.count() {
+            let rows = source.without(fold);
+            let (members, held_out) = self.split(Some(fold));
+            let scorer = learner.fit_classes(&rows, self.labels, self.weights, &members)?;
+            fill(&mut out_of_fold, &scorer, &rows, &held_out);
+        }
+        Ok((scorer, out_of_fold))
+    }
+
+    fn rows_of<'b>(&'b self, counts: &'b SparseMatrix) -> FoldRows<'b> {
+        // A hashed space has no vocabulary that a rare term could be missing from.
+        let min_documents = if self.settings.hash_bits.is_some() {
+            0
+        } else {
+            self.settings.limits.min_documents
+        };
+        FoldRows {
+            counts,
+            settings: self.settings.effective_weighting(),
+            min_documents,
+            folds: self.folds,
         }
     }
 
@@ -98,7 +146,6 @@ impl Training<'_> {
         members: &[u32],
     ) -> Result<(LinearClassScorer, Vec<Convergence>), FitError> {
         let problem = OneVsRest {
-            rows,
             labels,
             weights: self.weights,
             factors,
@@ -108,8 +155,12 @@ impl Training<'_> {
                 learner.fit_classes(rows, labels, self.weights, members)?,
                 Vec::new(),
             )),
-            Classifier::LinearSvm(learner) => problem.fit_members(learner, members),
-            Classifier::LogisticRegression(learner) => problem.fit_members(learner, members),
+            Classifier::LinearSvm(learner) => {
+                problem.fit_members(learner, rows, members, &NoProgress)
+            }
+            Classifier::LogisticRegression(learner) => {
+                problem.fit_members(learner, rows, members, &NoProgress)
+            }
         }
     }
 
@@ -148,21 +199,18 @@ impl Training<'_> {
                 return Err(FitError::NoFeatures);
             }
             let chosen = counts.with_columns(&kept);
-            let weighting = FittedWeighting::fit(self.settings.effective_weighting(), &chosen);
-            let rows = weighting.apply(chosen);
+            let source = self.rows_of(&chosen);
+            let (weighting, rows) = match fold {
+                None => {
+                    let (weighting, rows) = source.whole();
+                    (Some(weighting), rows)
+                }
+                Some(fold) => (None, source.without(fold)),
+            };
             let (scorer, convergence) =
                 self.fit_members(&rows, self.labels, self.factors, &members)?;
-            let scores: Vec<Vec<f64>> = held_out
-                .par_iter()
-                .map(|&row| scorer.output_scores(rows.row(row as usize)))
-                .collect();
-            for (&row, scores) in held_out.iter().zip(scores) {
-                out_of_fold
-                    .iter_mut()
-                    .zip(scores)
-                    .for_each(|(column, score)| column[row as usize] = score);
-            }
-            if fold.is_none() {
+            fill(&mut out_of_fold, &scorer, &rows, &held_out);
+            if let Some(weighting) = weighting {
                 let terms = vocabulary.as_ref().map(|vocabulary| {
                     Vocabulary::from_terms(kept.iter().map(|&column| vocabulary.term(column)))
                 });
@@ -190,11 +238,11 @@ impl Training<'_> {
         selection: Selection,
     ) -> Result<ScorerFit, FitError> {
         let members_of_class = self.labels.members();
-        let weighting = FittedWeighting::fit(self.settings.effective_weighting(), &counts);
-        let rows = weighting.apply(counts);
+        let source = self.rows_of(&counts);
+        let (weighting, whole) = source.whole();
         let output_count = self.labels.output_count();
-        let mut out_of_fold = vec![vec![0.0; rows.row_count()]; output_count];
-        let mut weights = vec![0f64; rows.column_count() * output_count];
+        let mut out_of_fold = vec![vec![0.0; counts.row_count()]; output_count];
+        let mut weights = vec![0f64; counts.column_count() * output_count];
         let mut biases = vec![0.0; output_count];
         let mut ends: Vec<Convergence> = Vec::new();
         self.progress
@@ -202,7 +250,9 @@ impl Training<'_> {
         for fold in self.parts() {
             let (members, held_out) = self.split(fold);
             let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
-            let lists = match selection.choose(&rows, &members_of_class, takes_part) {
+            let held_out_rows = fold.map(|fold| source.without(fold));
+            let rows = held_out_rows.as_ref().unwrap_or(&whole);
+            let lists = match selection.choose(rows, &members_of_class, takes_part) {
                 Selected::PerClass(lists) => lists,
                 Selected::Global(list) => vec![list; self.labels.class_count],
             };
@@ -265,5 +315,24 @@ impl Training<'_> {
             out_of_fold,
             convergence: ends,
         })
+    }
+}
+
+/// Puts the scores of held-out rows where they belong.
+fn fill(
+    out_of_fold: &mut [Vec<f64>],
+    scorer: &LinearClassScorer,
+    rows: &SparseMatrix,
+    held_out: &[u32],
+) {
+    let scores: Vec<Vec<f64>> = held_out
+        .par_iter()
+        .map(|&row| scorer.output_scores(rows.row(row as usize)))
+        .collect();
+    for (&row, scores) in held_out.iter().zip(scores) {
+        out_of_fold
+            .iter_mut()
+            .zip(scores)
+            .for_each(|(column, score)| column[row as usize] = score);
     }
 }

@@ -5,6 +5,7 @@ mod explain;
 mod extractor;
 mod fit;
 mod fit_scorer;
+mod fold_rows;
 mod model;
 mod model_file;
 mod settings;

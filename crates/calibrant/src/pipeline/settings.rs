@@ -13,8 +13,9 @@ use crate::text::Analyzer;
 use crate::{FitError, Task};
 
 /// The learner behind the scores.
+// The tag must not be `kind`: naive Bayes has a field of that name, and the two would collide.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
+#[serde(rename_all = "snake_case", tag = "learner")]
 pub enum Classifier {
     /// Naive Bayes.
     NaiveBayes(NaiveBayes),

@@ -25,6 +25,8 @@ pub enum Block {
     Figures(Vec<Figure>),
     /// A text shown as it was written, such as a document.
     Quotation(String),
+    /// Commands or code, in letters of equal width.
+    Code(String),
 }
 
 /// A table. Columns that hold nothing but numbers are aligned to the right.
@@ -99,6 +101,7 @@ fn write_block(html: &mut String, block: &Block) {
             html,
             format_args!("<blockquote>{}</blockquote>\n", escape(text)),
         ),
+        Block::Code(text) => push(html, format_args!("<pre>{}</pre>\n", escape(text))),
         Block::Numbers(numbers) => {
             html.push_str("<dl class=\"numbers\">\n");
             for (name, value) in numbers {
@@ -171,11 +174,12 @@ fn write_table(html: &mut String, table: &Table) {
     html.push_str("</tbody>\n</table></div>\n");
 }
 
-/// Whether a cell may stand in a column of numbers: a number with perhaps a sign, a
-/// unit of per cent or grouping commas, or nothing.
+/// Whether a cell may stand in a column of numbers: a number with perhaps a sign (also of
+/// being a bound), a unit of per cent or grouping commas, or nothing.
 fn is_number(cell: &str) -> bool {
     let bare = cell
         .trim()
+        .trim_start_matches(['<', '>'])
         .trim_end_matches('%')
         .trim_end()
         .replace(',', "");
@@ -191,7 +195,7 @@ mod tests {
 
     #[test]
     fn number_columns_are_told_from_text() {
-        for cell in ["1", " 0.5 ", "-3e-4", "85 %", "1,234", "", "–"] {
+        for cell in ["1", " 0.5 ", "-3e-4", "85 %", "1,234", ">0.999", "", "–"] {
             assert!(is_number(cell), "{cell}");
         }
         for cell in ["class 1", "1 of 2", "%a"] {
@@ -231,6 +235,7 @@ mod tests {
             let blocks = vec![
                 Block::Paragraph(text.clone()),
                 Block::Quotation(text.clone()),
+                Block::Code(text.clone()),
                 Block::Numbers(vec![(text.clone(), text.clone())]),
                 Block::Table(Table {
                     caption: text.clone(), header: vec![text.clone()], rows: vec![vec![text.clone()]],

@@ -119,7 +119,7 @@ impl LinearClassScorer {
     /// number of outputs, or the link does not fit.
     pub fn new(weights: WeightMatrix, biases: Vec<f64>, link: Link) -> Option<Self> {
         let fits = !biases.is_empty()
-            && weights.len() % biases.len() == 0
+            && weights.len().is_multiple_of(biases.len())
             && (link != Link::Mirror || biases.len() == 1)
             && (link != Link::AgainstRest || biases.len() >= 2);
         fits.then_some(Self {

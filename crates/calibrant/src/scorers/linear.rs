@@ -1,14 +1,14 @@
 //! Linear support vector machines and logistic regression.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Dataset, Learner, Scorer};
 use crate::FitError;
 use crate::corpus::Folds;
-use crate::features::{DenseVector, RowView, SparseMatrix};
+use crate::features::{RowView, SparseMatrix};
 use crate::solvers::{
-    Convergence, HingeLoss, LinearProblem, Solution, SolverLimits, solve_logistic, solve_svm,
+    Convergence, HingeLoss, HingeLossDual, Lane, LaneSolution, LinearProblem, LogisticLossDual,
+    SolverLimits, solve_side_by_side,
 };
 
 /// A linear support vector machine: a wide margin between the classes, rows inside it at a price.
@@ -18,7 +18,7 @@ use crate::solvers::{
 /// one: calibrate it on held-out scores.
 ///
 /// # Reference
-/// The problem is stated at [`LinearProblem`], the method at [`solve_svm`].
+/// The problem is stated at [`LinearProblem`], the method at [`HingeLossDual`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearSvm {
@@ -72,7 +72,7 @@ impl Default for LogisticRegression {
 /// Weights, a bias, and how the solver ended.
 #[derive(Debug, Clone)]
 pub struct LinearModel {
-    weights: DenseVector,
+    weights: Vec<f32>,
     bias: f64,
     convergence: Convergence,
 }
@@ -80,7 +80,7 @@ pub struct LinearModel {
 impl LinearModel {
     /// The weight of each column.
     pub fn weights(&self) -> &[f32] {
-        self.weights.values()
+        &self.weights
     }
 
     /// The score of an empty row.
@@ -96,11 +96,14 @@ impl LinearModel {
 
 impl Scorer for LinearModel {
     fn score(&self, row: RowView<'_>) -> f64 {
-        self.weights.dot(row) + self.bias
+        let weighted = row
+            .entries()
+            .map(|(column, value)| f64::from(self.weights[column]) * value);
+        weighted.sum::<f64>() + self.bias
     }
 }
 
-/// Rows with their squared lengths, which all classes and folds share.
+/// Rows with their squared lengths, which all classes share.
 pub(crate) struct PreparedRows<'a> {
     rows: &'a SparseMatrix,
     squared_norms: Vec<f64>,
@@ -113,164 +116,181 @@ impl<'a> PreparedRows<'a> {
             squared_norms: rows.rows().map(|row| row.squared_norm()).collect(),
         }
     }
+
+    fn problem(&'a self, members: &'a [u32]) -> LinearProblem<'a> {
+        LinearProblem {
+            rows: self.rows,
+            squared_norms: &self.squared_norms,
+            members,
+        }
+    }
+}
+
+/// A model with the dual variables that gave it, from which a similar problem can start.
+pub(crate) struct DualFit {
+    pub(crate) model: LinearModel,
+    pub(crate) duals: Vec<f64>,
+}
+
+impl From<LaneSolution> for DualFit {
+    fn from(solution: LaneSolution) -> Self {
+        let LaneSolution {
+            duals,
+            weights,
+            bias,
+            convergence,
+        } = solution;
+        Self {
+            model: LinearModel {
+                weights,
+                bias,
+                convergence,
+            },
+            duals,
+        }
+    }
+}
+
+/// One problem as a learner is given it: labels, weights, and the whole's solution for a fold.
+pub(crate) struct LaneData<'a> {
+    pub(crate) labels: Vec<bool>,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) start: Option<&'a [f64]>,
 }
 
 /// A learner that solves a [`LinearProblem`] in the dual, so that a fold can start from the
 /// solution of the whole.
 pub(crate) trait DualLearner: Sync {
-    fn price(&self) -> Result<f64, FitError>;
-    fn solve(&self, problem: &LinearProblem<'_>, solution: &mut Solution) -> Convergence;
-
-    fn fit_prepared(
+    fn price(&self) -> f64;
+    fn limits(&self) -> SolverLimits;
+    fn solve<const L: usize>(
         &self,
-        prepared: &PreparedRows<'_>,
-        labels: &[bool],
-        weights: &[f64],
+        problem: &LinearProblem<'_>,
+        lanes: &[Lane<'_>],
+        limits: &SolverLimits,
+    ) -> Vec<LaneSolution>;
+
+    /// Solves up to `L` problems side by side.
+    fn fit_lanes<const L: usize>(
+        &self,
+        rows: &PreparedRows<'_>,
         members: &[u32],
-    ) -> Result<LinearModel, FitError> {
-        let costs = self.costs(weights)?;
-        let problem = problem(prepared, labels, &costs, members);
-        let mut solution = Solution::zero(&problem);
-        let convergence = self.solve(&problem, &mut solution);
-        Ok(LinearModel {
-            weights: solution.weights,
-            bias: solution.bias,
-            convergence,
-        })
-    }
-
-    /// The model of all rows, the out-of-fold scores, and how the fold that ended worst ended.
-    fn cross_fit_prepared(
-        &self,
-        prepared: &PreparedRows<'_>,
-        labels: &[bool],
-        weights: &[f64],
-        folds: &Folds,
-    ) -> Result<(LinearModel, Vec<f64>, Convergence), FitError> {
-        let costs = self.costs(weights)?;
-        let row_count = prepared.rows.row_count();
-        let everyone: Vec<u32> = (0..row_count as u32).collect();
-        let whole = problem(prepared, labels, &costs, &everyone);
-        let mut full = Solution::zero(&whole);
-        let convergence = self.solve(&whole, &mut full);
-        let parts: Vec<(Vec<(u32, f64)>, Convergence)> = (0..folds.count())
-            .into_par_iter()
-            .map(|fold| {
-                let members: Vec<u32> = everyone
-                    .iter()
-                    .copied()
-                    .filter(|&row| folds.of(row as usize) != fold)
-                    .collect();
-                let part = LinearProblem {
-                    members: &members,
-                    ..whole
-                };
-                let mut solution = full.without(&part, |row| folds.of(row) == fold);
-                let convergence = self.solve(&part, &mut solution);
-                let scores = everyone
-                    .iter()
-                    .filter(|&&row| folds.of(row as usize) == fold)
-                    .map(|&row| (row, part.score(&solution, row as usize)))
-                    .collect();
-                (scores, convergence)
+        lanes: &[LaneData<'_>],
+    ) -> Result<Vec<DualFit>, FitError> {
+        let price = self.price();
+        if !(price.is_finite() && price > 0.0) {
+            return Err(FitError::BadSetting {
+                setting: "c",
+                requirement: "a positive number",
+                value: price.to_string(),
+            });
+        }
+        let costs: Vec<Vec<f64>> = lanes
+            .iter()
+            .map(|lane| lane.weights.iter().map(|weight| price * weight).collect())
+            .collect();
+        let of_fold = lanes.iter().any(|lane| lane.start.is_some());
+        let limits = if of_fold {
+            self.limits().for_fold()
+        } else {
+            self.limits()
+        };
+        let lanes: Vec<Lane<'_>> = lanes
+            .iter()
+            .zip(&costs)
+            .map(|(lane, costs)| Lane {
+                labels: &lane.labels,
+                costs,
+                start: lane.start,
             })
             .collect();
-        let mut scores = vec![0.0; row_count];
-        let mut worst = convergence;
-        for (part, convergence) in parts {
-            part.into_iter()
-                .for_each(|(row, score)| scores[row as usize] = score);
-            if convergence.relative_gap > worst.relative_gap {
-                worst = convergence;
-            }
-        }
-        Ok((
-            LinearModel {
-                weights: full.weights,
-                bias: full.bias,
-                convergence,
-            },
-            scores,
-            worst,
-        ))
-    }
-
-    fn costs(&self, weights: &[f64]) -> Result<Vec<f64>, FitError> {
-        let price = self.price()?;
-        Ok(weights.iter().map(|weight| price * weight).collect())
-    }
-}
-
-fn problem<'a>(
-    prepared: &'a PreparedRows<'a>,
-    labels: &'a [bool],
-    costs: &'a [f64],
-    members: &'a [u32],
-) -> LinearProblem<'a> {
-    LinearProblem {
-        rows: prepared.rows,
-        squared_norms: &prepared.squared_norms,
-        labels,
-        costs,
-        members,
-    }
-}
-
-fn checked_price(c: f64) -> Result<f64, FitError> {
-    if c.is_finite() && c > 0.0 {
-        Ok(c)
-    } else {
-        Err(FitError::BadSetting {
-            setting: "c",
-            requirement: "a positive number",
-            value: c.to_string(),
-        })
+        Ok(self
+            .solve::<L>(&rows.problem(members), &lanes, &limits)
+            .into_iter()
+            .map(DualFit::from)
+            .collect())
     }
 }
 
 impl DualLearner for LinearSvm {
-    fn price(&self) -> Result<f64, FitError> {
-        checked_price(self.c)
+    fn price(&self) -> f64 {
+        self.c
     }
 
-    fn solve(&self, problem: &LinearProblem<'_>, solution: &mut Solution) -> Convergence {
-        solve_svm(problem, self.loss, solution, &self.limits, self.seed)
+    fn limits(&self) -> SolverLimits {
+        self.limits
+    }
+
+    fn solve<const L: usize>(
+        &self,
+        problem: &LinearProblem<'_>,
+        lanes: &[Lane<'_>],
+        limits: &SolverLimits,
+    ) -> Vec<LaneSolution> {
+        solve_side_by_side::<L>(problem, lanes, HingeLossDual(self.loss), limits, self.seed)
     }
 }
 
 impl DualLearner for LogisticRegression {
-    fn price(&self) -> Result<f64, FitError> {
-        checked_price(self.c)
+    fn price(&self) -> f64 {
+        self.c
     }
 
-    fn solve(&self, problem: &LinearProblem<'_>, solution: &mut Solution) -> Convergence {
-        solve_logistic(problem, solution, &self.limits, self.seed)
+    fn limits(&self) -> SolverLimits {
+        self.limits
     }
+
+    fn solve<const L: usize>(
+        &self,
+        problem: &LinearProblem<'_>,
+        lanes: &[Lane<'_>],
+        limits: &SolverLimits,
+    ) -> Vec<LaneSolution> {
+        solve_side_by_side::<L>(problem, lanes, LogisticLossDual, limits, self.seed)
+    }
+}
+
+fn fit_one<T: DualLearner>(
+    learner: &T,
+    data: &Dataset<'_>,
+    rows: &PreparedRows<'_>,
+    members: &[u32],
+    start: Option<&[f64]>,
+) -> Result<DualFit, FitError> {
+    let lane = LaneData {
+        labels: data.labels().to_vec(),
+        weights: data.weights().to_vec(),
+        start,
+    };
+    Ok(learner.fit_lanes::<1>(rows, members, &[lane])?.remove(0))
 }
 
 impl<T: DualLearner> Learner for T {
     type Model = LinearModel;
 
     fn fit_members(&self, data: &Dataset<'_>, members: &[u32]) -> Result<LinearModel, FitError> {
-        self.fit_prepared(
-            &PreparedRows::new(data.rows()),
-            data.labels(),
-            data.weights(),
-            members,
-        )
+        Ok(fit_one(self, data, &PreparedRows::new(data.rows()), members, None)?.model)
     }
 
+    /// Folds start from the solution of the whole.
     fn cross_fit(
         &self,
         data: &Dataset<'_>,
         folds: &Folds,
     ) -> Result<(LinearModel, Vec<f64>), FitError> {
-        let (model, scores, _) = self.cross_fit_prepared(
-            &PreparedRows::new(data.rows()),
-            data.labels(),
-            data.weights(),
-            folds,
-        )?;
-        Ok((model, scores))
+        let rows = PreparedRows::new(data.rows());
+        let everyone: Vec<u32> = (0..data.rows().row_count() as u32).collect();
+        let whole = fit_one(self, data, &rows, &everyone, None)?;
+        let mut scores = vec![0.0; everyone.len()];
+        for fold in 0..folds.count() {
+            let (held_out, members): (Vec<u32>, Vec<u32>) = everyone
+                .iter()
+                .partition(|&&row| folds.of(row as usize) == fold);
+            let part = fit_one(self, data, &rows, &members, Some(&whole.duals))?;
+            for row in held_out {
+                scores[row as usize] = part.model.score(data.rows().row(row as usize));
+            }
+        }
+        Ok((whole.model, scores))
     }
 }

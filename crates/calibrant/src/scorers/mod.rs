@@ -8,7 +8,7 @@ mod linear;
 mod naive_bayes;
 
 pub use class_scorer::{LinearClassScorer, Link, Storage, WeightMatrix};
-pub(crate) use linear::{DualLearner, PreparedRows};
+pub(crate) use linear::{DualFit, DualLearner, LaneData, PreparedRows};
 pub use linear::{LinearModel, LinearSvm, LogisticRegression};
 pub use naive_bayes::{ClassCounts, NaiveBayes, NaiveBayesKind, NaiveBayesModel, Smoothing};
 

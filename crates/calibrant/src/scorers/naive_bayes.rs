@@ -89,6 +89,8 @@ pub struct ClassCounts {
     mass: f64,
     documents_by_class: Vec<f64>,
     documents: f64,
+    /// Which columns are features; all where absent.
+    is_feature: Option<Vec<bool>>,
 }
 
 impl ClassCounts {
@@ -101,7 +103,27 @@ impl ClassCounts {
             mass: 0.0,
             documents_by_class: vec![0.0; class_count],
             documents: 0.0,
+            is_feature: None,
         }
+    }
+
+    fn feature_count(&self) -> usize {
+        match &self.is_feature {
+            Some(is_feature) => is_feature.iter().filter(|&&is_feature| is_feature).count(),
+            None => self.by_feature.len(),
+        }
+    }
+
+    /// Forgets every column but these, as if they had never been counted.
+    fn keep_only(&mut self, is_feature: Vec<bool>) {
+        for feature in (0..is_feature.len()).filter(|&feature| !is_feature[feature]) {
+            self.mass -= std::mem::take(&mut self.by_feature[feature]);
+            let counts = &mut self.by_class[feature * self.class_count..][..self.class_count];
+            for (count, mass) in counts.iter_mut().zip(&mut self.mass_by_class) {
+                *mass -= std::mem::take(count);
+            }
+        }
+        self.is_feature = Some(is_feature);
     }
 
     /// Adds a document (or takes it away, with a negative weight).
@@ -155,12 +177,14 @@ impl NaiveBayes {
     /// The model of all rows, and for each row and class the score of a model that did not learn
     /// from the row: totals minus the fold's counts, never a second pass over the other folds.
     /// Scores come output after output: one a class, or one in all for two exclusive classes.
+    /// `features_without(fold)` tells which columns are features to a model that does not know the fold.
     pub fn cross_fit_classes(
         &self,
         rows: &SparseMatrix,
         labels: &ClassLabels,
         weights: &[f64],
         folds: &Folds,
+        features_without: impl Fn(usize) -> Vec<bool>,
     ) -> Result<(LinearClassScorer, Vec<Vec<f64>>), FitError> {
         let everyone: Vec<u32> = (0..rows.row_count() as u32).collect();
         let counts = self.counts(rows, labels, weights, &everyone)?;
@@ -179,6 +203,7 @@ impl NaiveBayes {
                     self.presence_only(),
                 );
             }
+            rest.keep_only(features_without(fold));
             let model = self.model(&rest, labels.task);
             let parts: Vec<Vec<f64>> = held_out
                 .par_iter()
@@ -308,7 +333,7 @@ struct Estimate<'a> {
 
 impl<'a> Estimate<'a> {
     fn new(settings: &NaiveBayes, counts: &'a ClassCounts) -> Self {
-        let feature_count = counts.by_feature.len() as f64;
+        let feature_count = counts.feature_count() as f64;
         let extra = match (settings.smoothing, settings.kind) {
             (Smoothing::Laplace { alpha }, NaiveBayesKind::Bernoulli) => 2.0 * alpha,
             (Smoothing::Laplace { alpha }, _) => alpha * feature_count,
@@ -350,6 +375,15 @@ impl<'a> Estimate<'a> {
     /// For each class the weight of the word where it occurs, and what its absence adds to the
     /// bias; with `against_rest`, minus the same for all other documents.
     fn presence_and_absence(&self, feature: usize, against_rest: bool, into: &mut [(f64, f64)]) {
+        if self
+            .counts
+            .is_feature
+            .as_ref()
+            .is_some_and(|is_feature| !is_feature[feature])
+        {
+            into.fill((0.0, 0.0));
+            return;
+        }
         let extra = self.extra(feature);
         let seen = self.counts.by_feature[feature];
         let by_class =
@@ -421,8 +455,13 @@ impl Learner for NaiveBayes {
         data: &Dataset<'_>,
         folds: &Folds,
     ) -> Result<(NaiveBayesModel, Vec<f64>), FitError> {
-        let (scorer, mut scores) =
-            self.cross_fit_classes(data.rows(), &binary_labels(data), data.weights(), folds)?;
+        let (scorer, mut scores) = self.cross_fit_classes(
+            data.rows(),
+            &binary_labels(data),
+            data.weights(),
+            folds,
+            |_| vec![true; data.rows().column_count()],
+        )?;
         Ok((NaiveBayesModel { scorer }, scores.swap_remove(0)))
     }
 }

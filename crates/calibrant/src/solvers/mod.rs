@@ -1,11 +1,14 @@
 //! Optimisers. They know numbers and rows, no text.
 
-mod linear_problem;
-mod logistic_dual;
+mod dual_descent;
+mod hinge_loss;
+mod logistic_loss;
 mod newton_logistic;
-mod svm_dual;
 
-pub use linear_problem::{Convergence, LinearProblem, Solution, SolverLimits};
-pub use logistic_dual::solve_logistic;
+pub use dual_descent::{
+    Convergence, DualLoss, Lane, LaneSolution, LinearProblem, SolverLimits, Visit,
+    solve_side_by_side,
+};
+pub use hinge_loss::{HingeLoss, HingeLossDual};
+pub use logistic_loss::LogisticLossDual;
 pub use newton_logistic::newton_logistic;
-pub use svm_dual::{HingeLoss, solve_svm};

@@ -1,0 +1,155 @@
+//! `calibrant demo` from the outside: what it promises, on every seed.
+
+use std::path::Path;
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn demo(folder: &Path, arguments: &[&str]) -> Output {
+    Command::cargo_bin("calibrant")
+        .unwrap()
+        .current_dir(folder)
+        .arg("demo")
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+#[track_caller]
+fn demo_json(folder: &Path, seed: &str) -> Value {
+    let output = demo(folder, &["--json", "--seed", seed]);
+    assert_eq!(output.status.code(), Some(0));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[track_caller]
+fn number(value: &Value, name: &str) -> f64 {
+    value[name]
+        .as_f64()
+        .unwrap_or_else(|| panic!("no number `{name}` in {value}"))
+}
+
+#[test]
+fn calibration_brings_both_learners_closer_to_the_truth() {
+    for seed in ["1", "2", "18446744073709551615"] {
+        let folder = tempfile::tempdir().unwrap();
+        let comparison = demo_json(folder.path(), seed);
+        let [raw_bayes, bayes, raw_svm, svm] = [0, 1, 2, 3].map(|i| &comparison["forecasters"][i]);
+        for (raw, calibrated) in [(raw_bayes, bayes), (raw_svm, svm)] {
+            assert_eq!(
+                (&raw["calibrated"], &calibrated["calibrated"]),
+                (&false.into(), &true.into())
+            );
+            for measure in ["log_loss", "brier", "excess", "ece"] {
+                let (before, after) = (number(raw, measure), number(calibrated, measure));
+                assert!(
+                    after < before,
+                    "seed {seed}, {measure}: {before} to {after}"
+                );
+            }
+            assert!(number(calibrated, "excess") < number(raw, "excess") / 3.0);
+            assert!(number(calibrated, "accuracy") > number(raw, "accuracy") - 0.02);
+        }
+        assert_eq!(raw_svm["states_probabilities"], false);
+        let truth = &comparison["truth"];
+        assert_eq!(number(truth, "excess"), 0.0);
+        for forecaster in comparison["forecasters"].as_array().unwrap() {
+            assert!(number(forecaster, "log_loss") > number(truth, "log_loss"));
+            assert!(number(forecaster, "excess") > 0.0);
+        }
+        // As far from the truth as on real text.
+        assert!(number(raw_bayes, "log_loss") > 4.0 * number(truth, "log_loss"));
+    }
+}
+
+#[test]
+fn the_bins_hold_every_letter_and_calibrated_statements_are_near_the_truth() {
+    let folder = tempfile::tempdir().unwrap();
+    let comparison = demo_json(folder.path(), "3");
+    for forecaster in comparison["forecasters"].as_array().unwrap() {
+        let bins = forecaster["stated_against_true"].as_array().unwrap();
+        let letters: f64 = bins.iter().map(|bin| number(bin, "letters")).sum();
+        assert_eq!(letters, number(&comparison, "test_letters"));
+    }
+    let raw = &comparison["forecasters"][0]["stated_against_true"];
+    let surest = raw.as_array().unwrap().last().unwrap();
+    assert!(number(surest, "letters") > 1_000.0);
+    assert!(number(surest, "stated") > 0.999 && number(surest, "true") < 0.95);
+    let calibrated = &comparison["forecasters"][1]["stated_against_true"];
+    for bin in calibrated.as_array().unwrap() {
+        if number(bin, "letters") >= 200.0 {
+            let gap = number(bin, "stated") - number(bin, "true");
+            assert!(gap.abs() < 0.1, "{bin}");
+        }
+    }
+    for sample in comparison["samples"].as_array().unwrap() {
+        assert!(!sample["text"].as_str().unwrap().is_empty());
+        let classes = sample["probabilities"].as_array().unwrap();
+        let total: f64 = classes.iter().map(|class| number(class, "true")).sum();
+        assert!((total - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn the_page_needs_nothing_but_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = demo(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(0));
+    let html = std::fs::read_to_string(folder.path().join("calibrant-demo.html")).unwrap();
+    assert!(html.starts_with("<!DOCTYPE html>") && html.trim_end().ends_with("</html>"));
+    for forbidden in ["<script", "src=", "href=", "url(", "@import", "NaN"] {
+        assert!(!html.contains(forbidden), "{forbidden}");
+    }
+    assert_eq!(html.matches("<svg ").count(), 6);
+    let left_over = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left_over, 1, "nothing but the page is left behind");
+}
+
+#[test]
+fn the_terminal_shows_lines_that_fit_and_names_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = demo(folder.path(), &["--output", "here.html"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    for line in text.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    for expected in [
+        "naive Bayes, raw",
+        "the truth itself",
+        "here.html",
+        "calibrant fit",
+    ] {
+        assert!(text.contains(expected), "{expected}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    let first = demo(folder.path(), &["--json", "-o", "a.html", "--seed", "9"]);
+    let again = demo(
+        folder.path(),
+        &["--json", "-o", "b.html", "--seed", "9", "--threads", "1"],
+    );
+    let other = demo(folder.path(), &["--json", "-o", "c.html", "--seed", "10"]);
+    assert_eq!(first.stdout, again.stdout);
+    assert_eq!(page("a.html"), page("b.html"));
+    assert_ne!(first.stdout, other.stdout);
+    assert_ne!(page("a.html"), page("c.html"));
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_an_error_before_any_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = demo(folder.path(), &["-o", "nowhere/page.html"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        message.starts_with("error: there is no folder `nowhere`"),
+        "{message}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}

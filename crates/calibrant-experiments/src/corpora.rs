@@ -1,0 +1,267 @@
+//! What calibration does to every classifier on every corpus.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use calibrant::calibration::CalibratorKind;
+use calibrant::corpus::{Document, Fields, Filter, ReadOptions, Source, read_all};
+use calibrant::evaluation::{Evaluation, Forecasts, evaluate};
+use calibrant::pipeline::{Classifier, FitSettings, Model, PredictBuffers, TrainingCorpus, fit};
+use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes};
+use calibrant::{NoProgress, Probability, Task};
+
+/// A corpus: its name, file, text fields, label field, how training and test rows are told apart, classes.
+struct Corpus {
+    name: &'static str,
+    file: &'static str,
+    text: &'static [&'static str],
+    label: &'static str,
+    split: (&'static str, &'static str, &'static str),
+    classes: &'static [&'static str],
+}
+
+const REUTERS_TEN: &[&str] = &[
+    "earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship", "wheat", "corn",
+];
+
+const CORPORA: &[Corpus] = &[
+    Corpus {
+        name: "20newsgroups",
+        file: "20newsgroups.jsonl.gz",
+        text: &["subject", "text"],
+        label: "label",
+        split: ("split", "train", "test"),
+        classes: &[],
+    },
+    Corpus {
+        name: "reuters-10",
+        file: "reuters21578.jsonl.gz",
+        text: &["title", "body"],
+        label: "topics",
+        split: ("split", "train", "test"),
+        classes: REUTERS_TEN,
+    },
+    Corpus {
+        name: "reuters-all",
+        file: "reuters21578.jsonl.gz",
+        text: &["title", "body"],
+        label: "topics",
+        split: ("split", "train", "test"),
+        classes: &[],
+    },
+    Corpus {
+        name: "ag-news",
+        file: "ag_news_part.jsonl.gz",
+        text: &["text"],
+        label: "label",
+        split: ("split", "train", "test"),
+        classes: &[],
+    },
+    Corpus {
+        name: "imdb",
+        file: "imdb.jsonl.gz",
+        text: &["text"],
+        label: "label",
+        split: ("split", "train", "test"),
+        classes: &[],
+    },
+    Corpus {
+        name: "tweet-emoji",
+        file: "tweet_emoji.jsonl.gz",
+        text: &["text"],
+        label: "label",
+        split: ("split", "train", "test"),
+        classes: &[],
+    },
+];
+
+#[derive(serde::Serialize)]
+struct Outcome {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy: Option<f64>,
+    micro_f1: f64,
+    macro_f1: f64,
+    log_loss: f64,
+    brier: f64,
+    ece: f64,
+    ece_of_perfect: f64,
+    fit_seconds: f64,
+}
+
+type Outcomes = BTreeMap<&'static str, BTreeMap<&'static str, BTreeMap<&'static str, Outcome>>>;
+
+pub(crate) fn run(data: &Path, json: bool) -> Result<(), Box<dyn Error>> {
+    let mut out = std::io::stdout().lock();
+    let mut all: Outcomes = BTreeMap::new();
+    if !json {
+        writeln!(
+            out,
+            "{:<13} {:<20} {:<11} {:>8} {:>8} {:>9} {:>8} {:>8} {:>8}",
+            "corpus",
+            "classifier",
+            "calibrator",
+            "accuracy",
+            "micro-F1",
+            "log loss",
+            "Brier",
+            "ECE",
+            "seconds"
+        )?;
+    }
+    for corpus in CORPORA {
+        let path = data.join(corpus.file);
+        if !path.exists() {
+            writeln!(
+                std::io::stderr(),
+                "SKIPPED: {} is not in {}",
+                corpus.file,
+                data.display()
+            )?;
+            continue;
+        }
+        let (training, test) = (
+            read(corpus, &path, corpus.split.1)?,
+            read(corpus, &path, corpus.split.2)?,
+        );
+        for (name, classifier) in [
+            ("naive_bayes", Classifier::NaiveBayes(NaiveBayes::default())),
+            (
+                "logistic_regression",
+                Classifier::LogisticRegression(LogisticRegression::default()),
+            ),
+            ("linear_svm", Classifier::LinearSvm(LinearSvm::default())),
+        ] {
+            for (calibration, kind) in [
+                ("raw", CalibratorKind::None),
+                ("auto", CalibratorKind::Auto),
+            ] {
+                let outcome = measure(corpus, classifier, kind, &training, &test)?;
+                if !json {
+                    writeln!(
+                        out,
+                        "{:<13} {:<20} {:<11} {:>8} {:>8.4} {:>9.4} {:>8.4} {:>8.4} {:>8.2}",
+                        corpus.name,
+                        name,
+                        calibration,
+                        outcome
+                            .accuracy
+                            .map(|accuracy| format!("{accuracy:.4}"))
+                            .unwrap_or_default(),
+                        outcome.micro_f1,
+                        outcome.log_loss,
+                        outcome.brier,
+                        outcome.ece,
+                        outcome.fit_seconds,
+                    )?;
+                }
+                all.entry(corpus.name)
+                    .or_default()
+                    .entry(name)
+                    .or_default()
+                    .insert(calibration, outcome);
+            }
+        }
+    }
+    if json {
+        serde_json::to_writer(&mut out, &all)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn fields(corpus: &Corpus) -> Fields {
+    Fields {
+        text: corpus.text.iter().map(|&field| field.to_owned()).collect(),
+        label: Some(corpus.label.to_owned()),
+        ..Fields::default()
+    }
+}
+
+fn read(corpus: &Corpus, path: &Path, part: &str) -> Result<Vec<Document>, Box<dyn Error>> {
+    let filter = Filter {
+        field: corpus.split.0.to_owned(),
+        value: part.to_owned(),
+    };
+    let options = ReadOptions {
+        fields: fields(corpus),
+        filters: vec![filter],
+        ..ReadOptions::default()
+    };
+    Ok(read_all(&Source::Path(path.to_owned()), &options, &NoProgress)?.0)
+}
+
+fn measure(
+    corpus: &Corpus,
+    classifier: Classifier,
+    calibrator: CalibratorKind,
+    training: &[Document],
+    test: &[Document],
+) -> Result<Outcome, Box<dyn Error>> {
+    let classes = (!corpus.classes.is_empty()).then(|| {
+        corpus
+            .classes
+            .iter()
+            .map(|&class| class.to_owned())
+            .collect()
+    });
+    let settings = FitSettings {
+        classifier,
+        calibrator,
+        classes,
+        ..FitSettings::default()
+    };
+    let start = Instant::now();
+    let counted = TrainingCorpus::of_documents(&settings, training.to_vec())?;
+    let model = fit(counted, fields(corpus), &settings, &NoProgress)?;
+    let fit_seconds = start.elapsed().as_secs_f64();
+    let Evaluation {
+        accuracy,
+        micro_f1,
+        macro_f1,
+        log_loss,
+        brier,
+        ece,
+        ece_of_perfect,
+        ..
+    } = evaluate(&forecasts(&model, test))?;
+    Ok(Outcome {
+        accuracy,
+        micro_f1,
+        macro_f1,
+        log_loss,
+        brier,
+        ece,
+        ece_of_perfect,
+        fit_seconds,
+    })
+}
+
+fn forecasts(model: &Model, test: &[Document]) -> Forecasts {
+    let numbers: BTreeMap<&str, u32> = model.class_names().zip(0..).collect();
+    let mut buffers = PredictBuffers::default();
+    let mut classes = vec![Probability::from_log_odds(0.0); model.class_count()];
+    let mut forecasts = Forecasts {
+        task: model.task(),
+        class_names: model.class_names().map(str::to_owned).collect(),
+        probabilities: Vec::new(),
+        labels: Vec::new(),
+        weights: None,
+    };
+    for document in test {
+        let known: Vec<u32> = document
+            .labels
+            .iter()
+            .filter_map(|label| numbers.get(label.as_str()).copied())
+            .collect();
+        if model.task() == Task::SingleLabel && known.len() != 1 {
+            continue;
+        }
+        model.predict_into(&document.content, &mut buffers, &mut classes);
+        forecasts.probabilities.extend_from_slice(&classes);
+        forecasts.labels.push(known);
+    }
+    forecasts
+}

@@ -1,0 +1,527 @@
+//! Regularised linear problems by dual coordinate descent, several side by side.
+
+use serde::{Deserialize, Serialize};
+
+use crate::features::{LaneWeights, SparseMatrix};
+use crate::numeric::Random;
+
+/// Rows that several problems with two classes each learn from.
+///
+/// ```text
+/// minimise over w, b:   (|w|² + b²) / 2  +  Σ_i C_i loss(y_i (w·x_i + b))
+/// ```
+/// The bias `b` is the weight of a constant feature 1 and regularised with the rest, as LIBLINEAR
+/// does it with `-B 1`.
+#[derive(Debug, Clone, Copy)]
+pub struct LinearProblem<'a> {
+    /// All rows; only `members` take part.
+    pub rows: &'a SparseMatrix,
+    /// `|x_i|²` of each row.
+    pub squared_norms: &'a [f64],
+    /// The rows that are learned from, rising.
+    pub members: &'a [u32],
+}
+
+/// One of the problems.
+#[derive(Debug, Clone, Copy)]
+pub struct Lane<'a> {
+    /// Whether each row is positive (`y = 1`) or negative (`y = -1`).
+    pub labels: &'a [bool],
+    /// `C_i`, the price of each row's loss.
+    pub costs: &'a [f64],
+    /// Dual variables of a similar problem to start from; those of rows that are no members are
+    /// taken as zero.
+    pub start: Option<&'a [f64]>,
+}
+
+impl Lane<'_> {
+    #[inline]
+    fn sign(&self, row: usize) -> f64 {
+        if self.labels[row] { 1.0 } else { -1.0 }
+    }
+}
+
+/// The answer to one problem.
+#[derive(Debug, Clone)]
+pub struct LaneSolution {
+    /// The dual variable of each row, between 0 and `C_i`.
+    pub duals: Vec<f64>,
+    /// `w = Σ y_i α_i x_i`.
+    pub weights: Vec<f32>,
+    /// `b = Σ y_i α_i`.
+    pub bias: f64,
+    /// How the solver ended.
+    pub convergence: Convergence,
+}
+
+/// What a loss asks of one row's dual variable.
+pub trait DualLoss: Copy + Sync {
+    /// Where a variable starts that has no better place.
+    fn start(&self, cost: f64) -> f64;
+
+    /// Solves for one variable while the others stand still. `margin` is `y (w·x + b)`, `curvature`
+    /// is `|x|² + 1`; gradients beyond `bounds = (lowest, highest)` of the last pass show that a
+    /// variable rests at its end of the box.
+    fn visit(&self, margin: f64, dual: f64, cost: f64, curvature: f64, bounds: (f64, f64))
+    -> Visit;
+
+    /// `C loss(margin)`, and what the variable adds to the dual objective beside `-|w|²/2`.
+    fn objectives(&self, margin: f64, dual: f64, cost: f64) -> (f64, f64);
+}
+
+/// What visiting a row came to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Visit {
+    /// The variable rests at an end of its box and can be left alone for now.
+    AtRest,
+    /// The variable's new value, and its projected gradient before the step.
+    Moved {
+        /// The new value.
+        dual: f64,
+        /// How far the variable was from being right.
+        gradient: f64,
+    },
+}
+
+/// When a solver stops.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SolverLimits {
+    /// The duality gap, relative to the objective, that counts as solved.
+    pub relative_gap: f64,
+    /// Passes over the data after which it gives up and says so.
+    pub max_passes: usize,
+}
+
+impl Default for SolverLimits {
+    fn default() -> Self {
+        Self {
+            relative_gap: 1e-4,
+            max_passes: 1000,
+        }
+    }
+}
+
+impl SolverLimits {
+    /// For models that only score their fold: ten times the gap.
+    pub fn for_fold(self) -> Self {
+        Self {
+            relative_gap: 10.0 * self.relative_gap,
+            ..self
+        }
+    }
+}
+
+/// How a solver ended. The gap between a primal and a dual value bounds how far the objective
+/// can be from its least value, so it certifies the answer whatever the path was.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Convergence {
+    /// Whether the gap was reached within the allowed passes.
+    pub converged: bool,
+    /// Passes over the rows that were still moving.
+    pub passes: usize,
+    /// The objective at the answer.
+    pub objective: f64,
+    /// `(primal - dual) / primal` at the answer.
+    pub relative_gap: f64,
+}
+
+/// Solves up to `L` problems over the same rows.
+///
+/// A pass visits rows in random order and solves each problem's variable of the row in turn. A
+/// variable that rests at an end of its box is left alone until the others of its problem have
+/// settled; then all come back for a check. A problem ends when its duality gap is small enough,
+/// which does not depend on how the data are scaled. Problems do not influence each other but for
+/// the order in which rows are visited.
+///
+/// # Panics
+/// If there are no lanes, or more than `L` or eight.
+pub fn solve_side_by_side<const L: usize>(
+    problem: &LinearProblem<'_>,
+    lanes: &[Lane<'_>],
+    loss: impl DualLoss,
+    limits: &SolverLimits,
+    seed: u64,
+) -> Vec<LaneSolution> {
+    assert!((1..=L.min(8)).contains(&lanes.len()));
+    let mut descent = Descent::<L, _>::start(problem, lanes, loss);
+    let mut random = Random::from_seed(seed);
+    for pass in 1.. {
+        descent.pass(&mut random);
+        descent.settle(pass, limits);
+        if descent.states.iter().all(|state| state.end.is_some()) {
+            break;
+        }
+    }
+    let Descent {
+        duals,
+        weights,
+        biases,
+        states,
+        ..
+    } = descent;
+    duals
+        .into_iter()
+        .zip(states)
+        .enumerate()
+        .map(|(lane, (duals, state))| LaneSolution {
+            duals,
+            weights: weights.lane(lane),
+            bias: biases[lane],
+            // Every problem has an end once the loop is over.
+            convergence: state.end.unwrap_or(Convergence {
+                converged: false,
+                passes: 0,
+                objective: f64::NAN,
+                relative_gap: f64::INFINITY,
+            }),
+        })
+        .collect()
+}
+
+struct Descent<'a, const L: usize, Loss> {
+    problem: &'a LinearProblem<'a>,
+    lanes: &'a [Lane<'a>],
+    loss: Loss,
+    duals: Vec<Vec<f64>>,
+    weights: LaneWeights<L>,
+    biases: [f64; L],
+    /// For each row, a bit for each problem whose variable of the row is moving.
+    moving: Vec<u8>,
+    /// The rows with any bit.
+    order: Vec<u32>,
+    states: Vec<LaneState>,
+}
+
+struct LaneState {
+    /// The range of projected gradients in the last pass.
+    bounds: (f64, f64),
+    spread: f64,
+    /// The spread that counts as settled; tightened until the gap agrees.
+    settled: f64,
+    /// Whether some variables are left alone.
+    partial: bool,
+    end: Option<Convergence>,
+}
+
+impl LaneState {
+    const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+}
+
+impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
+    fn start(problem: &'a LinearProblem<'a>, lanes: &'a [Lane<'a>], loss: Loss) -> Self {
+        let row_count = problem.rows.row_count();
+        let mut descent = Self {
+            problem,
+            lanes,
+            loss,
+            duals: vec![vec![0.0; row_count]; lanes.len()],
+            weights: LaneWeights::zeros(problem.rows.column_count()),
+            biases: [0.0; L],
+            moving: vec![0; row_count],
+            order: Vec::with_capacity(problem.members.len()),
+            states: Vec::with_capacity(lanes.len()),
+        };
+        for &row in problem.members {
+            let row = row as usize;
+            let mut steps = [0.0; L];
+            for (lane, settings) in lanes.iter().enumerate() {
+                let given = settings.start.map_or(0.0, |duals| duals[row]);
+                let dual = if given > 0.0 {
+                    given
+                } else {
+                    loss.start(settings.costs[row])
+                };
+                descent.duals[lane][row] = dual;
+                steps[lane] = dual * settings.sign(row);
+                // A warm start begins with the variables that it rests on.
+                if dual > 0.0 || settings.start.is_none() {
+                    descent.moving[row] |= 1 << lane;
+                }
+            }
+            descent.step(row, steps);
+        }
+        for lane in 0..lanes.len() {
+            let partial = problem
+                .members
+                .iter()
+                .any(|&row| descent.moving[row as usize] >> lane & 1 == 0);
+            let state = LaneState {
+                bounds: LaneState::OPEN,
+                spread: 0.0,
+                settled: 0.1,
+                partial,
+                end: None,
+            };
+            descent.states.push(state);
+        }
+        descent.gather();
+        descent
+    }
+
+    #[inline]
+    fn step(&mut self, row: usize, steps: [f64; L]) {
+        if steps.iter().any(|&step| step != 0.0) {
+            self.weights.add_scaled(steps, self.problem.rows.row(row));
+            (0..L).for_each(|lane| self.biases[lane] += steps[lane]);
+        }
+    }
+
+    fn gather(&mut self) {
+        let moving = &self.moving;
+        self.order.clear();
+        self.order.extend(
+            self.problem
+                .members
+                .iter()
+                .copied()
+                .filter(|&row| moving[row as usize] != 0),
+        );
+    }
+
+    /// One pass over the rows where anything moves.
+    fn pass(&mut self, random: &mut Random) {
+        let mut ranges = [(f64::INFINITY, f64::NEG_INFINITY); L];
+        let mut order = std::mem::take(&mut self.order);
+        random.shuffle(&mut order);
+        for &row in &order {
+            let row = row as usize;
+            let scores = self.weights.dot(self.problem.rows.row(row));
+            let curvature = self.problem.squared_norms[row] + 1.0;
+            let mut steps = [0.0; L];
+            for (lane, settings) in self.lanes.iter().enumerate() {
+                if self.moving[row] >> lane & 1 == 0 {
+                    continue;
+                }
+                let sign = settings.sign(row);
+                let margin = sign * (scores[lane] + self.biases[lane]);
+                let dual = self.duals[lane][row];
+                let bounds = self.states[lane].bounds;
+                match self
+                    .loss
+                    .visit(margin, dual, settings.costs[row], curvature, bounds)
+                {
+                    Visit::AtRest => {
+                        self.moving[row] &= !(1 << lane);
+                        self.states[lane].partial = true;
+                    }
+                    Visit::Moved {
+                        dual: moved,
+                        gradient,
+                    } => {
+                        ranges[lane] = (ranges[lane].0.min(gradient), ranges[lane].1.max(gradient));
+                        steps[lane] = (moved - dual) * sign;
+                        self.duals[lane][row] = moved;
+                    }
+                }
+            }
+            self.step(row, steps);
+        }
+        self.order = order;
+        for (state, (lowest, highest)) in self.states.iter_mut().zip(ranges) {
+            state.spread = (highest.max(0.0) - lowest.min(0.0)).max(0.0);
+            state.bounds = (
+                if lowest < 0.0 {
+                    lowest
+                } else {
+                    f64::NEG_INFINITY
+                },
+                if highest > 0.0 {
+                    highest
+                } else {
+                    f64::INFINITY
+                },
+            );
+        }
+    }
+
+    /// Looks at the problems that have settled: all their variables come back, or the gap decides.
+    fn settle(&mut self, pass: usize, limits: &SolverLimits) {
+        let out_of_time = pass >= limits.max_passes;
+        let mut to_measure = Vec::new();
+        for lane in 0..self.states.len() {
+            let state = &self.states[lane];
+            if state.end.is_some() || (state.spread > state.settled && !out_of_time) {
+                continue;
+            }
+            if state.partial && !out_of_time {
+                self.wake(lane);
+            } else {
+                to_measure.push(lane);
+            }
+        }
+        if !to_measure.is_empty() {
+            let objectives = self.objectives();
+            for lane in to_measure {
+                let (primal, dual) = objectives[lane];
+                let relative_gap = if primal > 0.0 {
+                    (primal - dual).max(0.0) / primal
+                } else {
+                    0.0
+                };
+                let converged = relative_gap <= limits.relative_gap;
+                if converged || out_of_time {
+                    self.states[lane].end = Some(Convergence {
+                        converged,
+                        passes: pass,
+                        objective: primal,
+                        relative_gap,
+                    });
+                    self.moving
+                        .iter_mut()
+                        .for_each(|bits| *bits &= !(1 << lane));
+                } else {
+                    self.states[lane].settled *= 0.3;
+                    self.wake(lane);
+                }
+            }
+        }
+        self.gather();
+    }
+
+    fn wake(&mut self, lane: usize) {
+        for &row in self.problem.members {
+            self.moving[row as usize] |= 1 << lane;
+        }
+        self.states[lane].bounds = LaneState::OPEN;
+        self.states[lane].partial = false;
+    }
+
+    /// The primal and the dual objective of each problem.
+    fn objectives(&self) -> Vec<(f64, f64)> {
+        let norms = self.weights.squared_norms();
+        let mut sums: Vec<(f64, f64)> = (0..self.lanes.len())
+            .map(|lane| 0.5 * (norms[lane] + self.biases[lane] * self.biases[lane]))
+            .map(|regular| (regular, -regular))
+            .collect();
+        for &row in self.problem.members {
+            let row = row as usize;
+            let scores = self.weights.dot(self.problem.rows.row(row));
+            for (lane, settings) in self.lanes.iter().enumerate() {
+                let margin = settings.sign(row) * (scores[lane] + self.biases[lane]);
+                let (loss, dual) =
+                    self.loss
+                        .objectives(margin, self.duals[lane][row], settings.costs[row]);
+                sums[lane].0 += loss;
+                sums[lane].1 += dual;
+            }
+        }
+        sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solvers::{HingeLoss, HingeLossDual, LogisticLossDual};
+
+    fn random_rows(seed: u64, labels: &[bool]) -> SparseMatrix {
+        let mut random = Random::from_seed(seed);
+        let row = |label: bool| {
+            let mut entries = Vec::new();
+            for column in 0..30 {
+                let lean = if label && column < 5 { 0.4 } else { 0.1 };
+                if random.uniform() < lean {
+                    entries.push((column, random.uniform() as f32 + 0.1));
+                }
+            }
+            entries
+        };
+        SparseMatrix::from_rows(30, labels.iter().copied().map(row))
+    }
+
+    fn random_labels(seed: u64) -> Vec<bool> {
+        let mut random = Random::from_seed(seed);
+        (0..120).map(|_| random.uniform() < 0.3).collect()
+    }
+
+    const TIGHT: SolverLimits = SolverLimits {
+        relative_gap: 1e-6,
+        max_passes: 20_000,
+    };
+
+    fn check_warm_starts_and_lanes(loss: impl DualLoss) {
+        for seed in 0..3 {
+            let labels: Vec<Vec<bool>> =
+                (0..4).map(|lane| random_labels(seed * 10 + lane)).collect();
+            let rows = random_rows(seed, &labels[0]);
+            let squared_norms: Vec<f64> = rows.rows().map(|row| row.squared_norm()).collect();
+            let costs: Vec<f64> = (0..120).map(|row| 0.5 + f64::from(row % 3)).collect();
+            let everyone: Vec<u32> = (0..120).collect();
+            let some: Vec<u32> = (0..120).filter(|row| row % 5 != 0).collect();
+            let whole = LinearProblem {
+                rows: &rows,
+                squared_norms: &squared_norms,
+                members: &everyone,
+            };
+            let part = LinearProblem {
+                members: &some,
+                ..whole
+            };
+            let cold: Vec<Lane<'_>> = labels
+                .iter()
+                .map(|labels| Lane {
+                    labels,
+                    costs: &costs,
+                    start: None,
+                })
+                .collect();
+            let full = solve_side_by_side::<4>(&whole, &cold, loss, &TIGHT, seed);
+            let warm: Vec<Lane<'_>> = cold
+                .iter()
+                .zip(&full)
+                .map(|(lane, full)| Lane {
+                    start: Some(&full.duals),
+                    ..*lane
+                })
+                .collect();
+            let warm_ends = solve_side_by_side::<4>(&part, &warm, loss, &TIGHT, seed);
+            for (lane, warm_end) in cold.iter().zip(&warm_ends) {
+                let [alone] = solve_side_by_side::<1>(&part, &[*lane], loss, &TIGHT, seed + 1)
+                    .try_into()
+                    .unwrap();
+                assert!(warm_end.convergence.converged && alone.convergence.converged);
+                let ratio = warm_end.convergence.objective / alone.convergence.objective;
+                assert!((ratio - 1.0).abs() < 3e-6, "{ratio}");
+            }
+        }
+    }
+
+    #[test]
+    fn warm_or_cold_alone_or_side_by_side_the_objective_is_the_same() {
+        check_warm_starts_and_lanes(HingeLossDual(HingeLoss::Hinge));
+        check_warm_starts_and_lanes(HingeLossDual(HingeLoss::SquaredHinge));
+        check_warm_starts_and_lanes(LogisticLossDual);
+    }
+
+    #[test]
+    fn giving_up_is_said() {
+        let labels = random_labels(3);
+        let rows = random_rows(3, &labels);
+        let squared_norms: Vec<f64> = rows.rows().map(|row| row.squared_norm()).collect();
+        let everyone: Vec<u32> = (0..120).collect();
+        let problem = LinearProblem {
+            rows: &rows,
+            squared_norms: &squared_norms,
+            members: &everyone,
+        };
+        let lane = Lane {
+            labels: &labels,
+            costs: &[100.0; 120],
+            start: None,
+        };
+        let limits = SolverLimits {
+            relative_gap: 1e-9,
+            max_passes: 2,
+        };
+        let solved = solve_side_by_side::<1>(
+            &problem,
+            &[lane],
+            HingeLossDual(HingeLoss::Hinge),
+            &limits,
+            1,
+        );
+        let end = solved[0].convergence;
+        assert!(!end.converged && end.passes == 2 && end.relative_gap > 1e-9);
+    }
+}

@@ -1,0 +1,136 @@
+//! Data that both sides compute from, and how answers are compared.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use calibrant::NoProgress;
+use calibrant::corpus::{Document, Fields, ReadOptions, Source, read_all};
+use calibrant::features::{
+    BatchCounter, ColumnSpace, CorpusCounts, DocumentFrequencyLimits, FittedWeighting,
+    SparseMatrix, Weighting, WeightingSettings,
+};
+use calibrant::numeric::Random;
+use calibrant::text::Analyzer;
+use serde_json::{Value, json};
+
+/// Rows of small counts over words of very unequal frequency, each leaning to the class of its row.
+pub(crate) fn random_counts(
+    random: &mut Random,
+    classes: &[usize],
+    columns: usize,
+) -> SparseMatrix {
+    let rows = classes.iter().map(|&class| {
+        let mut counts = vec![0f32; columns];
+        for _ in 0..5 + random.below(60) {
+            // Cubed, so that a few columns are frequent and most are rare.
+            let column = (random.uniform().powi(3) * columns as f64) as usize;
+            let moved = (column + 7 * class * random.below(2)) % columns;
+            counts[moved] += 1.0;
+        }
+        let entries = counts.into_iter().enumerate();
+        entries
+            .filter(|&(_, count)| count > 0.0)
+            .map(|(column, count)| (column as u32, count))
+            .collect()
+    });
+    SparseMatrix::from_rows(columns, rows)
+}
+
+/// The class of each row, every class at least once.
+pub(crate) fn random_classes(random: &mut Random, rows: usize, class_count: usize) -> Vec<usize> {
+    (0..rows)
+        .map(|row| {
+            if row < class_count {
+                row
+            } else {
+                // The smaller of two draws: classes of unequal size.
+                random.below(class_count).min(random.below(class_count))
+            }
+        })
+        .collect()
+}
+
+/// Rows of unit length, as learners on text see them.
+pub(crate) fn log_tf_idf(counts: SparseMatrix) -> SparseMatrix {
+    let settings = WeightingSettings {
+        weighting: Weighting::LogTfIdf,
+        l2_norm: true,
+    };
+    FittedWeighting::fit(settings, &counts).apply(counts)
+}
+
+/// The training stories of Reuters-21578, or `None` with a loud word where they are missing.
+pub(crate) fn reuters() -> Option<Vec<Document>> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+    let folder = std::env::var_os("CALIBRANT_DATA").unwrap_or_else(|| beside.into());
+    let path = PathBuf::from(folder).join("reuters21578.jsonl.gz");
+    if !path.is_file() {
+        let missing = path.display();
+        let _ = writeln!(
+            std::io::stderr(),
+            "SKIPPED: {missing} is missing (set CALIBRANT_DATA)"
+        );
+        return None;
+    }
+    let options = ReadOptions {
+        fields: Fields {
+            text: vec!["title".into(), "body".into()],
+            label: Some("topics".into()),
+            ..Fields::default()
+        },
+        filters: vec!["split=train".parse().unwrap()],
+        ..ReadOptions::default()
+    };
+    let (documents, _) = read_all(&Source::Path(path), &options, &NoProgress).unwrap();
+    Some(documents)
+}
+
+/// Counts by our own counter; terms of one document alone are left out.
+pub(crate) fn counts_of(documents: &[Document]) -> SparseMatrix {
+    let analyzer = Analyzer::default().compile().unwrap();
+    let mut counter = BatchCounter::new(&analyzer, ColumnSpace::Vocabulary);
+    documents
+        .iter()
+        .for_each(|document| counter.count_text(document.content.as_text().unwrap()));
+    let mut counts = CorpusCounts::new(ColumnSpace::Vocabulary);
+    counts.merge(counter.finish());
+    let order: Vec<u32> = (0..documents.len() as u32).collect();
+    counts
+        .arrange(&order, &DocumentFrequencyLimits::default())
+        .counts
+}
+
+/// A matrix for a script: the parts of compressed sparse rows.
+pub(crate) fn rows_as_json(rows: &SparseMatrix) -> Value {
+    let mut starts = vec![0];
+    for row in rows.rows() {
+        starts.push(starts[starts.len() - 1] + row.columns().len());
+    }
+    let values: Vec<f64> = rows
+        .rows()
+        .flat_map(|row| row.entries().map(|(_, value)| value).collect::<Vec<_>>())
+        .collect();
+    json!({
+        "column_count": rows.column_count(),
+        "starts": starts,
+        "columns": rows.columns(),
+        "values": values,
+    })
+}
+
+/// A list of numbers of an answer.
+#[track_caller]
+pub(crate) fn numbers(answer: &Value) -> Vec<f64> {
+    let list = answer.as_array().unwrap();
+    list.iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+/// Ours and theirs differ by at most `tolerance` times `scale`.
+#[track_caller]
+pub(crate) fn check_near(what: &str, ours: f64, theirs: f64, tolerance: f64, scale: f64) {
+    assert!(
+        (ours - theirs).abs() <= tolerance * scale,
+        "{what}: ours {ours}, theirs {theirs}, apart by {:e} of {scale}",
+        (ours - theirs).abs() / scale
+    );
+}

@@ -1,0 +1,15 @@
+//! The same numbers as the libraries that people trust: scikit-learn, LIBLINEAR, safetensors, pyarrow.
+//!
+//! Each test makes up (or reads) data, computes something here, and hands data and answer to a script
+//! beside this file, which lets the other library compute the same. Python is found through
+//! `CALIBRANT_PYTHON`; the packages are pinned in `python/requirements-tests.txt`.
+
+mod data;
+mod evaluation;
+mod linear;
+mod model_file;
+mod naive_bayes;
+mod parquet;
+mod platt;
+mod python;
+mod weighting;
