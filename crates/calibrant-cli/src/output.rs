@@ -40,6 +40,12 @@ pub(crate) fn check_target(path: &Path, documents: &str) -> Result<(), CliError>
         return Err(CliError::new(format!("`{}` is a folder", path.display()))
             .hint("give --output a file name"));
     }
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return Err(
+            CliError::new(format!("`{}` is not an ordinary file", path.display()))
+                .hint("give --output a file name"),
+        );
+    }
     if let (Ok(target), Ok(source)) = (path.canonicalize(), Path::new(documents).canonicalize())
         && target == source
     {

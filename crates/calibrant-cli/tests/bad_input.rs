@@ -384,6 +384,28 @@ fn an_output_folder_must_be_there() {
     check_once(&sandbox, &predict, &pieces);
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_no_ordinary_file_is_never_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let sandbox = fitted();
+    let path = sandbox.path("socket.csv");
+    let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let before = std::fs::read_dir(sandbox.path(".")).unwrap().count();
+    for arguments in [
+        &["fit", "mail.csv", "-o", "socket.csv"][..],
+        &["predict", "mail.calibrant", "mail.csv", "-o", "socket.csv"],
+    ] {
+        let found = sandbox.run(arguments);
+        assert_eq!(found.status.code(), Some(2));
+        let stderr = String::from_utf8(found.stderr).unwrap();
+        assert!(stderr.contains("not an ordinary file"), "{stderr}");
+        assert!(path.symlink_metadata().unwrap().file_type().is_socket());
+        let after = std::fs::read_dir(sandbox.path(".")).unwrap().count();
+        assert_eq!(before, after);
+    }
+}
+
 #[test]
 fn the_documents_are_never_overwritten() {
     let sandbox = fitted();

@@ -351,7 +351,10 @@ fn forge(parts: &mut Parts, forgery: &Forgery) {
             let (parent, name) = place.get(&all).rsplit_once('/').unwrap_or_default();
             match parts.description.pointer_mut(parent) {
                 Some(Value::Object(map)) => drop(map.remove(name)),
-                Some(Value::Array(list)) => drop(list.remove(name.parse().unwrap())),
+                Some(Value::Array(list)) => {
+                    let number = name.parse::<usize>().unwrap_or_default();
+                    drop(list.drain(number.min(list.len())..(number + 1).min(list.len())));
+                }
                 _ => {}
             }
         }

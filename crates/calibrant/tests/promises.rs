@@ -110,6 +110,19 @@ fn a_saved_model_is_the_same_model() {
     assert_eq!(left.len(), 1, "temporary files were left behind");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_model_is_never_saved_over_what_is_no_ordinary_file() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let model = fitted(&documents(30, 2, 20, 1), &FitSettings::default());
+    assert!(model.save(&path).is_err());
+    assert!(path.symlink_metadata().unwrap().file_type().is_socket());
+    assert!(model.save(folder.path()).is_err());
+}
+
 #[test]
 fn a_document_of_weight_two_is_the_document_twice_to_naive_bayes() {
     for kind in [

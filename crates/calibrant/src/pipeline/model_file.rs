@@ -406,8 +406,15 @@ fn looks_like_a_model(bytes: &[u8]) -> bool {
 }
 
 /// Gives a finished temporary file its name, in one step: the name stands for what it stood for
-/// before, or for the whole new file.
+/// before, or for the whole new file. What is no ordinary file is refused: renaming over a device
+/// such as `/dev/null` would put a file in its place, for everyone.
 pub fn publish(file: tempfile::NamedTempFile, path: &Path) -> std::io::Result<()> {
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return Err(std::io::Error::new(
+            std::io::ErrorKind::InvalidInput,
+            "it is not an ordinary file",
+        ));
+    }
     file.as_file().sync_all()?;
     set_usual_permissions(file.as_file())?;
     file.persist(path).map_err(|error| error.error)?;

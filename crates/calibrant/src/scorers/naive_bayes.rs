@@ -61,8 +61,7 @@ pub enum Smoothing {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NaiveBayes {
-    /// Which events are counted. (Saved under another name: among learners `kind` tells which.)
-    #[serde(rename = "events")]
+    /// Which events are counted.
     pub kind: NaiveBayesKind,
     /// What unseen words get.
     pub smoothing: Smoothing,

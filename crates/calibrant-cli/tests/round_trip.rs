@@ -1,0 +1,373 @@
+//! The same messages in every format, through every command, to the same answers.
+
+mod common;
+
+use std::path::Path;
+
+use common::{
+    Message, Sandbox, csv, delimited, fast_text, fitted, gzip, json_lines, messages,
+    multi_label_messages, zstandard,
+};
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::record::RowAccessor;
+use parquet::schema::parser::parse_message_type;
+
+/// A Parquet file of the messages, all columns strings.
+fn parquet_file(messages: &[Message]) -> Vec<u8> {
+    let schema = "message m { required binary id (UTF8); required binary label (UTF8); required binary text (UTF8); }";
+    let schema = parse_message_type(schema).unwrap().into();
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for column in 0..3 {
+        let values: Vec<ByteArray> = messages
+            .iter()
+            .map(|message| [message.id.as_str(), message.labels[0], &message.text][column].into())
+            .collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        let typed = column.typed::<ByteArrayType>();
+        typed.write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// One answer: id, rank, label, probability, log-odds.
+type Answer = (String, u64, String, f64, f64);
+
+fn parse_delimited(text: &str, delimiter: u8) -> Vec<Answer> {
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .from_reader(text.as_bytes());
+    let names = reader.headers().unwrap().clone();
+    assert_eq!(
+        names,
+        vec!["id", "rank", "label", "probability", "log_odds"]
+    );
+    reader.deserialize().map(|row| row.unwrap()).collect()
+}
+
+fn parse_json_lines(text: &str) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    for line in text.lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        for (rank, class) in row["classes"].as_array().unwrap().iter().enumerate() {
+            answers.push((
+                row["id"].as_str().unwrap().to_owned(),
+                rank as u64 + 1,
+                class["label"].as_str().unwrap().to_owned(),
+                class["probability"].as_f64().unwrap(),
+                class["log_odds"].as_f64().unwrap(),
+            ));
+        }
+    }
+    answers
+}
+
+fn parse_parquet(path: &Path) -> Vec<Answer> {
+    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap();
+    rows.map(|row| {
+        let row = row.unwrap();
+        (
+            row.get_string(0).unwrap().clone(),
+            row.get_int(1).unwrap() as u64,
+            row.get_string(2).unwrap().clone(),
+            row.get_double(3).unwrap(),
+            row.get_double(4).unwrap(),
+        )
+    })
+    .collect()
+}
+
+/// Fits the file and answers for `probe.csv`, whose rows have no ids.
+#[track_caller]
+fn answers_after_fit(sandbox: &Sandbox, file: &str, more: &[&str]) -> Vec<Answer> {
+    let probe = "text\ncorn bushel oil\nbank rate crude\n\"\"\nnothing known\n";
+    sandbox.write("probe.csv", probe);
+    sandbox.succeed(&[&["fit", file, "-o", "model"], more].concat());
+    let found = sandbox.succeed(&["predict", "model", "probe.csv"]);
+    parse_delimited(&found, b',')
+}
+
+#[test]
+fn every_input_format_gives_the_same_model() {
+    let sandbox = Sandbox::new();
+    let messages = messages(90, 3, 1);
+    let rows = csv(&messages);
+    sandbox.write("a.csv", &rows);
+    sandbox.write("a.tsv", delimited(&messages, '\t'));
+    sandbox.write("a.jsonl", json_lines(&messages, false));
+    sandbox.write("a.parquet", parquet_file(&messages));
+    sandbox.write("a.ft", fast_text(&messages));
+    for message in &messages {
+        let name = format!("folder/{}/{}.txt", message.labels[0], message.id);
+        sandbox.write(&name, &message.text);
+    }
+    sandbox.write("a.csv.gz", gzip(rows.as_bytes()));
+    sandbox.write(
+        "a.jsonl.zst",
+        zstandard(json_lines(&messages, false).as_bytes()),
+    );
+    sandbox.write("a.parquet.gz", gzip(&parquet_file(&messages)));
+    sandbox.write("a.txt", fast_text(&messages));
+    sandbox.write("crlf.csv", rows.replace('\n', "\r\n"));
+    sandbox.write("mark.csv", format!("\u{feff}{rows}"));
+
+    let expected = answers_after_fit(&sandbox, "a.csv", &[]);
+    let model = sandbox.read("model");
+    assert_eq!(expected.len(), 4 * 3);
+    for file in [
+        "a.tsv",
+        "a.jsonl",
+        "a.parquet",
+        "a.csv.gz",
+        "a.jsonl.zst",
+        "a.parquet.gz",
+        "folder",
+        "crlf.csv",
+        "mark.csv",
+    ] {
+        assert_eq!(answers_after_fit(&sandbox, file, &[]), expected, "{file}");
+        assert!(sandbox.read("model") == model, "{file} gave another model");
+    }
+    for file in ["a.ft", "a.txt"] {
+        assert_eq!(
+            answers_after_fit(&sandbox, file, &["--labels", "one"]).len(),
+            12
+        );
+    }
+    let lines = json_lines(&messages, false);
+    let named: &[&str] = &["--format", "csv"];
+    for (input, more) in [
+        (rows.clone().into_bytes(), named),
+        (gzip(rows.as_bytes()), named),
+        (zstandard(rows.as_bytes()), named),
+        (lines.clone().into_bytes(), &[]),
+        (gzip(lines.as_bytes()), &[]),
+        (parquet_file(&messages), &[]),
+    ] {
+        let fit = [&["fit", "-", "-o", "model"], more].concat();
+        sandbox.succeed_with_input(&fit, &input);
+        assert!(
+            sandbox.read("model") == model,
+            "standard input gave another model"
+        );
+    }
+}
+
+#[test]
+fn fast_text_lines_give_the_same_answers() {
+    let sandbox = Sandbox::new();
+    let messages = messages(90, 3, 1);
+    sandbox.write("a.csv", csv(&messages));
+    sandbox.write("a.ft", fast_text(&messages));
+    let expected = answers_after_fit(&sandbox, "a.csv", &[]);
+    let found = answers_after_fit(&sandbox, "a.ft", &["--labels", "one"]);
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn numbered_features_are_learned_and_predicted() {
+    let sandbox = Sandbox::new();
+    let mut rows = String::new();
+    for number in 0..60 {
+        let (class, feature) = if number % 3 == 0 {
+            ("yes", 1)
+        } else {
+            ("no", 2)
+        };
+        rows += &format!("{class} {feature}:1.5 {}:0.5\n", 3 + number % 4);
+    }
+    sandbox.write("a.svm", &rows);
+    for more in [
+        &[][..],
+        &["--hash-bits", "6"],
+        &["--classifier", "naive-bayes"],
+    ] {
+        sandbox.succeed(&[&["fit", "a.svm", "-o", "model"], more].concat());
+        sandbox.write("b.svm", "2:1.5 3:0.5\n1:1.5 77:3\n");
+        let found = sandbox.succeed(&["predict", "model", "b.svm", "--top", "1"]);
+        let labels: Vec<String> = parse_delimited(&found, b',')
+            .into_iter()
+            .map(|a| a.2)
+            .collect();
+        assert_eq!(labels, ["no", "yes"], "{more:?}");
+        let report = sandbox.json(&["evaluate", "model", "a.svm", "--json"]);
+        assert_eq!(report["accuracy"], 1.0);
+        sandbox.succeed(&["explain", "model", "--file", "b.svm", "--row", "2"]);
+        sandbox.succeed(&["inspect", "model"]);
+    }
+}
+
+#[test]
+fn every_output_format_holds_the_same_answers_with_their_ids() {
+    let sandbox = fitted();
+    let predict = ["predict", "mail.calibrant", "mail.csv", "--id", "id"];
+    let expected = parse_delimited(&sandbox.succeed(&predict), b',');
+    assert_eq!(expected.len(), 90 * 3);
+    let ids: Vec<&str> = expected
+        .iter()
+        .step_by(3)
+        .map(|answer| answer.0.as_str())
+        .collect();
+    assert_eq!(
+        ids,
+        (0..90)
+            .map(|number| format!("m{number}"))
+            .collect::<Vec<_>>()
+    );
+    for three in expected.chunks(3) {
+        assert!(three[0].3 >= three[1].3 && three[1].3 >= three[2].3);
+        assert_eq!(
+            three.iter().map(|answer| answer.1).collect::<Vec<_>>(),
+            [1, 2, 3]
+        );
+    }
+    let json = sandbox.succeed(&[&predict[..], &["--json"]].concat());
+    assert_eq!(parse_json_lines(&json), expected);
+    for name in [
+        "out.csv",
+        "out.tsv",
+        "out.jsonl",
+        "out.ndjson",
+        "out.parquet",
+    ] {
+        let shown = sandbox.succeed(&[&predict[..], &["-o", name]].concat());
+        assert_eq!(shown, "", "{name}");
+        let text = || String::from_utf8(sandbox.read(name)).unwrap();
+        let found = match name {
+            "out.csv" => parse_delimited(&text(), b','),
+            "out.tsv" => parse_delimited(&text(), b'\t'),
+            "out.parquet" => parse_parquet(&sandbox.path(name)),
+            _ => parse_json_lines(&text()),
+        };
+        assert_eq!(found, expected, "{name}");
+    }
+    for (top, count) in [("1", 90), ("2", 180), ("3", 270), ("99", 270)] {
+        let found = sandbox.succeed(&[&predict[..], &["--top", top]].concat());
+        let found = parse_delimited(&found, b',');
+        assert_eq!(found.len(), count);
+        assert!(found.iter().all(|answer| expected.contains(answer)));
+    }
+}
+
+#[test]
+fn documents_without_ids_are_numbered() {
+    let sandbox = fitted();
+    let found = sandbox.succeed(&["predict", "mail.calibrant", "mail.csv", "--top", "1"]);
+    let ids: Vec<String> = parse_delimited(&found, b',')
+        .into_iter()
+        .map(|a| a.0)
+        .collect();
+    assert_eq!(
+        ids,
+        (1..=90)
+            .map(|number| number.to_string())
+            .collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn ids_and_labels_with_every_kind_of_character_survive() {
+    let sandbox = Sandbox::new();
+    let odd = ["comma, \"quote\"", "tab\tbreak\nline", "🦀 é"];
+    let mut rows = String::new();
+    for (number, message) in messages(60, 3, 1).iter().enumerate() {
+        let label = odd[["corn", "money", "oil"]
+            .iter()
+            .position(|l| *l == message.labels[0])
+            .unwrap()];
+        let id = format!("{number} {}", odd[number % 3]);
+        rows += &format!(
+            "{}\n",
+            serde_json::json!({"id": id, "label": label, "text": message.text})
+        );
+    }
+    sandbox.write("odd.jsonl", rows);
+    sandbox.succeed(&["fit", "odd.jsonl", "-o", "model", "--id", "id"]);
+    let expected = parse_delimited(&sandbox.succeed(&["predict", "model", "odd.jsonl"]), b',');
+    assert_eq!(expected[0].0, format!("0 {}", odd[0]));
+    for name in ["out.csv", "out.tsv"] {
+        sandbox.succeed(&["predict", "model", "odd.jsonl", "-o", name]);
+        let text = String::from_utf8(sandbox.read(name)).unwrap();
+        let delimiter = if name == "out.csv" { b',' } else { b'\t' };
+        assert_eq!(parse_delimited(&text, delimiter), expected);
+    }
+    sandbox.succeed(&["explain", "model", "--class", odd[1], "corn", "oil"]);
+    let report = sandbox.json(&["evaluate", "model", "odd.jsonl", "--json"]);
+    assert_eq!(report["documents"], 60);
+}
+
+#[test]
+fn labels_in_lists_and_labels_with_a_separator_are_the_same_labels() {
+    let sandbox = Sandbox::new();
+    let messages = multi_label_messages(150, 1);
+    assert!(messages.iter().any(|message| message.labels.is_empty()));
+    sandbox.write("list.jsonl", json_lines(&messages, true));
+    sandbox.write("list.csv", csv(&messages));
+    let expected = answers_after_fit(&sandbox, "list.jsonl", &[]);
+    assert_eq!(expected.len(), 4 * 4);
+    let separator = ["--label-separator", ";"];
+    assert_eq!(
+        answers_after_fit(&sandbox, "list.csv", &separator),
+        expected
+    );
+    let report = sandbox.json(&["evaluate", "model", "list.csv", "--json"]);
+    assert_eq!(report["task"], "multi_label");
+    assert_eq!(report["decisions"], 600);
+    assert_eq!(report["log_loss_over"], "decisions");
+    assert!(report["accuracy"].is_null());
+    let some = [
+        "evaluate",
+        "model",
+        "list.csv",
+        "--json",
+        "--classes",
+        "oil,corn",
+    ];
+    let report = sandbox.json(&some);
+    assert_eq!(report["classes"].as_array().unwrap().len(), 2);
+    assert_eq!(report["decisions"], 300);
+}
+
+#[test]
+fn fields_that_a_model_learned_from_are_remembered() {
+    let sandbox = Sandbox::new();
+    let mut rows = "kind,head,body\n".to_owned();
+    for message in messages(60, 2, 1) {
+        let (head, body) = message.text.split_once(' ').unwrap();
+        rows += &format!("{},{head},{body}\n", message.labels[0]);
+    }
+    sandbox.write("a.csv", rows);
+    let fit = [
+        "fit",
+        "a.csv",
+        "--text",
+        "head,body",
+        "--label",
+        "kind",
+        "-o",
+        "m",
+    ];
+    sandbox.succeed(&fit);
+    let report = sandbox.json(&["evaluate", "m", "a.csv", "--json"]);
+    assert_eq!(report["documents"], 60);
+    sandbox.write("new.csv", "body,head\ncorn acre,bushel\n");
+    let found = parse_delimited(&sandbox.succeed(&["predict", "m", "new.csv"]), b',');
+    assert_eq!(found[0].2, "corn");
+}
+
+#[test]
+fn threads_and_the_order_of_rows_do_not_change_the_model() {
+    let sandbox = Sandbox::new();
+    let mut messages = messages(90, 3, 1);
+    sandbox.write("a.csv", csv(&messages));
+    messages.reverse();
+    sandbox.write("b.csv", csv(&messages));
+    sandbox.succeed(&["fit", "a.csv", "-o", "one", "--threads", "1"]);
+    sandbox.succeed(&["--threads", "3", "fit", "b.csv", "-o", "three"]);
+    assert!(sandbox.read("one") == sandbox.read("three"));
+}
