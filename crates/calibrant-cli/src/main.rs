@@ -36,7 +36,7 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
     if let Some(threads) = arguments.threads {
         // Fails only if a pool exists already, and nothing has made one yet.
         let _ = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.get())
+            .num_threads(usize::from(threads))
             .build_global();
     }
     match arguments.command {

@@ -39,15 +39,26 @@ impl CalibratorKind {
         }
     }
 
-    /// Fits the method, which must not be [`CalibratorKind::Auto`], to held-out scores.
-    fn fit(self, held_out: &HeldOutScores) -> Result<SavedCalibrator, FitError> {
-        Ok(match self {
-            Self::Platt | Self::Auto => SavedCalibrator::Platt(Platt.fit(held_out)?),
-            Self::AsymmetricLaplace => {
+    /// Fits the method, which must not be [`CalibratorKind::Auto`], to held-out scores, from a
+    /// calibrator that is near if there is one.
+    fn fit(
+        self,
+        held_out: &HeldOutScores,
+        start: Option<&SavedCalibrator>,
+    ) -> Result<SavedCalibrator, FitError> {
+        Ok(match (self, start) {
+            (Self::ThreePiece, Some(SavedCalibrator::ThreePiece(start))) => {
+                SavedCalibrator::ThreePiece(ThreePiece.fit_from(held_out, start)?)
+            }
+            (Self::ThreePiece, _) => SavedCalibrator::ThreePiece(ThreePiece.fit(held_out)?),
+            (Self::AsymmetricLaplace, _) => {
                 SavedCalibrator::AsymmetricLaplace(AsymmetricLaplaceMethod.fit(held_out)?)
             }
-            Self::ThreePiece => SavedCalibrator::ThreePiece(ThreePiece.fit(held_out)?),
-            Self::None => SavedCalibrator::Identity,
+            (Self::None, _) => SavedCalibrator::Identity,
+            (Self::Platt | Self::Auto, Some(SavedCalibrator::Platt(start))) => {
+                SavedCalibrator::Platt(Platt.fit_from(held_out, Some(start))?)
+            }
+            (Self::Platt | Self::Auto, _) => SavedCalibrator::Platt(Platt.fit(held_out)?),
         })
     }
 
@@ -62,27 +73,30 @@ impl CalibratorKind {
             vec![self]
         };
         let mut tried = Vec::new();
-        let mut best: Option<(Tried, Vec<Probability>)> = None;
+        let mut best: Option<(CalibratorKind, SavedCalibrator, Vec<Probability>)> = None;
         let mut failure = None;
         for method in candidates {
-            match method.cross_validate(held_out, &folds) {
-                Ok((log_loss, forecasts)) => {
-                    let this = Tried { method, log_loss };
-                    tried.push(this);
+            let tested = method.fit(held_out, None).and_then(|calibrator| {
+                let (log_loss, forecasts) = method.cross_validate(held_out, &folds, &calibrator)?;
+                Ok((calibrator, log_loss, forecasts))
+            });
+            match tested {
+                Ok((calibrator, log_loss, forecasts)) => {
+                    tried.push(Tried { method, log_loss });
                     let better = best
                         .as_ref()
-                        .is_none_or(|(_, others)| surely_better(held_out, &forecasts, others));
+                        .is_none_or(|(_, _, others)| surely_better(held_out, &forecasts, others));
                     if better {
-                        best = Some((this, forecasts));
+                        best = Some((method, calibrator, forecasts));
                     }
                 }
                 Err(error) => failure = Some(error),
             }
         }
         match (best, failure) {
-            (Some((Tried { method, .. }, cross_validated)), _) => Ok(Choice {
-                chosen: method,
-                calibrator: method.fit(held_out)?,
+            (Some((chosen, calibrator, cross_validated)), _) => Ok(Choice {
+                chosen,
+                calibrator,
                 tried,
                 cross_validated,
             }),
@@ -96,12 +110,13 @@ impl CalibratorKind {
         self,
         held_out: &HeldOutScores,
         folds: &[u8],
+        whole: &SavedCalibrator,
     ) -> Result<(f64, Vec<Probability>), FitError> {
         let (mut loss, mut total) = (0.0, 0.0);
         let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.len()];
         for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
             let rest = held_out.filtered(|example| folds[example] != fold);
-            let calibrator = self.fit(&rest)?;
+            let calibrator = self.fit(&rest, Some(whole))?;
             for (example, (score, label, weight)) in held_out.examples().enumerate() {
                 if folds[example] == fold {
                     forecasts[example] = calibrator.probability(score);

@@ -54,6 +54,17 @@ impl CalibrationMethod for Platt {
     type Calibrator = PlattCalibrator;
 
     fn fit(&self, held_out: &HeldOutScores) -> Result<PlattCalibrator, FitError> {
+        self.fit_from(held_out, None)
+    }
+}
+
+impl Platt {
+    /// Fits from a curve that is near, such as that of all folds for all but one.
+    pub(super) fn fit_from(
+        &self,
+        held_out: &HeldOutScores,
+        start: Option<&PlattCalibrator>,
+    ) -> Result<PlattCalibrator, FitError> {
         let positives = held_out.positives();
         if positives < 1 || positives == held_out.len() {
             let negatives = held_out.len() - positives;
@@ -67,7 +78,10 @@ impl CalibrationMethod for Platt {
         let (positive, negative) = held_out.class_weights();
         let targets = (1.0 / (negative + 2.0), (positive + 1.0) / (positive + 2.0));
         let scale = Standard::of(held_out);
-        let start = [held_out.ln_prior_odds(), 0.0];
+        let start = start.map_or([held_out.ln_prior_odds(), 0.0], |curve| {
+            let curve = scale.redo(curve);
+            [curve.intercept, curve.slope]
+        });
         let [intercept, slope] = newton_logistic("Platt's curve", start, || {
             held_out.examples().map(|(score, label, weight)| {
                 let target = if label { targets.1 } else { targets.0 };
@@ -127,6 +141,10 @@ impl Standard {
 
     pub(super) fn undo_score(&self, standardised: f64) -> f64 {
         self.mean + self.deviation * standardised
+    }
+
+    pub(super) fn redo_slope(&self, slope: f64) -> f64 {
+        slope * self.deviation
     }
 
     pub(super) fn undo_slope(&self, slope: f64) -> f64 {

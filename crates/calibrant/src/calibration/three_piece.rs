@@ -80,18 +80,31 @@ impl CalibrationMethod for ThreePiece {
     type Calibrator = ThreePieceCalibrator;
 
     fn fit(&self, held_out: &HeldOutScores) -> Result<ThreePieceCalibrator, FitError> {
-        let platt = Platt.fit(held_out)?;
+        self.fit_from(
+            held_out,
+            &ThreePieceCalibrator::straight(Platt.fit(held_out)?),
+        )
+    }
+}
+
+impl ThreePiece {
+    /// Fits from a curve that is near: Platt's, or that of all folds for all but one.
+    pub(super) fn fit_from(
+        &self,
+        held_out: &HeldOutScores,
+        start: &ThreePieceCalibrator,
+    ) -> Result<ThreePieceCalibrator, FitError> {
         let knots = positive_quantiles(held_out, [0.1, 0.5]);
         if knots[0] < knots[1] {
-            let both = bent(held_out, &platt, [Some(knots[0]), Some(knots[1])])?;
+            let both = bent(held_out, start, [Some(knots[0]), Some(knots[1])])?;
             if both.rises() {
                 return Ok(both);
             }
         }
-        let mut best = ThreePieceCalibrator::straight(platt);
+        let mut best = ThreePieceCalibrator::straight(Platt.fit_from(held_out, Some(&start.line))?);
         let mut least = log_loss(held_out, &best);
         for knot in knots {
-            let one = bent(held_out, &platt, [Some(knot), None])?;
+            let one = bent(held_out, &best, [Some(knot), None])?;
             let loss = log_loss(held_out, &one);
             if one.rises() && loss < least {
                 (best, least) = (one, loss);
@@ -108,19 +121,20 @@ fn log_loss(held_out: &HeldOutScores, calibrator: &impl Calibrator) -> f64 {
         .sum()
 }
 
-/// Fits a line with the given bends, from Platt's line.
+/// Fits a line with the given bends.
 fn bent(
     held_out: &HeldOutScores,
-    platt: &PlattCalibrator,
+    start: &ThreePieceCalibrator,
     knots: [Option<f64>; 2],
 ) -> Result<ThreePieceCalibrator, FitError> {
     let (positive, negative) = held_out.class_weights();
     let targets = (1.0 / (negative + 2.0), (positive + 1.0) / (positive + 2.0));
     let scale = Standard::of(held_out);
     let knots = knots.map(|knot| knot.map(|knot| scale.apply(knot)));
-    let start = scale.redo(platt);
+    let line = scale.redo(&start.line);
+    let changes = start.bends.map(|(_, change)| scale.redo_slope(change));
     let hinge = |z: f64, knot: Option<f64>| knot.map_or(0.0, |knot| (z - knot).max(0.0));
-    let start = [start.intercept, start.slope, 0.0, 0.0];
+    let start = [line.intercept, line.slope, changes[0], changes[1]];
     let [intercept, slope, first, second] =
         newton_logistic("the three-piece curve", start, || {
             held_out.examples().map(|(score, label, weight)| {

@@ -53,10 +53,9 @@ impl<const L: usize> LaneWeights<L> {
         assert!(self.covers(row) && row.columns.len() == row.values.len());
         // Four sums a lane, so that an addition need not wait for the one before.
         let mut sums = [[0f32; L]; 4];
-        let columns = row.columns.chunks_exact(4);
-        let values = row.values.chunks_exact(4);
-        let tail = columns.remainder().iter().zip(values.remainder());
-        for (column, value) in columns.zip(values) {
+        let (columns, last_columns) = row.columns.as_chunks::<4>();
+        let (values, last_values) = row.values.as_chunks::<4>();
+        for (column, value) in columns.iter().zip(values) {
             for place in 0..4 {
                 // SAFETY: columns rise strictly (an invariant of rows) and the last was just
                 // checked to be inside the table.
@@ -66,7 +65,7 @@ impl<const L: usize> LaneWeights<L> {
                 }
             }
         }
-        for (&column, &value) in tail {
+        for (&column, &value) in last_columns.iter().zip(last_values) {
             let weights = &self.values[column as usize];
             for lane in 0..L {
                 sums[0][lane] += weights[lane] * value;

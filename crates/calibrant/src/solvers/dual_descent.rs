@@ -148,8 +148,7 @@ pub fn solve_side_by_side<const L: usize>(
     let mut random = Random::from_seed(seed);
     for pass in 1.. {
         descent.pass(&mut random);
-        descent.settle(pass, limits);
-        if descent.states.iter().all(|state| state.end.is_some()) {
+        if descent.settle(pass, limits) {
             break;
         }
     }
@@ -168,13 +167,16 @@ pub fn solve_side_by_side<const L: usize>(
             duals,
             weights: weights.lane(lane),
             bias: biases[lane],
-            // Every problem has an end once the loop is over.
-            convergence: state.end.unwrap_or(Convergence {
-                converged: false,
-                passes: 0,
-                objective: f64::NAN,
-                relative_gap: f64::INFINITY,
-            }),
+            convergence: match state.stage {
+                Stage::Ended(convergence) => convergence,
+                // The loop goes on until every problem has ended.
+                _ => Convergence {
+                    converged: false,
+                    passes: 0,
+                    objective: f64::NAN,
+                    relative_gap: f64::INFINITY,
+                },
+            },
         })
         .collect()
 }
@@ -201,7 +203,20 @@ struct LaneState {
     settled: f64,
     /// Whether some variables are left alone.
     partial: bool,
-    end: Option<Convergence>,
+    stage: Stage,
+}
+
+/// Problems wait for each other where all rows are looked at, so that one look serves all.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Stage {
+    /// Its variables are being solved for.
+    Moving,
+    /// Settled but for variables that were left alone.
+    Settled,
+    /// Settled with all variables: the gap can be measured.
+    Ready,
+    /// Done.
+    Ended(Convergence),
 }
 
 impl LaneState {
@@ -251,7 +266,7 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
                 spread: 0.0,
                 settled: 0.1,
                 partial,
-                end: None,
+                stage: Stage::Moving,
             };
             descent.states.push(state);
         }
@@ -319,6 +334,9 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
         }
         self.order = order;
         for (state, (lowest, highest)) in self.states.iter_mut().zip(ranges) {
+            if state.stage != Stage::Moving {
+                continue;
+            }
             state.spread = (highest.max(0.0) - lowest.min(0.0)).max(0.0);
             state.bounds = (
                 if lowest < 0.0 {
@@ -335,56 +353,76 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
         }
     }
 
-    /// Looks at the problems that have settled: all their variables come back, or the gap decides.
-    fn settle(&mut self, pass: usize, limits: &SolverLimits) {
+    /// Looks at the problems that have settled; true when all have ended.
+    fn settle(&mut self, pass: usize, limits: &SolverLimits) -> bool {
         let out_of_time = pass >= limits.max_passes;
-        let mut to_measure = Vec::new();
         for lane in 0..self.states.len() {
-            let state = &self.states[lane];
-            if state.end.is_some() || (state.spread > state.settled && !out_of_time) {
-                continue;
-            }
-            if state.partial && !out_of_time {
-                self.wake(lane);
-            } else {
-                to_measure.push(lane);
+            let state = &mut self.states[lane];
+            if state.stage == Stage::Moving && (state.spread <= state.settled || out_of_time) {
+                state.stage = if state.partial {
+                    Stage::Settled
+                } else {
+                    Stage::Ready
+                };
+                self.moving
+                    .iter_mut()
+                    .for_each(|bits| *bits &= !(1 << lane));
             }
         }
-        if !to_measure.is_empty() {
-            let objectives = self.objectives();
-            for lane in to_measure {
-                let (primal, dual) = objectives[lane];
-                let relative_gap = if primal > 0.0 {
-                    (primal - dual).max(0.0) / primal
-                } else {
-                    0.0
-                };
-                let converged = relative_gap <= limits.relative_gap;
-                if converged || out_of_time {
-                    self.states[lane].end = Some(Convergence {
-                        converged,
-                        passes: pass,
-                        objective: primal,
-                        relative_gap,
-                    });
-                    self.moving
-                        .iter_mut()
-                        .for_each(|bits| *bits &= !(1 << lane));
-                } else {
-                    self.states[lane].settled *= 0.3;
-                    self.wake(lane);
+        if self.states.iter().all(|state| state.stage != Stage::Moving) {
+            let settled = |state: &LaneState| state.stage == Stage::Settled;
+            if self.states.iter().any(settled) && !out_of_time {
+                for lane in 0..self.states.len() {
+                    if settled(&self.states[lane]) {
+                        self.wake(lane);
+                    }
                 }
+            } else {
+                self.measure(pass, limits, out_of_time);
             }
         }
         self.gather();
+        self.states
+            .iter()
+            .all(|state| matches!(state.stage, Stage::Ended(_)))
+    }
+
+    /// The gap decides: a problem has ended, or goes on with a tighter idea of settled.
+    fn measure(&mut self, pass: usize, limits: &SolverLimits, out_of_time: bool) {
+        let objectives = self.objectives();
+        for (lane, (primal, dual)) in objectives.into_iter().enumerate() {
+            if matches!(self.states[lane].stage, Stage::Ended(_)) {
+                continue;
+            }
+            let relative_gap = if primal > 0.0 {
+                (primal - dual).max(0.0) / primal
+            } else {
+                0.0
+            };
+            let converged = relative_gap <= limits.relative_gap;
+            if converged || out_of_time {
+                let end = Convergence {
+                    converged,
+                    passes: pass,
+                    objective: primal,
+                    relative_gap,
+                };
+                self.states[lane].stage = Stage::Ended(end);
+            } else {
+                self.states[lane].settled *= 0.3;
+                self.wake(lane);
+            }
+        }
     }
 
     fn wake(&mut self, lane: usize) {
         for &row in self.problem.members {
             self.moving[row as usize] |= 1 << lane;
         }
-        self.states[lane].bounds = LaneState::OPEN;
-        self.states[lane].partial = false;
+        let state = &mut self.states[lane];
+        state.bounds = LaneState::OPEN;
+        state.partial = false;
+        state.stage = Stage::Moving;
     }
 
     /// The primal and the dual objective of each problem.
