@@ -67,9 +67,11 @@ class Report:
 
 
 def figure(value):
-    """Three digits that count, more for large numbers."""
+    """Enough digits to compare, however large or small the number."""
     if value is None:
         return "–"
     if abs(value) >= 100:
         return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) < 0.1 else f"{value:.4g}" if abs(value) < 1 else f"{value:.3g}"
+    if abs(value) >= 1:
+        return f"{value:.2f}"
+    return f"{value:.4f}" if abs(value) >= 0.1 else f"{value:.3g}"
