@@ -20,6 +20,9 @@ use clap::{CommandFactory, Parser};
 use arguments::{Arguments, Command};
 use error::CliError;
 
+/// More threads than any machine has cores would only fight over them, or never all start.
+const MOST_THREADS: usize = 1024;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match run(arguments) {
@@ -36,7 +39,7 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
     if let Some(threads) = arguments.threads {
         // Fails only if a pool exists already, and nothing has made one yet.
         let _ = rayon::ThreadPoolBuilder::new()
-            .num_threads(usize::from(threads))
+            .num_threads(threads.get().min(MOST_THREADS))
             .build_global();
     }
     match arguments.command {

@@ -110,6 +110,11 @@ pub enum FitError {
         /// The size of the gradient where it stopped.
         gradient: f64,
     },
+    /// Something became infinite, and a model that holds it could not be read again.
+    #[error(
+        "numbers grew beyond all bounds; use smaller feature values, document weights or prices"
+    )]
+    Overflow,
     /// Folds could not be made.
     #[error(transparent)]
     Folds(#[from] crate::corpus::FoldError),

@@ -7,8 +7,8 @@ use calibrant::FitError;
 use calibrant::calibration::CalibratorKind;
 use calibrant::corpus::{Content, Document};
 use calibrant::numeric::Random;
-use calibrant::pipeline::{FitSettings, Model};
-use calibrant::scorers::NaiveBayesKind;
+use calibrant::pipeline::{Classifier, FitSettings, Model};
+use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayesKind};
 use common::{
     check_probabilities, document, documents, fit_batches, fitted, learners, multi_label_documents,
     naive_bayes, setups, with_classifier,
@@ -279,7 +279,8 @@ fn strange_corpora_are_learned_from() {
                 // Where documents are all alike, no term can be selected.
                 Err(FitError::NoFeatures) if settings.selection.is_some() => {}
                 // Features near the end of `f32` may overflow; that is said, not guessed around.
-                Err(FitError::BadScore { .. }) if corpus == "large features" => {}
+                Err(FitError::BadScore { .. } | FitError::Overflow)
+                    if corpus == "large features" => {}
                 Err(error) => panic!("{corpus}, {name}: {error}"),
             }
         }
@@ -307,6 +308,47 @@ fn values_that_are_no_numbers_are_refused_without_a_panic() {
             let outcome = fit_batches(&documents, &settings, 9);
             let refused = matches!(outcome, Err(FitError::BadSetting { .. }));
             assert!(refused, "{name} learned with weight {weight}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_fitted_with_numbers_without_measure_can_be_opened_or_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let plain = documents(40, 2, 20, 1);
+    for weight in [1e-308, 1e300, 1e308] {
+        let mut weighted = plain.clone();
+        weighted[..30].iter_mut().for_each(|d| d.weight = weight);
+        for (name, settings) in learners() {
+            for calibrator in [CalibratorKind::Auto, CalibratorKind::None] {
+                let settings = FitSettings {
+                    calibrator,
+                    ..settings.clone()
+                };
+                if let Ok(model) = fit_batches(&weighted, &settings, 9) {
+                    model.save(&path).unwrap();
+                    let opened = Model::open(&path);
+                    assert!(opened.is_ok(), "{name}, {weight}: {opened:?}");
+                }
+            }
+        }
+    }
+    for c in [1e-308, 1e200, 1e300, f64::MAX] {
+        for classifier in [
+            Classifier::LinearSvm(LinearSvm {
+                c,
+                ..LinearSvm::default()
+            }),
+            Classifier::LogisticRegression(LogisticRegression {
+                c,
+                ..LogisticRegression::default()
+            }),
+        ] {
+            if let Ok(model) = fit_batches(&plain, &with_classifier(classifier), 9) {
+                model.save(&path).unwrap();
+                assert!(Model::open(&path).is_ok(), "{classifier:?}");
+            }
         }
     }
 }

@@ -18,8 +18,8 @@ pub(crate) use reading::ReadArguments;
 #[command(name = "calibrant", version, about, max_term_width = 100)]
 pub(crate) struct Arguments {
     /// Threads to use (all cores by default); results do not depend on it
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

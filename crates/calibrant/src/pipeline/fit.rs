@@ -1,12 +1,15 @@
 //! Training documents to a calibrated model.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::calibrate_classes::{calibrate_outputs, combine};
 use super::extractor::FeatureExtractor;
 use super::fit_scorer::Training;
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
 use super::training_corpus::PreparedCorpus;
 use super::{ClassWeights, Classifier, FitSettings, Model, TrainingCorpus};
-use crate::calibration::HeldOutScores;
+use crate::calibration::{HeldOutScores, SavedCalibrator};
 use crate::corpus::{Fields, Folds};
 use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::multiclass::{ClassFactors, ClassLabels};
@@ -117,10 +120,12 @@ pub fn fit(
         vocabulary: fit.vocabulary,
         weighting: fit.weighting,
     };
-    let calibrators = outputs
+    let calibrators: Vec<SavedCalibrator> = outputs
         .into_iter()
         .map(|output| output.calibrator)
         .collect();
+    check_survives(&summary)?;
+    check_survives(&calibrators)?;
     Ok(Model::new(
         settings,
         fields,
@@ -129,6 +134,14 @@ pub fn fit(
         calibrators,
         summary,
     ))
+}
+
+/// JSON has no infinities: what holds one is better refused now than when it is opened.
+fn check_survives<T: Serialize + DeserializeOwned>(value: &T) -> Result<(), FitError> {
+    serde_json::to_string(value)
+        .and_then(|json| serde_json::from_str::<T>(&json))
+        .map(|_| ())
+        .map_err(|_| FitError::Overflow)
 }
 
 /// Numbered features come with values of their own, which are left as they are unless a weighting
