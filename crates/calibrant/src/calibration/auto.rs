@@ -50,6 +50,9 @@ impl CalibratorKind {
             (Self::ThreePiece, Some(SavedCalibrator::ThreePiece(start))) => {
                 SavedCalibrator::ThreePiece(ThreePiece.fit_from(held_out, start)?)
             }
+            (Self::ThreePiece, Some(SavedCalibrator::Platt(start))) => {
+                SavedCalibrator::ThreePiece(ThreePiece.fit_bending(held_out, *start)?)
+            }
             (Self::ThreePiece, _) => SavedCalibrator::ThreePiece(ThreePiece.fit(held_out)?),
             (Self::AsymmetricLaplace, _) => {
                 SavedCalibrator::AsymmetricLaplace(AsymmetricLaplaceMethod.fit(held_out)?)
@@ -72,83 +75,93 @@ impl CalibratorKind {
         } else {
             vec![self]
         };
+        let total: f64 = held_out.weights().iter().sum();
         let mut tried = Vec::new();
-        let mut best: Option<(CalibratorKind, SavedCalibrator, Vec<Probability>)> = None;
+        let mut best: Option<(Choice, Vec<f64>)> = None;
+        let mut straight = None;
         let mut failure = None;
         for method in candidates {
-            let tested = method.fit(held_out, None).and_then(|calibrator| {
-                let (log_loss, forecasts) = method.cross_validate(held_out, &folds, &calibrator)?;
-                Ok((calibrator, log_loss, forecasts))
-            });
-            match tested {
-                Ok((calibrator, log_loss, forecasts)) => {
-                    tried.push(Tried { method, log_loss });
-                    let better = best
-                        .as_ref()
-                        .is_none_or(|(_, _, others)| surely_better(held_out, &forecasts, others));
-                    if better {
-                        best = Some((method, calibrator, forecasts));
-                    }
+            let tested = method
+                .fit(held_out, straight.as_ref())
+                .and_then(|calibrator| {
+                    Ok((
+                        calibrator,
+                        method.cross_validate(held_out, &folds, &calibrator)?,
+                    ))
+                });
+            let (calibrator, cross_validated) = match tested {
+                Ok(tested) => tested,
+                Err(error) => {
+                    failure = Some(error);
+                    continue;
                 }
-                Err(error) => failure = Some(error),
+            };
+            if method == Self::Platt {
+                straight = Some(calibrator);
+            }
+            let losses: Vec<f64> = held_out
+                .examples()
+                .zip(&cross_validated)
+                .map(|((_, label, weight), forecast)| weight * forecast.log_loss(label))
+                .collect();
+            tried.push(Tried {
+                method,
+                log_loss: losses.iter().sum::<f64>() / total,
+            });
+            if best
+                .as_ref()
+                .is_none_or(|(_, others)| surely_better(&losses, others))
+            {
+                let choice = Choice {
+                    chosen: method,
+                    calibrator,
+                    tried: Vec::new(),
+                    cross_validated,
+                };
+                best = Some((choice, losses));
             }
         }
         match (best, failure) {
-            (Some((chosen, calibrator, cross_validated)), _) => Ok(Choice {
-                chosen,
-                calibrator,
-                tried,
-                cross_validated,
-            }),
+            (Some((choice, _)), _) => Ok(Choice { tried, ..choice }),
             (None, Some(error)) => Err(error),
             (None, None) => Err(FitError::NoDocuments),
         }
     }
 
-    /// Mean log loss (nats) on each fold of curves fitted to the other folds, and their forecasts.
+    /// What curves fitted to the other folds say of each fold; they start from the whole's curve.
     fn cross_validate(
         self,
         held_out: &HeldOutScores,
         folds: &[u8],
         whole: &SavedCalibrator,
-    ) -> Result<(f64, Vec<Probability>), FitError> {
-        let (mut loss, mut total) = (0.0, 0.0);
+    ) -> Result<Vec<Probability>, FitError> {
         let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.len()];
         for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
             let rest = held_out.filtered(|example| folds[example] != fold);
             let calibrator = self.fit(&rest, Some(whole))?;
-            for (example, (score, label, weight)) in held_out.examples().enumerate() {
+            for (example, &score) in held_out.scores().iter().enumerate() {
                 if folds[example] == fold {
                     forecasts[example] = calibrator.probability(score);
-                    loss += weight * forecasts[example].log_loss(label);
-                    total += weight;
                 }
             }
         }
-        Ok((loss / total, forecasts))
+        Ok(forecasts)
     }
 }
 
-/// Whether forecasts are better than those of a simpler method by more than the standard error of
+/// Whether losses are less than those of a simpler method by more than the standard error of
 /// the difference: a smaller gain may be luck, and flexible curves have more of it.
-fn surely_better(
-    held_out: &HeldOutScores,
-    forecasts: &[Probability],
-    simpler: &[Probability],
-) -> bool {
+fn surely_better(losses: &[f64], simpler: &[f64]) -> bool {
+    let count = losses.len() as f64;
     let gains = || {
-        held_out.examples().zip(forecasts.iter().zip(simpler)).map(
-            |((_, label, weight), (this, other))| {
-                (other.log_loss(label) - this.log_loss(label), weight)
-            },
-        )
+        simpler
+            .iter()
+            .zip(losses)
+            .map(|(simpler, loss)| simpler - loss)
     };
-    let total: f64 = held_out.weights().iter().sum();
-    let mean = gains().map(|(gain, weight)| weight * gain).sum::<f64>() / total;
-    let variance = gains()
-        .map(|(gain, weight)| (weight / total * (gain - mean)).powi(2))
-        .sum::<f64>();
-    mean > variance.sqrt()
+    let mean = gains().sum::<f64>() / count;
+    let squares = gains().map(|gain| (gain - mean).powi(2)).sum::<f64>();
+    mean > squares.sqrt() / count
 }
 
 /// A method and how well it forecast.

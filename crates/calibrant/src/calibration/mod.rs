@@ -17,7 +17,6 @@ pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
 pub use three_piece::{ThreePiece, ThreePieceCalibrator};
 
-use platt::Standard;
 use serde::{Deserialize, Serialize};
 
 use crate::{FitError, Probability};

@@ -78,11 +78,19 @@ impl Platt {
         let (positive, negative) = held_out.class_weights();
         let targets = (1.0 / (negative + 2.0), (positive + 1.0) / (positive + 2.0));
         let scale = Standard::of(held_out);
-        let start = start.map_or([held_out.ln_prior_odds(), 0.0], |curve| {
-            let curve = scale.redo(curve);
-            [curve.intercept, curve.slope]
-        });
-        let [intercept, slope] = newton_logistic("Platt's curve", start, || {
+        let tolerance = if start.is_some() {
+            FOLD_TOLERANCE
+        } else {
+            TOLERANCE
+        };
+        let start = start.map_or_else(
+            || scale.guess(held_out),
+            |curve| {
+                let curve = scale.redo(curve);
+                [curve.intercept, curve.slope]
+            },
+        );
+        let [intercept, slope] = newton_logistic("Platt's curve", start, tolerance, || {
             held_out.examples().map(|(score, label, weight)| {
                 let target = if label { targets.1 } else { targets.0 };
                 ([1.0, scale.apply(score)], target, weight)
@@ -91,6 +99,10 @@ impl Platt {
         Ok(scale.undo(slope, intercept))
     }
 }
+
+/// For curves that are kept, and for those that only forecast their fold.
+pub(super) const TOLERANCE: f64 = 1e-9;
+pub(super) const FOLD_TOLERANCE: f64 = 1e-6;
 
 /// Centre and spread of scores, so that Newton's method sees numbers near one whatever the
 /// scorer's units are.
@@ -129,6 +141,28 @@ impl Standard {
     #[inline]
     pub(super) fn apply(&self, score: f64) -> f64 {
         (score - self.mean) / self.deviation
+    }
+
+    /// Where to start: the curve if both classes' standardised scores were normal with one variance.
+    fn guess(&self, held_out: &HeldOutScores) -> [f64; 2] {
+        let mut sums = [[0.0; 3]; 2];
+        for (score, label, weight) in held_out.examples() {
+            let z = self.apply(score);
+            let sums = &mut sums[usize::from(label)];
+            sums[0] += weight;
+            sums[1] += weight * z;
+            sums[2] += weight * z * z;
+        }
+        let [negative, positive] =
+            sums.map(|[weight, sum, squares]| (sum / weight, squares - sum * sum / weight));
+        let variance = (negative.1 + positive.1) / (sums[0][0] + sums[1][0]);
+        let slope = ((positive.0 - negative.0) / variance.max(1e-3)).clamp(-20.0, 20.0);
+        let prior = held_out.ln_prior_odds();
+        if slope.is_finite() {
+            [prior - slope * (positive.0 + negative.0) / 2.0, slope]
+        } else {
+            [prior, 0.0]
+        }
     }
 
     /// A curve over scores as one over standardised scores.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HeldOutScores, PlattCalibrator, Standard};
+use super::platt::{Standard, TOLERANCE};
+use super::{HeldOutScores, PlattCalibrator};
 use crate::FitError;
 use crate::solvers::newton_logistic;
 
@@ -61,16 +62,17 @@ impl PooledCurve {
         });
         let targets = (1.0 / (totals.1 + 2.0), (totals.0 + 1.0) / (totals.0 + 2.0));
         let start = [((totals.0 + 1.0) / (totals.1 + 1.0)).ln(), 0.0, 0.0];
-        let [intercept, slope, prior_factor] = newton_logistic("the pooled curve", start, || {
-            usable.iter().zip(&priors).flat_map(|(class, prior)| {
-                let prior = if distinct { prior - prior_mean } else { 0.0 };
-                let scale = &scale;
-                class.examples().map(move |(score, label, weight)| {
-                    let target = if label { targets.1 } else { targets.0 };
-                    ([1.0, scale.apply(score), prior], target, weight)
+        let [intercept, slope, prior_factor] =
+            newton_logistic("the pooled curve", start, TOLERANCE, || {
+                usable.iter().zip(&priors).flat_map(|(class, prior)| {
+                    let prior = if distinct { prior - prior_mean } else { 0.0 };
+                    let scale = &scale;
+                    class.examples().map(move |(score, label, weight)| {
+                        let target = if label { targets.1 } else { targets.0 };
+                        ([1.0, scale.apply(score), prior], target, weight)
+                    })
                 })
-            })
-        })?;
+            })?;
         let curve = scale.undo(slope, intercept);
         let prior_factor = if distinct { prior_factor } else { 1.0 };
         Ok(Some(Self {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CalibrationMethod, Calibrator, HeldOutScores, Platt, PlattCalibrator, Standard};
+use super::platt::{FOLD_TOLERANCE, Standard, TOLERANCE};
+use super::{CalibrationMethod, Calibrator, HeldOutScores, Platt, PlattCalibrator};
 use crate::solvers::newton_logistic;
 use crate::{FitError, Probability};
 
@@ -80,37 +81,56 @@ impl CalibrationMethod for ThreePiece {
     type Calibrator = ThreePieceCalibrator;
 
     fn fit(&self, held_out: &HeldOutScores) -> Result<ThreePieceCalibrator, FitError> {
-        self.fit_from(
-            held_out,
-            &ThreePieceCalibrator::straight(Platt.fit(held_out)?),
-        )
+        self.fit_bending(held_out, Platt.fit(held_out)?)
     }
 }
 
 impl ThreePiece {
-    /// Fits from a curve that is near: Platt's, or that of all folds for all but one.
-    pub(super) fn fit_from(
+    /// Fits by bending Platt's curve of the same examples.
+    pub(super) fn fit_bending(
         &self,
         held_out: &HeldOutScores,
-        start: &ThreePieceCalibrator,
+        platt: PlattCalibrator,
     ) -> Result<ThreePieceCalibrator, FitError> {
+        let mut best = ThreePieceCalibrator::straight(platt);
         let knots = positive_quantiles(held_out, [0.1, 0.5]);
         if knots[0] < knots[1] {
-            let both = bent(held_out, start, [Some(knots[0]), Some(knots[1])])?;
+            let both = bent(held_out, &best, knots.map(Some), TOLERANCE)?;
             if both.rises() {
                 return Ok(both);
             }
         }
-        let mut best = ThreePieceCalibrator::straight(Platt.fit_from(held_out, Some(&start.line))?);
         let mut least = log_loss(held_out, &best);
         for knot in knots {
-            let one = bent(held_out, &best, [Some(knot), None])?;
+            let one = bent(
+                held_out,
+                &ThreePieceCalibrator::straight(platt),
+                [Some(knot), None],
+                TOLERANCE,
+            )?;
             let loss = log_loss(held_out, &one);
             if one.rises() && loss < least {
                 (best, least) = (one, loss);
             }
         }
         Ok(best)
+    }
+
+    /// Fits all folds but one from the curve of all: as many bends, in the same places.
+    pub(super) fn fit_from(
+        &self,
+        held_out: &HeldOutScores,
+        whole: &ThreePieceCalibrator,
+    ) -> Result<ThreePieceCalibrator, FitError> {
+        let knots = whole
+            .bends
+            .map(|(at, change)| (change != 0.0).then_some(at));
+        if knots == [None, None] {
+            return Ok(ThreePieceCalibrator::straight(
+                Platt.fit_from(held_out, Some(&whole.line))?,
+            ));
+        }
+        bent(held_out, whole, knots, FOLD_TOLERANCE)
     }
 }
 
@@ -126,6 +146,7 @@ fn bent(
     held_out: &HeldOutScores,
     start: &ThreePieceCalibrator,
     knots: [Option<f64>; 2],
+    tolerance: f64,
 ) -> Result<ThreePieceCalibrator, FitError> {
     let (positive, negative) = held_out.class_weights();
     let targets = (1.0 / (negative + 2.0), (positive + 1.0) / (positive + 2.0));
@@ -136,7 +157,7 @@ fn bent(
     let hinge = |z: f64, knot: Option<f64>| knot.map_or(0.0, |knot| (z - knot).max(0.0));
     let start = [line.intercept, line.slope, changes[0], changes[1]];
     let [intercept, slope, first, second] =
-        newton_logistic("the three-piece curve", start, || {
+        newton_logistic("the three-piece curve", start, tolerance, || {
             held_out.examples().map(|(score, label, weight)| {
                 let z = scale.apply(score);
                 let target = if label { targets.1 } else { targets.0 };

@@ -130,7 +130,14 @@ impl FittedWeighting {
 
     /// Turns one row of counts into values, in place.
     pub fn apply_row(&self, columns: &[u32], values: &mut [f32]) {
-        let log_tf = |tf: f64| if tf > 0.0 { 1.0 + tf.ln() } else { tf };
+        // Most terms come once: no logarithm for those.
+        let log_tf = |tf: f64| {
+            if tf > 0.0 && tf != 1.0 {
+                1.0 + tf.ln()
+            } else {
+                tf
+            }
+        };
         let idf = |column: u32| self.idf[column as usize];
         let each = |values: &mut [f32], weight: &dyn Fn(u32, f64) -> f64| {
             for (&column, value) in columns.iter().zip(values) {
@@ -160,9 +167,10 @@ impl FittedWeighting {
                 .sum::<f64>()
                 .sqrt();
             if norm > 0.0 && norm.is_finite() {
+                let scale = 1.0 / norm;
                 values
                     .iter_mut()
-                    .for_each(|v| *v = (f64::from(*v) / norm) as f32);
+                    .for_each(|v| *v = (f64::from(*v) * scale) as f32);
             }
         }
     }

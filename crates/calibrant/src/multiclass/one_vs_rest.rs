@@ -19,17 +19,6 @@ pub struct ClassFactors {
     pub by_output: Vec<(f64, f64)>,
 }
 
-impl ClassFactors {
-    fn weights(&self, output: usize, labels: &[bool], weights: &[f64]) -> Vec<f64> {
-        let (positive, negative) = self.by_output[output];
-        labels
-            .iter()
-            .zip(weights)
-            .map(|(&label, weight)| weight * if label { positive } else { negative })
-            .collect()
-    }
-}
-
 /// How many classes are solved side by side: their weights of a feature fill a vector register.
 const LANES: usize = 4;
 
@@ -69,17 +58,16 @@ impl OneVsRest<'_> {
             .iter()
             .map(|&output| {
                 let labels = self.labels.membership(self.labels.class_of_output(output));
-                let weights = self.factors.weights(output, &labels, self.weights);
                 LaneData {
                     labels,
-                    weights,
+                    factors: self.factors.by_output[output],
                     start: starts.map(|starts| starts[output].as_slice()),
                 }
             })
             .collect();
         match lanes.len() {
-            1 => learner.fit_lanes::<1>(rows, members, &lanes),
-            _ => learner.fit_lanes::<LANES>(rows, members, &lanes),
+            1 => learner.fit_lanes::<1>(rows, self.weights, members, &lanes),
+            _ => learner.fit_lanes::<LANES>(rows, self.weights, members, &lanes),
         }
     }
 
@@ -151,15 +139,20 @@ impl OneVsRest<'_> {
             };
             Ok(fits.into_iter().map(scored).collect())
         };
-        // Enough classes keep all threads busy with one fold's rows in memory at a time.
-        let parts: Vec<_> = if duals.len() >= LANES * rayon::current_num_threads() {
-            (0..folds.count()).map(one_fold).collect::<Result<_, _>>()?
-        } else {
-            (0..folds.count())
-                .into_par_iter()
-                .map(one_fold)
-                .collect::<Result<_, _>>()?
-        };
+        // As many folds at once as keep all threads busy, and no more: each holds rows of its own.
+        let blocks = duals.len().div_ceil(LANES);
+        let at_once = (4 * rayon::current_num_threads())
+            .div_ceil(blocks)
+            .min(folds.count());
+        let mut parts = Vec::with_capacity(folds.count());
+        for first in (0..folds.count()).step_by(at_once) {
+            let some = first..(first + at_once).min(folds.count());
+            parts.extend(
+                some.into_par_iter()
+                    .map(one_fold)
+                    .collect::<Result<Vec<_>, _>>()?,
+            );
+        }
 
         let mut out_of_fold = vec![vec![0.0; everyone.len()]; duals.len()];
         for (fold, part) in parts.into_iter().enumerate() {

@@ -117,10 +117,11 @@ impl<'a> PreparedRows<'a> {
         }
     }
 
-    fn problem(&'a self, members: &'a [u32]) -> LinearProblem<'a> {
+    fn problem(&'a self, weights: &'a [f64], members: &'a [u32]) -> LinearProblem<'a> {
         LinearProblem {
             rows: self.rows,
             squared_norms: &self.squared_norms,
+            weights,
             members,
         }
     }
@@ -151,10 +152,11 @@ impl From<LaneSolution> for DualFit {
     }
 }
 
-/// One problem as a learner is given it: labels, weights, and the whole's solution for a fold.
+/// One problem as a learner is given it: labels, how much more its sides count, and the whole's
+/// solution for a fold.
 pub(crate) struct LaneData<'a> {
     pub(crate) labels: Vec<bool>,
-    pub(crate) weights: Vec<f64>,
+    pub(crate) factors: (f64, f64),
     pub(crate) start: Option<&'a [f64]>,
 }
 
@@ -174,6 +176,7 @@ pub(crate) trait DualLearner: Sync {
     fn fit_lanes<const L: usize>(
         &self,
         rows: &PreparedRows<'_>,
+        weights: &[f64],
         members: &[u32],
         lanes: &[LaneData<'_>],
     ) -> Result<Vec<DualFit>, FitError> {
@@ -185,10 +188,6 @@ pub(crate) trait DualLearner: Sync {
                 value: price.to_string(),
             });
         }
-        let costs: Vec<Vec<f64>> = lanes
-            .iter()
-            .map(|lane| lane.weights.iter().map(|weight| price * weight).collect())
-            .collect();
         let of_fold = lanes.iter().any(|lane| lane.start.is_some());
         let limits = if of_fold {
             self.limits().for_fold()
@@ -197,18 +196,14 @@ pub(crate) trait DualLearner: Sync {
         };
         let lanes: Vec<Lane<'_>> = lanes
             .iter()
-            .zip(&costs)
-            .map(|(lane, costs)| Lane {
+            .map(|lane| Lane {
                 labels: &lane.labels,
-                costs,
+                prices: (price * lane.factors.0, price * lane.factors.1),
                 start: lane.start,
             })
             .collect();
-        Ok(self
-            .solve::<L>(&rows.problem(members), &lanes, &limits)
-            .into_iter()
-            .map(DualFit::from)
-            .collect())
+        let solutions = self.solve::<L>(&rows.problem(weights, members), &lanes, &limits);
+        Ok(solutions.into_iter().map(DualFit::from).collect())
     }
 }
 
@@ -259,10 +254,12 @@ fn fit_one<T: DualLearner>(
 ) -> Result<DualFit, FitError> {
     let lane = LaneData {
         labels: data.labels().to_vec(),
-        weights: data.weights().to_vec(),
+        factors: (1.0, 1.0),
         start,
     };
-    Ok(learner.fit_lanes::<1>(rows, members, &[lane])?.remove(0))
+    Ok(learner
+        .fit_lanes::<1>(rows, data.weights(), members, &[lane])?
+        .remove(0))
 }
 
 impl<T: DualLearner> Learner for T {

@@ -18,6 +18,8 @@ pub struct LinearProblem<'a> {
     pub rows: &'a SparseMatrix,
     /// `|x_i|²` of each row.
     pub squared_norms: &'a [f64],
+    /// How much each row counts: `C_i` is this times the side's price.
+    pub weights: &'a [f64],
     /// The rows that are learned from, rising.
     pub members: &'a [u32],
 }
@@ -27,18 +29,11 @@ pub struct LinearProblem<'a> {
 pub struct Lane<'a> {
     /// Whether each row is positive (`y = 1`) or negative (`y = -1`).
     pub labels: &'a [bool],
-    /// `C_i`, the price of each row's loss.
-    pub costs: &'a [f64],
+    /// The price of a positive row's loss and of a negative one's.
+    pub prices: (f64, f64),
     /// Dual variables of a similar problem to start from; those of rows that are no members are
     /// taken as zero.
     pub start: Option<&'a [f64]>,
-}
-
-impl Lane<'_> {
-    #[inline]
-    fn sign(&self, row: usize) -> f64 {
-        if self.labels[row] { 1.0 } else { -1.0 }
-    }
 }
 
 /// The answer to one problem.
@@ -153,18 +148,17 @@ pub fn solve_side_by_side<const L: usize>(
         }
     }
     let Descent {
-        duals,
+        rows,
         weights,
         biases,
         states,
         ..
     } = descent;
-    duals
+    states
         .into_iter()
-        .zip(states)
         .enumerate()
-        .map(|(lane, (duals, state))| LaneSolution {
-            duals,
+        .map(|(lane, state)| LaneSolution {
+            duals: rows.iter().map(|row| row.duals[lane]).collect(),
             weights: weights.lane(lane),
             bias: biases[lane],
             convergence: match state.stage {
@@ -185,14 +179,46 @@ struct Descent<'a, const L: usize, Loss> {
     problem: &'a LinearProblem<'a>,
     lanes: &'a [Lane<'a>],
     loss: Loss,
-    duals: Vec<Vec<f64>>,
+    rows: Vec<RowState<L>>,
     weights: LaneWeights<L>,
     biases: [f64; L],
-    /// For each row, a bit for each problem whose variable of the row is moving.
-    moving: Vec<u8>,
-    /// The rows with any bit.
+    /// The rows where anything moves.
     order: Vec<u32>,
     states: Vec<LaneState>,
+}
+
+/// All that a visit needs of a row beside its entries, in one place: rows are visited in random
+/// order, and each place is a cache line that has to be fetched.
+#[derive(Debug, Clone, Copy)]
+struct RowState<const L: usize> {
+    duals: [f64; L],
+    curvature: f64,
+    weight: f64,
+    /// A bit for each problem in which the row is positive.
+    labels: u8,
+    /// A bit for each problem whose variable of the row is moving.
+    moving: u8,
+}
+
+impl<const L: usize> RowState<L> {
+    #[inline]
+    fn sign(&self, lane: usize) -> f64 {
+        if self.labels >> lane & 1 == 1 {
+            1.0
+        } else {
+            -1.0
+        }
+    }
+
+    #[inline]
+    fn cost(&self, lane: usize, prices: (f64, f64)) -> f64 {
+        self.weight
+            * if self.labels >> lane & 1 == 1 {
+                prices.0
+            } else {
+                prices.1
+            }
+    }
 }
 
 struct LaneState {
@@ -225,50 +251,56 @@ impl LaneState {
 
 impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
     fn start(problem: &'a LinearProblem<'a>, lanes: &'a [Lane<'a>], loss: Loss) -> Self {
-        let row_count = problem.rows.row_count();
+        let rows = (0..problem.rows.row_count())
+            .map(|row| RowState {
+                duals: [0.0; L],
+                curvature: problem.squared_norms[row] + 1.0,
+                weight: problem.weights[row],
+                labels: (0..lanes.len())
+                    .map(|lane| u8::from(lanes[lane].labels[row]) << lane)
+                    .sum(),
+                moving: 0,
+            })
+            .collect();
         let mut descent = Self {
             problem,
             lanes,
             loss,
-            duals: vec![vec![0.0; row_count]; lanes.len()],
+            rows,
             weights: LaneWeights::zeros(problem.rows.column_count()),
             biases: [0.0; L],
-            moving: vec![0; row_count],
             order: Vec::with_capacity(problem.members.len()),
             states: Vec::with_capacity(lanes.len()),
         };
-        for &row in problem.members {
-            let row = row as usize;
+        for &number in problem.members {
+            let number = number as usize;
+            let row = &mut descent.rows[number];
             let mut steps = [0.0; L];
             for (lane, settings) in lanes.iter().enumerate() {
-                let given = settings.start.map_or(0.0, |duals| duals[row]);
+                let given = settings.start.map_or(0.0, |duals| duals[number]);
                 let dual = if given > 0.0 {
                     given
                 } else {
-                    loss.start(settings.costs[row])
+                    loss.start(row.cost(lane, settings.prices))
                 };
-                descent.duals[lane][row] = dual;
-                steps[lane] = dual * settings.sign(row);
+                row.duals[lane] = dual;
+                steps[lane] = dual * row.sign(lane);
                 // A warm start begins with the variables that it rests on.
                 if dual > 0.0 || settings.start.is_none() {
-                    descent.moving[row] |= 1 << lane;
+                    row.moving |= 1 << lane;
                 }
             }
-            descent.step(row, steps);
+            descent.step(number, steps);
         }
         for lane in 0..lanes.len() {
-            let partial = problem
-                .members
-                .iter()
-                .any(|&row| descent.moving[row as usize] >> lane & 1 == 0);
-            let state = LaneState {
+            let rests = |&row: &u32| descent.rows[row as usize].moving >> lane & 1 == 0;
+            descent.states.push(LaneState {
                 bounds: LaneState::OPEN,
                 spread: 0.0,
                 settled: 0.1,
-                partial,
+                partial: problem.members.iter().any(rests),
                 stage: Stage::Moving,
-            };
-            descent.states.push(state);
+            });
         }
         descent.gather();
         descent
@@ -283,15 +315,11 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
     }
 
     fn gather(&mut self) {
-        let moving = &self.moving;
+        let rows = &self.rows;
+        let members = self.problem.members.iter().copied();
         self.order.clear();
-        self.order.extend(
-            self.problem
-                .members
-                .iter()
-                .copied()
-                .filter(|&row| moving[row as usize] != 0),
-        );
+        self.order
+            .extend(members.filter(|&row| rows[row as usize].moving != 0));
     }
 
     /// One pass over the rows where anything moves.
@@ -299,25 +327,25 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
         let mut ranges = [(f64::INFINITY, f64::NEG_INFINITY); L];
         let mut order = std::mem::take(&mut self.order);
         random.shuffle(&mut order);
-        for &row in &order {
-            let row = row as usize;
-            let scores = self.weights.dot(self.problem.rows.row(row));
-            let curvature = self.problem.squared_norms[row] + 1.0;
+        for &number in &order {
+            let number = number as usize;
+            let scores = self.weights.dot(self.problem.rows.row(number));
+            let row = &mut self.rows[number];
             let mut steps = [0.0; L];
             for (lane, settings) in self.lanes.iter().enumerate() {
-                if self.moving[row] >> lane & 1 == 0 {
+                if row.moving >> lane & 1 == 0 {
                     continue;
                 }
-                let sign = settings.sign(row);
+                let sign = row.sign(lane);
                 let margin = sign * (scores[lane] + self.biases[lane]);
-                let dual = self.duals[lane][row];
-                let bounds = self.states[lane].bounds;
+                let dual = row.duals[lane];
+                let cost = row.cost(lane, settings.prices);
                 match self
                     .loss
-                    .visit(margin, dual, settings.costs[row], curvature, bounds)
+                    .visit(margin, dual, cost, row.curvature, self.states[lane].bounds)
                 {
                     Visit::AtRest => {
-                        self.moving[row] &= !(1 << lane);
+                        row.moving &= !(1 << lane);
                         self.states[lane].partial = true;
                     }
                     Visit::Moved {
@@ -326,11 +354,11 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
                     } => {
                         ranges[lane] = (ranges[lane].0.min(gradient), ranges[lane].1.max(gradient));
                         steps[lane] = (moved - dual) * sign;
-                        self.duals[lane][row] = moved;
+                        row.duals[lane] = moved;
                     }
                 }
             }
-            self.step(row, steps);
+            self.step(number, steps);
         }
         self.order = order;
         for (state, (lowest, highest)) in self.states.iter_mut().zip(ranges) {
@@ -364,9 +392,9 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
                 } else {
                     Stage::Ready
                 };
-                self.moving
+                self.rows
                     .iter_mut()
-                    .for_each(|bits| *bits &= !(1 << lane));
+                    .for_each(|row| row.moving &= !(1 << lane));
             }
         }
         if self.states.iter().all(|state| state.stage != Stage::Moving) {
@@ -417,7 +445,7 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
 
     fn wake(&mut self, lane: usize) {
         for &row in self.problem.members {
-            self.moving[row as usize] |= 1 << lane;
+            self.rows[row as usize].moving |= 1 << lane;
         }
         let state = &mut self.states[lane];
         state.bounds = LaneState::OPEN;
@@ -432,14 +460,14 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
             .map(|lane| 0.5 * (norms[lane] + self.biases[lane] * self.biases[lane]))
             .map(|regular| (regular, -regular))
             .collect();
-        for &row in self.problem.members {
-            let row = row as usize;
-            let scores = self.weights.dot(self.problem.rows.row(row));
+        for &number in self.problem.members {
+            let number = number as usize;
+            let scores = self.weights.dot(self.problem.rows.row(number));
+            let row = &self.rows[number];
             for (lane, settings) in self.lanes.iter().enumerate() {
-                let margin = settings.sign(row) * (scores[lane] + self.biases[lane]);
-                let (loss, dual) =
-                    self.loss
-                        .objectives(margin, self.duals[lane][row], settings.costs[row]);
+                let margin = row.sign(lane) * (scores[lane] + self.biases[lane]);
+                let cost = row.cost(lane, settings.prices);
+                let (loss, dual) = self.loss.objectives(margin, row.duals[lane], cost);
                 sums[lane].0 += loss;
                 sums[lane].1 += dual;
             }
@@ -484,12 +512,13 @@ mod tests {
                 (0..4).map(|lane| random_labels(seed * 10 + lane)).collect();
             let rows = random_rows(seed, &labels[0]);
             let squared_norms: Vec<f64> = rows.rows().map(|row| row.squared_norm()).collect();
-            let costs: Vec<f64> = (0..120).map(|row| 0.5 + f64::from(row % 3)).collect();
+            let weights: Vec<f64> = (0..120).map(|row| 0.5 + f64::from(row % 3)).collect();
             let everyone: Vec<u32> = (0..120).collect();
             let some: Vec<u32> = (0..120).filter(|row| row % 5 != 0).collect();
             let whole = LinearProblem {
                 rows: &rows,
                 squared_norms: &squared_norms,
+                weights: &weights,
                 members: &everyone,
             };
             let part = LinearProblem {
@@ -500,7 +529,7 @@ mod tests {
                 .iter()
                 .map(|labels| Lane {
                     labels,
-                    costs: &costs,
+                    prices: (1.0, 0.7),
                     start: None,
                 })
                 .collect();
@@ -538,14 +567,16 @@ mod tests {
         let rows = random_rows(3, &labels);
         let squared_norms: Vec<f64> = rows.rows().map(|row| row.squared_norm()).collect();
         let everyone: Vec<u32> = (0..120).collect();
+        let weights = [1.0; 120];
         let problem = LinearProblem {
             rows: &rows,
             squared_norms: &squared_norms,
+            weights: &weights,
             members: &everyone,
         };
         let lane = Lane {
             labels: &labels,
-            costs: &[100.0; 120],
+            prices: (100.0, 100.0),
             start: None,
         };
         let limits = SolverLimits {

@@ -108,11 +108,12 @@ mod tests {
         let problem = LinearProblem {
             rows: &rows,
             squared_norms: &[1.0, 1.0],
+            weights: &[1.0, 1.0],
             members: &[0, 1],
         };
         let lane = Lane {
             labels: &[true, false],
-            costs: &[0.25, 0.25],
+            prices: (0.25, 0.25),
             start: None,
         };
         let limits = SolverLimits {

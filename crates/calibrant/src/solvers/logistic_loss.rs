@@ -149,11 +149,12 @@ mod tests {
         let problem = LinearProblem {
             rows: &rows,
             squared_norms: &squared_norms,
+            weights: &[1.0; 60],
             members: &members,
         };
         let lane = Lane {
             labels: &labels,
-            costs: &costs,
+            prices: (2.0, 0.5),
             start: None,
         };
         let limits = SolverLimits {
