@@ -165,8 +165,15 @@ pub(crate) fn write_classes(
         2,
     );
     for class in &summary.classes {
-        let mut losses: Vec<_> = class.tried.iter().collect();
-        losses.sort_by(|a, b| a.log_loss.total_cmp(&b.log_loss));
+        let chosen = class
+            .tried
+            .iter()
+            .find(|tried| tried.method == class.calibrator);
+        let others = class
+            .tried
+            .iter()
+            .filter(|tried| tried.method != class.calibrator);
+        let next = others.min_by(|a, b| a.log_loss.total_cmp(&b.log_loss));
         let note = match class.calibration {
             CalibrationNote::Own => "",
             CalibrationNote::Pooled => " (pooled)",
@@ -176,18 +183,14 @@ pub(crate) fn write_classes(
             class.label.clone(),
             format!("{}{note}", class.calibrator.name()),
             class.positives.to_string(),
-            losses
-                .first()
-                .map(|tried| format!("{:.5}", tried.log_loss))
+            chosen
+                .map(|chosen| format!("{:.5}", chosen.log_loss))
                 .unwrap_or_default(),
-            losses
-                .get(1)
-                .map(|tried| {
-                    format!(
-                        "{} {:+.5}",
-                        tried.method.name(),
-                        tried.log_loss - losses[0].log_loss
-                    )
+            chosen
+                .zip(next)
+                .map(|(chosen, next)| {
+                    let margin = next.log_loss - chosen.log_loss;
+                    format!("{} {margin:+.5}", next.method.name())
                 })
                 .unwrap_or_default(),
         ]);
