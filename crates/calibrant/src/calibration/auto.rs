@@ -69,6 +69,18 @@ impl CalibratorKind {
     /// on to a later one only where it is surely better. Either way the choice
     /// comes with forecasts for every example by curves that were fitted to the other folds.
     pub fn choose(self, held_out: &HeldOutScores) -> Result<Choice, FitError> {
+        // Sorted once, so that no method has to sort again and the order of examples cannot matter.
+        let (sorted, order) = held_out.sorted();
+        let mut choice = self.choose_sorted(&sorted)?;
+        let mut forecasts = choice.cross_validated.clone();
+        for (&example, &forecast) in order.iter().zip(&choice.cross_validated) {
+            forecasts[example] = forecast;
+        }
+        choice.cross_validated = forecasts;
+        Ok(choice)
+    }
+
+    fn choose_sorted(self, held_out: &HeldOutScores) -> Result<Choice, FitError> {
         let folds = held_out.folds();
         let candidates = if self == Self::Auto {
             Self::CANDIDATES.to_vec()

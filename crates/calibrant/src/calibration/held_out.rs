@@ -203,6 +203,27 @@ impl HeldOutScores {
         folds
     }
 
+    /// The examples by rising score (then label and weight), and where each stood before.
+    pub(super) fn sorted(&self) -> (Self, Vec<usize>) {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        let key = |&example: &usize| (self.labels[example], self.weights[example].to_bits());
+        order.sort_by(|a, b| {
+            self.scores[*a]
+                .total_cmp(&self.scores[*b])
+                .then_with(|| key(a).cmp(&key(b)))
+        });
+        let sorted = Self {
+            scores: order.iter().map(|&i| self.scores[i]).collect(),
+            labels: order.iter().map(|&i| self.labels[i]).collect(),
+            weights: order.iter().map(|&i| self.weights[i]).collect(),
+            folds: self
+                .folds
+                .as_ref()
+                .map(|folds| order.iter().map(|&i| folds[i]).collect()),
+        };
+        (sorted, order)
+    }
+
     /// The examples that `keep` holds for.
     pub(super) fn filtered(&self, keep: impl Fn(usize) -> bool) -> Self {
         let kept: Vec<usize> = (0..self.len()).filter(|&example| keep(example)).collect();

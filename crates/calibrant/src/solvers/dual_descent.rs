@@ -139,7 +139,7 @@ pub fn solve_side_by_side<const L: usize>(
     seed: u64,
 ) -> Vec<LaneSolution> {
     assert!((1..=L.min(8)).contains(&lanes.len()));
-    let mut descent = Descent::<L, _>::start(problem, lanes, loss);
+    let mut descent = Descent::<L, _>::start(problem, lanes, loss, limits);
     let mut random = Random::from_seed(seed);
     for pass in 1.. {
         descent.pass(&mut random);
@@ -250,7 +250,14 @@ impl LaneState {
 }
 
 impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
-    fn start(problem: &'a LinearProblem<'a>, lanes: &'a [Lane<'a>], loss: Loss) -> Self {
+    fn start(
+        problem: &'a LinearProblem<'a>,
+        lanes: &'a [Lane<'a>],
+        loss: Loss,
+        limits: &SolverLimits,
+    ) -> Self {
+        // The gap falls with the square of the gradients' spread; on text this is a good first guess.
+        let settled = (7.0 * limits.relative_gap.sqrt()).clamp(1e-6, 0.5);
         let rows = (0..problem.rows.row_count())
             .map(|row| RowState {
                 duals: [0.0; L],
@@ -297,7 +304,7 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
             descent.states.push(LaneState {
                 bounds: LaneState::OPEN,
                 spread: 0.0,
-                settled: 0.1,
+                settled,
                 partial: problem.members.iter().any(rests),
                 stage: Stage::Moving,
             });
