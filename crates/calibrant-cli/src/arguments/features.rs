@@ -36,7 +36,7 @@ pub(crate) struct FeatureArguments {
     /// Hash terms into 2^BITS columns: fixed memory, no vocabulary
     #[arg(long, allow_negative_numbers = true, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
-    /// Leave out terms in fewer documents (default 2; 1 for numbered features)
+    /// Leave out terms in fewer documents (default: 2)
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) min_df: Option<u32>,
     /// Leave out terms in more than this share of documents
@@ -50,7 +50,7 @@ pub(crate) struct FeatureArguments {
     /// Keep at most this many terms, those in most documents
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) max_features: Option<usize>,
-    /// The weight of a term (default: tf for naive Bayes, log-tf-idf for the others)
+    /// The weight of a term (default: tf for naive Bayes and numbered features, else log-tf-idf)
     #[arg(long, value_enum)]
     pub(crate) weighting: Option<WeightingName>,
     /// BM25's k1
@@ -69,7 +69,7 @@ pub(crate) struct FeatureArguments {
         default_value_t = 0.75
     )]
     pub(crate) bm25_b: f64,
-    /// Scale rows to unit length (default: yes for log-tf-idf of SVM and logistic regression, else no)
+    /// Scale rows to unit length (default: yes for SVM and logistic regression, no for naive Bayes)
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     pub(crate) l2_norm: Option<bool>,
     /// Keep only the terms that tell the classes apart best by this measure
