@@ -125,7 +125,7 @@ pub struct Convergence {
 ///
 /// A pass visits rows in random order and solves each problem's variable of the row in turn. A
 /// variable that rests at an end of its box is left alone until the others of its problem have
-/// settled; then all come back for a check. A problem ends when its duality gap is small enough,
+/// settled; then all are looked at again. A problem ends when its duality gap is small enough,
 /// which does not depend on how the data are scaled. Problems do not influence each other but for
 /// the order in which rows are visited.
 ///
@@ -227,8 +227,6 @@ struct LaneState {
     spread: f64,
     /// The spread that counts as settled; tightened until the gap agrees.
     settled: f64,
-    /// Whether some variables are left alone.
-    partial: bool,
     stage: Stage,
 }
 
@@ -237,10 +235,8 @@ struct LaneState {
 enum Stage {
     /// Its variables are being solved for.
     Moving,
-    /// Settled but for variables that were left alone.
+    /// The variables that were moving have settled; the others have to be looked at.
     Settled,
-    /// Settled with all variables: the gap can be measured.
-    Ready,
     /// Done.
     Ended(Convergence),
 }
@@ -299,16 +295,12 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
             }
             descent.step(number, steps);
         }
-        for lane in 0..lanes.len() {
-            let rests = |&row: &u32| descent.rows[row as usize].moving >> lane & 1 == 0;
-            descent.states.push(LaneState {
-                bounds: LaneState::OPEN,
-                spread: 0.0,
-                settled,
-                partial: problem.members.iter().any(rests),
-                stage: Stage::Moving,
-            });
-        }
+        descent.states.extend((0..lanes.len()).map(|_| LaneState {
+            bounds: LaneState::OPEN,
+            spread: 0.0,
+            settled,
+            stage: Stage::Moving,
+        }));
         descent.gather();
         descent
     }
@@ -351,10 +343,7 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
                     .loss
                     .visit(margin, dual, cost, row.curvature, self.states[lane].bounds)
                 {
-                    Visit::AtRest => {
-                        row.moving &= !(1 << lane);
-                        self.states[lane].partial = true;
-                    }
+                    Visit::AtRest => row.moving &= !(1 << lane),
                     Visit::Moved {
                         dual: moved,
                         gradient,
@@ -394,27 +383,14 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
         for lane in 0..self.states.len() {
             let state = &mut self.states[lane];
             if state.stage == Stage::Moving && (state.spread <= state.settled || out_of_time) {
-                state.stage = if state.partial {
-                    Stage::Settled
-                } else {
-                    Stage::Ready
-                };
+                state.stage = Stage::Settled;
                 self.rows
                     .iter_mut()
                     .for_each(|row| row.moving &= !(1 << lane));
             }
         }
         if self.states.iter().all(|state| state.stage != Stage::Moving) {
-            let settled = |state: &LaneState| state.stage == Stage::Settled;
-            if self.states.iter().any(settled) && !out_of_time {
-                for lane in 0..self.states.len() {
-                    if settled(&self.states[lane]) {
-                        self.wake(lane);
-                    }
-                }
-            } else {
-                self.measure(pass, limits, out_of_time);
-            }
+            self.look_at_all(pass, limits, out_of_time);
         }
         self.gather();
         self.states
@@ -422,11 +398,46 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
             .all(|state| matches!(state.stage, Stage::Ended(_)))
     }
 
-    /// The gap decides: a problem has ended, or goes on with a tighter idea of settled.
-    fn measure(&mut self, pass: usize, limits: &SolverLimits, out_of_time: bool) {
-        let objectives = self.objectives();
+    /// Measures the gap of the settled problems over all rows. One that is small enough has ended;
+    /// else the variables that it rests on, and those that are not at rest, move again.
+    fn look_at_all(&mut self, pass: usize, limits: &SolverLimits, out_of_time: bool) {
+        let norms = self.weights.squared_norms();
+        let mut objectives: Vec<(f64, f64)> = (0..self.lanes.len())
+            .map(|lane| 0.5 * (norms[lane] + self.biases[lane] * self.biases[lane]))
+            .map(|regular| (regular, -regular))
+            .collect();
+        let mut largest = [0f64; L];
+        for &number in self.problem.members {
+            let number = number as usize;
+            let scores = self.weights.dot(self.problem.rows.row(number));
+            let row = &mut self.rows[number];
+            for (lane, settings) in self.lanes.iter().enumerate() {
+                let state = &self.states[lane];
+                if state.stage != Stage::Settled {
+                    continue;
+                }
+                let margin = row.sign(lane) * (scores[lane] + self.biases[lane]);
+                let cost = row.cost(lane, settings.prices);
+                let dual = row.duals[lane];
+                let (loss, gain) = self.loss.objectives(margin, dual, cost);
+                objectives[lane].0 += loss;
+                objectives[lane].1 += gain;
+                let visit = self
+                    .loss
+                    .visit(margin, dual, cost, row.curvature, LaneState::OPEN);
+                let gradient = match visit {
+                    Visit::AtRest => 0.0,
+                    Visit::Moved { gradient, .. } => gradient.abs(),
+                };
+                largest[lane] = largest[lane].max(gradient);
+                if dual > 0.0 || gradient > 0.1 * state.settled {
+                    row.moving |= 1 << lane;
+                }
+            }
+        }
         for (lane, (primal, dual)) in objectives.into_iter().enumerate() {
-            if matches!(self.states[lane].stage, Stage::Ended(_)) {
+            let state = &mut self.states[lane];
+            if state.stage != Stage::Settled {
                 continue;
             }
             let relative_gap = if primal > 0.0 {
@@ -436,50 +447,23 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
             };
             let converged = relative_gap <= limits.relative_gap;
             if converged || out_of_time {
-                let end = Convergence {
+                state.stage = Stage::Ended(Convergence {
                     converged,
                     passes: pass,
                     objective: primal,
                     relative_gap,
-                };
-                self.states[lane].stage = Stage::Ended(end);
+                });
+                self.rows
+                    .iter_mut()
+                    .for_each(|row| row.moving &= !(1 << lane));
             } else {
-                self.states[lane].settled *= 0.3;
-                self.wake(lane);
+                if largest[lane] <= state.settled {
+                    state.settled *= 0.3;
+                }
+                state.bounds = LaneState::OPEN;
+                state.stage = Stage::Moving;
             }
         }
-    }
-
-    fn wake(&mut self, lane: usize) {
-        for &row in self.problem.members {
-            self.rows[row as usize].moving |= 1 << lane;
-        }
-        let state = &mut self.states[lane];
-        state.bounds = LaneState::OPEN;
-        state.partial = false;
-        state.stage = Stage::Moving;
-    }
-
-    /// The primal and the dual objective of each problem.
-    fn objectives(&self) -> Vec<(f64, f64)> {
-        let norms = self.weights.squared_norms();
-        let mut sums: Vec<(f64, f64)> = (0..self.lanes.len())
-            .map(|lane| 0.5 * (norms[lane] + self.biases[lane] * self.biases[lane]))
-            .map(|regular| (regular, -regular))
-            .collect();
-        for &number in self.problem.members {
-            let number = number as usize;
-            let scores = self.weights.dot(self.problem.rows.row(number));
-            let row = &self.rows[number];
-            for (lane, settings) in self.lanes.iter().enumerate() {
-                let margin = row.sign(lane) * (scores[lane] + self.biases[lane]);
-                let cost = row.cost(lane, settings.prices);
-                let (loss, dual) = self.loss.objectives(margin, row.duals[lane], cost);
-                sums[lane].0 += loss;
-                sums[lane].1 += dual;
-            }
-        }
-        sums
     }
 }
 
