@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CalibrationMethod, Calibrator, Density, HeldOutScores};
+use crate::numeric::order_bits;
 use crate::{FitError, Probability};
 
 /// Laplace density with a different decay on each side of its mode.
@@ -115,7 +116,9 @@ impl Density for AsymmetricLaplace {
     const NAME: &'static str = "asymmetric Laplace";
 
     fn fit(examples: &mut [(f64, f64)], spread: f64) -> Result<Self, FitError> {
-        examples.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        if !examples.is_sorted_by(|a, b| a.0 <= b.0) {
+            examples.sort_unstable_by_key(|example| order_bits(example.0));
+        }
         Self::fit_sorted(examples, 0.5 * spread)
     }
 

@@ -74,7 +74,7 @@ impl CalibratorKind {
         let mut choice = self.choose_sorted(&sorted)?;
         let mut forecasts = choice.cross_validated.clone();
         for (&example, &forecast) in order.iter().zip(&choice.cross_validated) {
-            forecasts[example] = forecast;
+            forecasts[example as usize] = forecast;
         }
         choice.cross_validated = forecasts;
         Ok(choice)

@@ -1,7 +1,10 @@
 //! Scores of examples that the scorer did not learn from.
 
+use std::borrow::Cow;
+
 use crate::FitError;
 use crate::corpus::Folds;
+use crate::numeric::{order_bits, rising_order};
 use crate::scorers::{Dataset, Learner, Scorer};
 
 /// Scores of examples the scorer did not learn from: by cross-fitting, from a validation set, or
@@ -191,11 +194,10 @@ impl HeldOutScores {
         if let Some(folds) = &self.folds {
             return folds.clone();
         }
-        let mut order: Vec<usize> = (0..self.len()).collect();
-        order.sort_by(|&a, &b| self.scores[a].total_cmp(&self.scores[b]));
         let mut seen = [0usize; 2];
         let mut folds = vec![0; self.len()];
-        for example in order {
+        for example in rising_order(&self.scores) {
+            let example = example as usize;
             let seen = &mut seen[usize::from(self.labels[example])];
             folds[example] = (*seen % 5) as u8;
             *seen += 1;
@@ -204,24 +206,45 @@ impl HeldOutScores {
     }
 
     /// The examples by rising score (then label and weight), and where each stood before.
-    pub(super) fn sorted(&self) -> (Self, Vec<usize>) {
-        let mut order: Vec<usize> = (0..self.len()).collect();
-        let key = |&example: &usize| (self.labels[example], self.weights[example].to_bits());
-        order.sort_by(|a, b| {
-            self.scores[*a]
-                .total_cmp(&self.scores[*b])
-                .then_with(|| key(a).cmp(&key(b)))
-        });
+    pub(super) fn sorted(&self) -> (Self, Vec<u32>) {
+        let mut keys: Vec<(u64, u32)> = self
+            .scores
+            .iter()
+            .zip(0..)
+            .map(|(&score, example)| (order_bits(score), example))
+            .collect();
+        keys.sort_unstable();
+        // Ties stand in an order that does not depend on the one they came in.
+        let tie = |&(_, example): &(u64, u32)| {
+            let example = example as usize;
+            (self.labels[example], self.weights[example].to_bits())
+        };
+        for tied in keys.chunk_by_mut(|a, b| a.0 == b.0) {
+            if tied.len() > 1 {
+                tied.sort_by_key(tie);
+            }
+        }
+        let order: Vec<u32> = keys.into_iter().map(|(_, example)| example).collect();
         let sorted = Self {
-            scores: order.iter().map(|&i| self.scores[i]).collect(),
-            labels: order.iter().map(|&i| self.labels[i]).collect(),
-            weights: order.iter().map(|&i| self.weights[i]).collect(),
+            scores: order.iter().map(|&i| self.scores[i as usize]).collect(),
+            labels: order.iter().map(|&i| self.labels[i as usize]).collect(),
+            weights: order.iter().map(|&i| self.weights[i as usize]).collect(),
             folds: self
                 .folds
                 .as_ref()
-                .map(|folds| order.iter().map(|&i| folds[i]).collect()),
+                .map(|folds| order.iter().map(|&i| folds[i as usize]).collect()),
         };
         (sorted, order)
+    }
+
+    /// The examples by rising score; borrowed where they stand so already. Methods that need
+    /// sorted scores call this, so that trying many of them sorts once.
+    pub(super) fn rising(&self) -> Cow<'_, Self> {
+        if self.scores.is_sorted() {
+            Cow::Borrowed(self)
+        } else {
+            Cow::Owned(self.sorted().0)
+        }
     }
 
     /// The examples that `keep` holds for.

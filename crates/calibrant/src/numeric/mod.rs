@@ -1,9 +1,11 @@
 //! Arithmetic that stays finite: everything here works in logarithms where a
 //! plain computation would overflow, underflow or cancel.
 
+mod order;
 mod random;
 mod stable_sum;
 
+pub use order::{order_bits, rising_order};
 pub use random::Random;
 pub use stable_sum::StableSum;
 

@@ -4,6 +4,7 @@ mod dual_descent;
 mod hinge_loss;
 mod logistic_loss;
 mod newton_logistic;
+mod pool_adjacent_violators;
 
 pub use dual_descent::{
     Convergence, DualLoss, Lane, LaneSolution, LinearProblem, SolverLimits, Visit,
@@ -12,3 +13,4 @@ pub use dual_descent::{
 pub use hinge_loss::{HingeLoss, HingeLossDual};
 pub use logistic_loss::LogisticLossDual;
 pub use newton_logistic::newton_logistic;
+pub use pool_adjacent_violators::{Pool, pool_adjacent_violators};
