@@ -7,76 +7,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use calibrant::calibration::CalibratorKind;
-use calibrant::corpus::{Document, Fields, Filter, ReadOptions, Source, read_all};
+use calibrant::corpus::Document;
 use calibrant::evaluation::{Evaluation, Forecasts, evaluate};
 use calibrant::pipeline::{Classifier, FitSettings, Model, PredictBuffers, TrainingCorpus, fit};
 use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes};
 use calibrant::{NoProgress, Probability, Task};
 
-/// A corpus: its name, file, text fields, label field, how training and test rows are told apart, classes.
-struct Corpus {
-    name: &'static str,
-    file: &'static str,
-    text: &'static [&'static str],
-    label: &'static str,
-    split: (&'static str, &'static str, &'static str),
-    classes: &'static [&'static str],
-}
-
-const REUTERS_TEN: &[&str] = &[
-    "earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship", "wheat", "corn",
-];
-
-const CORPORA: &[Corpus] = &[
-    Corpus {
-        name: "20newsgroups",
-        file: "20newsgroups.jsonl.gz",
-        text: &["subject", "text"],
-        label: "label",
-        split: ("split", "train", "test"),
-        classes: &[],
-    },
-    Corpus {
-        name: "reuters-10",
-        file: "reuters21578.jsonl.gz",
-        text: &["title", "body"],
-        label: "topics",
-        split: ("split", "train", "test"),
-        classes: REUTERS_TEN,
-    },
-    Corpus {
-        name: "reuters-all",
-        file: "reuters21578.jsonl.gz",
-        text: &["title", "body"],
-        label: "topics",
-        split: ("split", "train", "test"),
-        classes: &[],
-    },
-    Corpus {
-        name: "ag-news",
-        file: "ag_news_part.jsonl.gz",
-        text: &["text"],
-        label: "label",
-        split: ("split", "train", "test"),
-        classes: &[],
-    },
-    Corpus {
-        name: "imdb",
-        file: "imdb.jsonl.gz",
-        text: &["text"],
-        label: "label",
-        split: ("split", "train", "test"),
-        classes: &[],
-    },
-    Corpus {
-        name: "tweet-emoji",
-        file: "tweet_emoji.jsonl.gz",
-        text: &["text"],
-        label: "label",
-        split: ("split", "train", "test"),
-        classes: &[],
-    },
-];
+use crate::data::{CORPORA, Corpus};
 
 #[derive(serde::Serialize)]
 struct Outcome {
@@ -112,20 +49,9 @@ pub(crate) fn run(data: &Path, json: bool) -> Result<(), Box<dyn Error>> {
         )?;
     }
     for corpus in CORPORA {
-        let path = data.join(corpus.file);
-        if !path.exists() {
-            writeln!(
-                std::io::stderr(),
-                "SKIPPED: {} is not in {}",
-                corpus.file,
-                data.display()
-            )?;
+        let Some((training, test)) = corpus.read(data)? else {
             continue;
-        }
-        let (training, test) = (
-            read(corpus, &path, corpus.split.1)?,
-            read(corpus, &path, corpus.split.2)?,
-        );
+        };
         for (name, classifier) in [
             ("naive_bayes", Classifier::NaiveBayes(NaiveBayes::default())),
             (
@@ -172,27 +98,6 @@ pub(crate) fn run(data: &Path, json: bool) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn fields(corpus: &Corpus) -> Fields {
-    Fields {
-        text: corpus.text.iter().map(|&field| field.to_owned()).collect(),
-        label: Some(corpus.label.to_owned()),
-        ..Fields::default()
-    }
-}
-
-fn read(corpus: &Corpus, path: &Path, part: &str) -> Result<Vec<Document>, Box<dyn Error>> {
-    let filter = Filter {
-        field: corpus.split.0.to_owned(),
-        value: part.to_owned(),
-    };
-    let options = ReadOptions {
-        fields: fields(corpus),
-        filters: vec![filter],
-        ..ReadOptions::default()
-    };
-    Ok(read_all(&Source::Path(path.to_owned()), &options, &NoProgress)?.0)
-}
-
 fn measure(
     corpus: &Corpus,
     classifier: Classifier,
@@ -200,22 +105,15 @@ fn measure(
     training: &[Document],
     test: &[Document],
 ) -> Result<Outcome, Box<dyn Error>> {
-    let classes = (!corpus.classes.is_empty()).then(|| {
-        corpus
-            .classes
-            .iter()
-            .map(|&class| class.to_owned())
-            .collect()
-    });
     let settings = FitSettings {
         classifier,
         calibrator,
-        classes,
+        classes: corpus.classes(),
         ..FitSettings::default()
     };
     let start = Instant::now();
     let counted = TrainingCorpus::of_documents(&settings, training.to_vec())?;
-    let model = fit(counted, fields(corpus), &settings, &NoProgress)?;
+    let model = fit(counted, corpus.fields(), &settings, &NoProgress)?;
     let fit_seconds = start.elapsed().as_secs_f64();
     let Evaluation {
         accuracy,

@@ -2,7 +2,10 @@
 //!
 //! The corpora are looked for in the folder that `CALIBRANT_DATA` names (default `../shared/data`).
 
+mod bennett;
 mod corpora;
+mod data;
+mod scored;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -25,6 +28,12 @@ enum Experiment {
         #[arg(long)]
         json: bool,
     },
+    /// Bennett's Table 1: every calibrator on the scores of naive Bayes and the support vector machine
+    Bennett {
+        /// One JSON object on standard output: corpus, classifier, method
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -32,6 +41,7 @@ fn main() -> ExitCode {
         .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let result = match Arguments::parse().experiment {
         Experiment::Corpora { json } => corpora::run(&data, json),
+        Experiment::Bennett { json } => bennett::run(&data, json),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

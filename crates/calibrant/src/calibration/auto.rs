@@ -28,6 +28,17 @@ impl CalibratorKind {
     /// The methods that [`CalibratorKind::Auto`] chooses from, the simplest first.
     pub const CANDIDATES: [Self; 3] = [Self::Platt, Self::AsymmetricLaplace, Self::ThreePiece];
 
+    /// Every method that can be asked for by name, apart from [`Self::Auto`] and [`Self::None`].
+    pub const ALL: &[Self] = &[Self::AsymmetricLaplace, Self::Platt, Self::ThreePiece];
+
+    /// Fits the method to held-out scores.
+    pub fn fit(self, held_out: &HeldOutScores) -> Result<SavedCalibrator, FitError> {
+        match self {
+            Self::Auto => Ok(self.choose(held_out)?.calibrator),
+            _ => self.fit_from(held_out, None),
+        }
+    }
+
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -41,7 +52,7 @@ impl CalibratorKind {
 
     /// Fits the method, which must not be [`CalibratorKind::Auto`], to held-out scores, from a
     /// calibrator that is near if there is one.
-    fn fit(
+    fn fit_from(
         self,
         held_out: &HeldOutScores,
         start: Option<&SavedCalibrator>,
@@ -94,7 +105,7 @@ impl CalibratorKind {
         let mut failure = None;
         for method in candidates {
             let tested = method
-                .fit(held_out, straight.as_ref())
+                .fit_from(held_out, straight.as_ref())
                 .and_then(|calibrator| {
                     Ok((
                         calibrator,
@@ -150,7 +161,7 @@ impl CalibratorKind {
         let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.len()];
         for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
             let rest = held_out.filtered(|example| folds[example] != fold);
-            let calibrator = self.fit(&rest, Some(whole))?;
+            let calibrator = self.fit_from(&rest, Some(whole))?;
             for (example, &score) in held_out.scores().iter().enumerate() {
                 if folds[example] == fold {
                     forecasts[example] = calibrator.probability(score);

@@ -25,6 +25,17 @@ pub fn fit(
     settings: &FitSettings,
     progress: &dyn Progress,
 ) -> Result<Model, FitError> {
+    Ok(fit_keeping_scores(corpus, fields, settings, progress)?.0)
+}
+
+/// As [`fit`], and hands on the held-out scores of each output that the calibrators were fitted
+/// to, for those who want to try others.
+pub fn fit_keeping_scores(
+    corpus: TrainingCorpus,
+    fields: Fields,
+    settings: &FitSettings,
+    progress: &dyn Progress,
+) -> Result<(Model, Vec<HeldOutScores>), FitError> {
     settings.check()?;
     let settings = with_usual_weighting(settings, &corpus);
     let analyzer = settings.analyzer.compile()?;
@@ -126,14 +137,15 @@ pub fn fit(
         .collect();
     check_survives(&summary)?;
     check_survives(&calibrators)?;
-    Ok(Model::new(
+    let model = Model::new(
         settings,
         fields,
         extractor,
         fit.scorer,
         calibrators,
         summary,
-    ))
+    );
+    Ok((model, held_out))
 }
 
 /// JSON has no infinities: what holds one is better refused now than when it is opened.

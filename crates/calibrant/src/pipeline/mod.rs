@@ -14,7 +14,7 @@ mod training_corpus;
 
 pub use explain::{Explanation, TermContribution};
 pub use extractor::{ExtractorBuffers, FeatureExtractor};
-pub use fit::fit;
+pub use fit::{fit, fit_keeping_scores};
 pub use model::{Model, PredictBuffers};
 pub use model_file::{FORMAT_VERSION, ModelFileError, publish};
 pub use settings::{ClassWeights, Classifier, FitSettings};

@@ -1,0 +1,124 @@
+//! Every calibrator on the same scores.
+
+use std::error::Error;
+
+use calibrant::calibration::{
+    Calibrator, CalibratorKind, PlattCalibrator, PooledCurve, SavedCalibrator,
+};
+use calibrant::evaluation::Forecasts;
+use calibrant::{Probability, Task};
+
+use crate::scored::BinaryProblem;
+
+/// Sums over all decisions, as the paper has them.
+#[derive(Debug, Clone, serde::Serialize)]
+pub(super) struct Outcome {
+    #[serde(skip)]
+    pub(super) method: &'static str,
+    /// Sum of the logarithms of the probabilities of what was true.
+    pub(super) log_loss_nats: f64,
+    /// The same to base two.
+    pub(super) log_loss_bits: f64,
+    /// Sum of squared distances between probability and truth.
+    pub(super) squared_error: f64,
+    /// Decisions on the wrong side of one half.
+    pub(super) errors: usize,
+}
+
+/// The names of the paper's methods, then all others.
+fn methods() -> Vec<(&'static str, CalibratorKind)> {
+    let mut methods = vec![("raw", CalibratorKind::None)];
+    methods.extend(CalibratorKind::ALL.iter().map(|&kind| match kind {
+        CalibratorKind::Platt => ("lr_noise", kind),
+        _ => (kind.name(), kind),
+    }));
+    methods.push(("auto", CalibratorKind::Auto));
+    methods
+}
+
+pub(super) fn measure_all(
+    problems: &[BinaryProblem],
+    folds: usize,
+) -> Result<Vec<Outcome>, Box<dyn Error>> {
+    methods()
+        .into_iter()
+        .map(|(name, kind)| Ok(outcome(name, &forecasts(problems, kind, folds)?)))
+        .collect()
+}
+
+/// What a method says of every test document. A class with fewer positives than folds borrows the curve
+/// of the rarer classes together, as in the program.
+fn forecasts(
+    problems: &[BinaryProblem],
+    kind: CalibratorKind,
+    folds: usize,
+) -> Result<Forecasts, Box<dyn Error>> {
+    let held_out: Vec<_> = problems.iter().map(|p| p.held_out.clone()).collect();
+    let pool = PooledCurve::fit(&held_out)?;
+    let mut calibrators = Vec::new();
+    for problem in problems {
+        let rare = problem.held_out.positives() < folds && kind != CalibratorKind::None;
+        calibrators.push(if rare {
+            let prior = problem.held_out.ln_prior_odds();
+            let nothing_known = PlattCalibrator {
+                slope: 0.0,
+                intercept: prior,
+            };
+            SavedCalibrator::Platt(
+                pool.as_ref()
+                    .map_or(nothing_known, |pool| pool.for_class(prior)),
+            )
+        } else {
+            kind.fit(&problem.held_out)?
+        });
+    }
+    let documents = problems.first().map_or(0, |p| p.test_scores.len());
+    let mut probabilities: Vec<Probability> = Vec::with_capacity(documents * problems.len());
+    let mut labels = Vec::with_capacity(documents);
+    for document in 0..documents {
+        let mut here = Vec::new();
+        for (class, (problem, calibrator)) in (0..).zip(problems.iter().zip(&calibrators)) {
+            probabilities.push(calibrator.probability(problem.test_scores[document]));
+            if problem.test_labels[document] {
+                here.push(class);
+            }
+        }
+        labels.push(here);
+    }
+    Ok(Forecasts {
+        task: Task::MultiLabel,
+        class_names: problems.iter().map(|p| p.class.clone()).collect(),
+        probabilities,
+        labels,
+        weights: None,
+    })
+}
+
+fn outcome(method: &'static str, forecasts: &Forecasts) -> Outcome {
+    let class_count = forecasts.class_names.len();
+    let (mut log_loss, mut squared, mut errors) = (0.0, 0.0, 0);
+    for (row, labels) in forecasts
+        .probabilities
+        .chunks_exact(class_count)
+        .zip(&forecasts.labels)
+    {
+        for (class, probability) in row.iter().enumerate() {
+            let truth = labels.contains(&(class as u32));
+            log_loss += probability.log_loss(truth);
+            let missed_by = if truth {
+                probability.complement().value()
+            } else {
+                probability.value()
+            };
+            squared += missed_by * missed_by;
+            errors += usize::from(truth != (probability.log_odds() > 0.0));
+        }
+    }
+    Outcome {
+        method,
+        log_loss_nats: -log_loss,
+        log_loss_bits: -log_loss / std::f64::consts::LN_2,
+        squared_error: squared,
+        errors,
+    }
+}
