@@ -16,6 +16,7 @@ use calibrant::features::{DocumentFrequencyLimits, Selection, SelectionMeasure, 
 use calibrant::pipeline::{Classifier, FitSettings};
 use calibrant::scorers::{LinearSvm, NaiveBayes, NaiveBayesKind, Smoothing};
 use calibrant::solvers::HingeLoss;
+use calibrant::text::Analyzer;
 
 use crate::data::Corpus;
 use crate::scored::binary_problems;
@@ -79,6 +80,10 @@ pub(crate) fn run(data: &Path, json: bool) -> Result<(), Box<dyn Error>> {
 /// The paper's protocol for its two classifiers, and the support vector machine as it is used today.
 fn classifiers(words: usize) -> [(&'static str, FitSettings); 3] {
     let selected = FitSettings {
+        analyzer: Analyzer {
+            min_token_chars: 2,
+            ..Analyzer::default()
+        },
         limits: DocumentFrequencyLimits {
             min_documents: 3,
             ..DocumentFrequencyLimits::default()
