@@ -23,10 +23,13 @@ pub(super) struct Outcome {
     pub(super) squared_error: f64,
     /// Decisions on the wrong side of one half.
     pub(super) errors: usize,
+    /// How far probabilities are from what all people would say, where many were asked (root mean square).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) distance_to_raters: Option<f64>,
 }
 
 /// The names of the paper's methods, then all others.
-fn methods() -> Vec<(&'static str, CalibratorKind)> {
+pub(super) fn methods() -> Vec<(&'static str, CalibratorKind)> {
     let mut methods = vec![("raw", CalibratorKind::None)];
     methods.extend(CalibratorKind::ALL.iter().map(|&kind| match kind {
         CalibratorKind::Platt => ("lr_noise", kind),
@@ -48,7 +51,7 @@ pub(super) fn measure_all(
 
 /// What a method says of every test document. A class with fewer positives than folds borrows the curve
 /// of the rarer classes together, as in the program.
-fn forecasts(
+pub(super) fn forecasts(
     problems: &[BinaryProblem],
     kind: CalibratorKind,
     folds: usize,
@@ -120,5 +123,6 @@ fn outcome(method: &'static str, forecasts: &Forecasts) -> Outcome {
         log_loss_bits: -log_loss / std::f64::consts::LN_2,
         squared_error: squared,
         errors,
+        distance_to_raters: None,
     }
 }
