@@ -1,11 +1,14 @@
 //! The corpora: where they lie, which fields they have, how training and test documents are told apart.
 
 use std::error::Error;
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use calibrant::NoProgress;
-use calibrant::corpus::{Document, Fields, Filter, ReadOptions, Source, read_all};
+use calibrant::corpus::{Content, Document, Fields, Filter, ReadOptions, Source, read_all};
+
+use crate::bennett::human_ratings;
 
 /// A corpus: its name, file, text fields, label field, how training and test rows are told apart, classes.
 pub(crate) struct Corpus {
@@ -96,20 +99,10 @@ impl Corpus {
     }
 
     /// Training and test documents; nothing, and a loud line, where the file is missing.
-    pub(crate) fn read(
-        &self,
-        data: &Path,
-    ) -> Result<Option<(Vec<Document>, Vec<Document>)>, Box<dyn Error>> {
-        let path = data.join(self.file);
-        if !path.exists() {
-            writeln!(
-                std::io::stderr(),
-                "SKIPPED: {} is not in {}",
-                self.file,
-                data.display()
-            )?;
+    pub(crate) fn read(&self, data: &Path) -> Result<Parts, Box<dyn Error>> {
+        let Some(path) = found(data, self.file)? else {
             return Ok(None);
-        }
+        };
         let part = |value: &str| -> Result<Vec<Document>, Box<dyn Error>> {
             let filter = Filter {
                 field: self.split.0.to_owned(),
@@ -124,4 +117,117 @@ impl Corpus {
         };
         Ok(Some((part(self.split.1)?, part(self.split.2)?)))
     }
+}
+
+/// Training and test documents with what a fit needs to know of them.
+pub(crate) struct LoadedCorpus {
+    pub(crate) training: Vec<Document>,
+    pub(crate) test: Vec<Document>,
+    pub(crate) fields: Fields,
+    pub(crate) classes: Option<Vec<String>>,
+}
+
+/// Every corpus once.
+pub(crate) const ALL_CORPORA: &[&str] = &[
+    "reuters-10",
+    "20newsgroups",
+    "ag-news",
+    "imdb",
+    "tweet-emoji",
+    "polarity",
+    "sms-spam",
+    "human-ratings",
+];
+
+/// A corpus by name; nothing, and a loud line, where its file is missing.
+pub(crate) fn load(name: &str, data: &Path) -> Result<Option<LoadedCorpus>, Box<dyn Error>> {
+    let loaded = |parts: (Vec<Document>, Vec<Document>), classes: &[&str]| LoadedCorpus {
+        training: parts.0,
+        test: parts.1,
+        fields: Fields::default(),
+        classes: Some(classes.iter().map(|&class| class.to_owned()).collect()),
+    };
+    Ok(match name {
+        "polarity" => polarity(data)?.map(|parts| loaded(parts, &["pos"])),
+        "sms-spam" => sms_spam(data)?.map(|parts| loaded(parts, &["spam"])),
+        "human-ratings" => {
+            human_ratings::read(data)?.map(|rated| loaded(rated.one_rater_a_text(), &["positive"]))
+        }
+        _ => {
+            let corpus = Corpus::named(name);
+            corpus.read(data)?.map(|(training, test)| LoadedCorpus {
+                training,
+                test,
+                fields: corpus.fields(),
+                classes: match name {
+                    "imdb" => Some(vec!["pos".to_owned()]),
+                    _ => corpus.classes(),
+                },
+            })
+        }
+    })
+}
+
+/// The file, or a loud line where it is missing.
+pub(crate) fn found(data: &Path, file: &str) -> std::io::Result<Option<std::path::PathBuf>> {
+    let path = data.join(file);
+    if path.exists() {
+        return Ok(Some(path));
+    }
+    writeln!(
+        std::io::stderr(),
+        "SKIPPED: {file} is not in {}",
+        data.display()
+    )?;
+    Ok(None)
+}
+
+type Parts = Option<(Vec<Document>, Vec<Document>)>;
+
+/// Folds 1 to 9 are learned from, the tenth is tested on.
+fn polarity(data: &Path) -> Result<Parts, Box<dyn Error>> {
+    let Some(path) = found(data, "polarity2.jsonl.gz")? else {
+        return Ok(None);
+    };
+    let options = ReadOptions {
+        fields: Fields {
+            text: vec!["text".into()],
+            label: Some("label".into()),
+            id: Some("fold".into()),
+            ..Fields::default()
+        },
+        ..ReadOptions::default()
+    };
+    let documents = read_all(&Source::Path(path), &options, &NoProgress)?.0;
+    let (test, training) = documents
+        .into_iter()
+        .partition(|document| document.id.as_deref() == Some("10"));
+    Ok(Some((training, test)))
+}
+
+/// Label, tab, message, without a header; every fifth message is tested on.
+fn sms_spam(data: &Path) -> Result<Parts, Box<dyn Error>> {
+    let Some(path) = found(data, "sms_spam.tsv.gz")? else {
+        return Ok(None);
+    };
+    let lines = BufReader::new(flate2::read::GzDecoder::new(File::open(path)?)).lines();
+    let (mut training, mut test) = (Vec::new(), Vec::new());
+    for (number, line) in lines.enumerate() {
+        let line = line?;
+        let (label, message) = line.split_once('\t').ok_or("a message without a label")?;
+        let document = Document {
+            id: None,
+            content: Content::Text(message.to_owned()),
+            labels: vec![label.to_owned()],
+            labels_were_list: false,
+            weight: 1.0,
+            line: number as u64 + 1,
+        };
+        if number % 5 == 4 {
+            test.push(document);
+        } else {
+            training.push(document);
+        }
+    }
+    Ok(Some((training, test)))
 }

@@ -5,6 +5,8 @@
 mod bennett;
 mod corpora;
 mod data;
+mod known_truth;
+mod league;
 mod scored;
 
 use std::io::Write;
@@ -34,6 +36,27 @@ enum Experiment {
         #[arg(long)]
         json: bool,
     },
+    /// Every calibrator on simulated scores whose true posterior is known
+    KnownTruth {
+        /// One JSON object on standard output: set, size, method
+        #[arg(long)]
+        json: bool,
+        /// Leave out larger sets
+        #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+        largest: usize,
+        /// Also write the draws to this folder
+        #[arg(long, value_name = "FOLDER")]
+        export: Option<PathBuf>,
+    },
+    /// Every calibrator on the scores of naive Bayes and the support vector machine over all corpora
+    League {
+        /// One JSON object on standard output: corpus, classifier, method
+        #[arg(long)]
+        json: bool,
+        /// Also write the scores to this folder
+        #[arg(long, value_name = "FOLDER")]
+        export: Option<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -42,6 +65,12 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().experiment {
         Experiment::Corpora { json } => corpora::run(&data, json),
         Experiment::Bennett { json } => bennett::run(&data, json),
+        Experiment::KnownTruth {
+            json,
+            largest,
+            export,
+        } => known_truth::run(json, largest, export.as_deref()),
+        Experiment::League { json, export } => league::run(&data, json, export.as_deref()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

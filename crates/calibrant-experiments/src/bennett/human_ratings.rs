@@ -16,9 +16,8 @@ use calibrant::pipeline::FitSettings;
 
 use super::measure::{Outcome, forecasts, methods};
 use super::{Table, classifiers};
+use crate::data::found;
 use crate::scored::binary_problems;
-
-const FILE: &str = "human_ratings.jsonl.gz";
 
 #[derive(serde::Deserialize)]
 struct RatedText {
@@ -59,35 +58,52 @@ impl RatedText {
     }
 }
 
+/// The texts of both sides.
+pub(crate) struct RatedTexts {
+    training: Vec<RatedText>,
+    testing: Vec<RatedText>,
+}
+
+impl RatedTexts {
+    /// Both sides as if one rater, drawn by chance, had labelled each text.
+    pub(crate) fn one_rater_a_text(&self) -> (Vec<Document>, Vec<Document>) {
+        let mut random = Random::from_seed(1);
+        let mut label = |texts: &[RatedText]| -> Vec<Document> {
+            texts
+                .iter()
+                .map(|text| {
+                    let rater = (random.uniform() * text.ratings.len() as f64) as usize;
+                    text.document(text.ratings[rater.min(text.ratings.len() - 1)] > 0)
+                })
+                .collect()
+        };
+        (label(&self.training), label(&self.testing))
+    }
+}
+
+/// Reads all texts; nothing, and a loud line, where the file is missing.
+pub(crate) fn read(data: &Path) -> Result<Option<RatedTexts>, Box<dyn Error>> {
+    let Some(path) = found(data, "human_ratings.jsonl.gz")? else {
+        return Ok(None);
+    };
+    let lines = BufReader::new(flate2::read::GzDecoder::new(File::open(path)?)).lines();
+    let texts = lines
+        .map(|line| Ok(serde_json::from_str::<RatedText>(&line?)?))
+        .collect::<Result<Vec<_>, Box<dyn Error>>>()?;
+    let (testing, training) = texts.into_iter().partition(RatedText::is_for_testing);
+    Ok(Some(RatedTexts { training, testing }))
+}
+
 pub(super) fn run(
     data: &Path,
     table: &mut Table,
     mut out: Option<&mut dyn Write>,
 ) -> Result<(), Box<dyn Error>> {
-    let path = data.join(FILE);
-    if !path.exists() {
-        writeln!(
-            std::io::stderr(),
-            "SKIPPED: {FILE} is not in {}",
-            data.display()
-        )?;
+    let Some(texts) = read(data)? else {
         return Ok(());
-    }
-    let lines = BufReader::new(flate2::read::GzDecoder::new(File::open(path)?)).lines();
-    let texts = lines
-        .map(|line| Ok(serde_json::from_str::<RatedText>(&line?)?))
-        .collect::<Result<Vec<_>, Box<dyn Error>>>()?;
-    let (testing, training): (Vec<&RatedText>, Vec<&RatedText>) =
-        texts.iter().partition(|text| text.is_for_testing());
-    let mut random = Random::from_seed(1);
-    let training: Vec<Document> = training
-        .iter()
-        .map(|text| {
-            let rater = (random.uniform() * text.ratings.len() as f64) as usize;
-            text.document(text.ratings[rater.min(text.ratings.len() - 1)] > 0)
-        })
-        .collect();
-    let test: Vec<Document> = testing.iter().map(|text| text.document(false)).collect();
+    };
+    let (training, test) = texts.one_rater_a_text();
+    let testing = &texts.testing;
     for (classifier, settings) in classifiers(1000) {
         let settings = FitSettings {
             classes: Some(vec!["positive".into()]),
@@ -97,10 +113,10 @@ pub(super) fn run(
         let mut outcomes = Vec::new();
         for (name, kind) in methods() {
             let stated = forecasts(&problems, kind, settings.folds)?.probabilities;
-            outcomes.push(outcome(name, &stated, &testing));
+            outcomes.push(outcome(name, &stated, testing));
         }
         if let Some(out) = out.as_deref_mut() {
-            print(out, classifier, &outcomes, &testing)?;
+            print(out, classifier, &outcomes, testing)?;
         }
         table.entry("human_ratings".to_owned()).or_default().insert(
             classifier.to_owned(),
@@ -114,7 +130,7 @@ pub(super) fn run(
 }
 
 /// Losses expected over the raters of each text; an error is a decision against most of them.
-fn outcome(method: &'static str, stated: &[Probability], texts: &[&RatedText]) -> Outcome {
+fn outcome(method: &'static str, stated: &[Probability], texts: &[RatedText]) -> Outcome {
     let (mut log_loss, mut squared, mut errors, mut distance) = (0.0, 0.0, 0, 0.0);
     for (probability, text) in stated.iter().zip(texts) {
         let share = text.share();
@@ -140,7 +156,7 @@ fn print(
     out: &mut dyn Write,
     classifier: &str,
     outcomes: &[Outcome],
-    texts: &[&RatedText],
+    texts: &[RatedText],
 ) -> std::io::Result<()> {
     let ln = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
     let least: f64 = texts

@@ -1,6 +1,6 @@
 //! Bennett's Table 1 on today's machine: every calibrator on the same scores, beside the paper's numbers.
 
-mod human_ratings;
+pub(crate) mod human_ratings;
 mod measure;
 mod paper;
 mod print;
