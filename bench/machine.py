@@ -7,10 +7,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 
-def facts(program):
+def facts(program, more=()):
     """Names and values for the top of the report."""
     asked = subprocess.run([program, "--version"], check=True, stdout=subprocess.PIPE, text=True)
-    packages = ["scikit-learn", "numpy", "scipy", "joblib"]
+    packages = ["scikit-learn", "numpy", "scipy", "joblib", *more]
     return {
         "processor": f"{processor()}, {os.cpu_count()} cores",
         "load before": f"{os.getloadavg()[0]:.1f}",
