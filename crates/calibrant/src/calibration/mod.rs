@@ -5,17 +5,35 @@
 
 mod asymmetric_laplace;
 mod auto;
+mod bbq;
+mod blocks;
+mod centred_isotonic;
+mod cross_venn_abers;
+mod distinct_scores;
 mod held_out;
+mod histogram;
+mod isotonic;
+mod knots;
 mod platt;
 mod pooled;
+#[cfg(test)]
+mod promises;
+mod steps;
 mod three_piece;
+mod venn_abers;
 
 pub use asymmetric_laplace::{AsymmetricLaplace, AsymmetricLaplaceMethod, DensityCalibrator};
 pub use auto::{CalibratorKind, Choice, Tried};
+pub use bbq::{Bbq, BbqCalibrator};
+pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};
+pub use cross_venn_abers::{CrossVennAbers, CrossVennAbersCalibrator};
 pub use held_out::HeldOutScores;
+pub use histogram::{Binning, Histogram, HistogramCalibrator};
+pub use isotonic::{Isotonic, IsotonicCalibrator};
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
 pub use three_piece::{ThreePiece, ThreePieceCalibrator};
+pub use venn_abers::{VennAbers, VennAbersCalibrator};
 
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +51,12 @@ pub trait CalibrationMethod {
 pub trait Calibrator {
     /// The probability that an example with this score is positive.
     fn probability(&self, score: f64) -> Probability;
+}
+
+/// Says how sure its probability is.
+pub trait IntervalCalibrator: Calibrator {
+    /// A lower and an upper probability, the lower first.
+    fn interval(&self, score: f64) -> (Probability, Probability);
 }
 
 /// A class-conditional score density. Two of them and a prior make a [`DensityCalibrator`].

@@ -13,4 +13,4 @@ pub use dual_descent::{
 pub use hinge_loss::{HingeLoss, HingeLossDual};
 pub use logistic_loss::LogisticLossDual;
 pub use newton_logistic::newton_logistic;
-pub use pool_adjacent_violators::{Pool, pool_adjacent_violators};
+pub use pool_adjacent_violators::{Pool, pool_adjacent_violators, pool_weighted_sums};

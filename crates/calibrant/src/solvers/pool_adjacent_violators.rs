@@ -42,12 +42,19 @@ impl Pool {
 /// assert_eq!(pools[1].end, 3);
 /// ```
 pub fn pool_adjacent_violators(points: impl IntoIterator<Item = (f64, f64)>) -> Vec<Pool> {
+    let points = points.into_iter();
+    pool_weighted_sums(points.map(|(value, weight)| (weight * value, weight)))
+}
+
+/// As [`pool_adjacent_violators`] for points that come as `(weight × value, weight)`: whole sums,
+/// such as the number of positives among tied examples, are kept exact.
+pub fn pool_weighted_sums(points: impl IntoIterator<Item = (f64, f64)>) -> Vec<Pool> {
     let mut pools: Vec<Pool> = Vec::new();
-    for (position, (value, weight)) in points.into_iter().enumerate() {
+    for (position, (sum, weight)) in points.into_iter().enumerate() {
         let mut last = Pool {
             end: position + 1,
             weight,
-            sum: weight * value,
+            sum,
         };
         while let Some(before) = pools.last() {
             // before.mean() >= last.mean(), without the division.

@@ -1,4 +1,4 @@
-//! The same numbers as the libraries that people trust: scikit-learn, LIBLINEAR, safetensors, pyarrow.
+//! The same numbers as the libraries that people trust: scikit-learn, LIBLINEAR, venn-abers, safetensors, pyarrow.
 //!
 //! Each test makes up (or reads) data, computes something here, and hands data and answer to a script
 //! beside this file, which lets the other library compute the same. Python is found through
@@ -6,10 +6,12 @@
 
 mod data;
 mod evaluation;
+mod isotonic;
 mod linear;
 mod model_file;
 mod naive_bayes;
 mod parquet;
 mod platt;
 mod python;
+mod venn_abers;
 mod weighting;
