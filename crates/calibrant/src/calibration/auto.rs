@@ -28,6 +28,36 @@ impl CalibratorKind {
     /// The methods that [`CalibratorKind::Auto`] chooses from, the simplest first.
     pub const CANDIDATES: [Self; 3] = [Self::Platt, Self::AsymmetricLaplace, Self::ThreePiece];
 
+    /// Every method there is, in the order that help texts list them.
+    pub const ALL: [Self; 5] = [
+        Self::Auto,
+        Self::Platt,
+        Self::AsymmetricLaplace,
+        Self::ThreePiece,
+        Self::None,
+    ];
+
+    /// The method of this name, with hyphens or underscores.
+    ///
+    /// ```
+    /// use calibrant::calibration::CalibratorKind;
+    /// let kind = CalibratorKind::from_name("three-piece");
+    /// assert_eq!(kind, Some(CalibratorKind::ThreePiece));
+    /// assert_eq!(CalibratorKind::from_name("guess"), None);
+    /// ```
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = name.replace('-', "_");
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether the probability never turns back as the score grows.
+    pub fn is_monotone(self) -> bool {
+        match self {
+            Self::Auto | Self::AsymmetricLaplace => false,
+            Self::Platt | Self::ThreePiece | Self::None => true,
+        }
+    }
+
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -69,9 +99,25 @@ impl CalibratorKind {
     /// on to a later one only where it is surely better. Either way the choice
     /// comes with forecasts for every example by curves that were fitted to the other folds.
     pub fn choose(self, held_out: &HeldOutScores) -> Result<Choice, FitError> {
+        self.choose_by(held_out, ChoiceRules::default())
+    }
+
+    /// As [`Self::choose`], among the methods that the rules allow.
+    pub fn choose_by(
+        self,
+        held_out: &HeldOutScores,
+        rules: ChoiceRules,
+    ) -> Result<Choice, FitError> {
+        if rules.monotone && self != Self::Auto && !self.is_monotone() {
+            return Err(FitError::BadSetting {
+                setting: "the calibration method",
+                requirement: "a monotone one",
+                value: self.name().to_owned(),
+            });
+        }
         // Sorted once, so that no method has to sort again and the order of examples cannot matter.
         let (sorted, order) = held_out.sorted();
-        let mut choice = self.choose_sorted(&sorted)?;
+        let mut choice = self.choose_sorted(&sorted, rules)?;
         let mut forecasts = choice.cross_validated.clone();
         for (&example, &forecast) in order.iter().zip(&choice.cross_validated) {
             forecasts[example as usize] = forecast;
@@ -80,10 +126,16 @@ impl CalibratorKind {
         Ok(choice)
     }
 
-    fn choose_sorted(self, held_out: &HeldOutScores) -> Result<Choice, FitError> {
+    fn choose_sorted(
+        self,
+        held_out: &HeldOutScores,
+        rules: ChoiceRules,
+    ) -> Result<Choice, FitError> {
         let folds = held_out.folds();
         let candidates = if self == Self::Auto {
-            Self::CANDIDATES.to_vec()
+            let mut candidates = Self::CANDIDATES.to_vec();
+            candidates.retain(|method| !rules.monotone || method.is_monotone());
+            candidates
         } else {
             vec![self]
         };
@@ -176,6 +228,14 @@ fn surely_better(losses: &[f64], simpler: &[f64]) -> bool {
     mean > squares.sqrt() / count
 }
 
+/// What a choice must keep to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChoiceRules {
+    /// Only methods whose probability never turns back as the score grows.
+    pub monotone: bool,
+}
+
 /// A method and how well it forecast.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -232,6 +292,21 @@ mod tests {
             .unwrap();
         assert_eq!(choice.chosen, CalibratorKind::AsymmetricLaplace);
         assert!(choice.tried[1].log_loss < choice.tried[0].log_loss);
+    }
+
+    #[test]
+    fn every_name_is_found_again_and_rules_are_kept() {
+        for kind in CalibratorKind::ALL {
+            assert_eq!(CalibratorKind::from_name(kind.name()), Some(kind));
+        }
+        let scores: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+        let labels = (0..100).map(|i| i % 7 < i / 15).collect();
+        let held_out = HeldOutScores::assume(scores, labels).unwrap();
+        let rules = ChoiceRules { monotone: true };
+        let choice = CalibratorKind::Auto.choose_by(&held_out, rules).unwrap();
+        assert!(choice.tried.iter().all(|tried| tried.method.is_monotone()));
+        let refused = CalibratorKind::AsymmetricLaplace.choose_by(&held_out, rules);
+        assert!(matches!(refused, Err(FitError::BadSetting { .. })));
     }
 
     #[test]

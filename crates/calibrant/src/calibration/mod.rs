@@ -8,13 +8,19 @@ mod auto;
 mod held_out;
 mod platt;
 mod pooled;
+mod prior_estimate;
+mod prior_shift;
+mod score_scale;
 mod three_piece;
 
 pub use asymmetric_laplace::{AsymmetricLaplace, AsymmetricLaplaceMethod, DensityCalibrator};
-pub use auto::{CalibratorKind, Choice, Tried};
+pub use auto::{CalibratorKind, Choice, ChoiceRules, Tried};
 pub use held_out::HeldOutScores;
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
+pub use prior_estimate::{GAP_TOLERANCE, PriorEstimate, estimate_priors, estimate_priors_of_each};
+pub use prior_shift::{PriorShift, complete_priors};
+pub use score_scale::ScoreScale;
 pub use three_piece::{ThreePiece, ThreePieceCalibrator};
 
 use serde::{Deserialize, Serialize};
@@ -69,5 +75,21 @@ impl Calibrator for SavedCalibrator {
             Self::AsymmetricLaplace(calibrator) => calibrator.probability(score),
             Self::ThreePiece(calibrator) => calibrator.probability(score),
         }
+    }
+}
+
+impl SavedCalibrator {
+    /// The two probabilities between which the truth lies, for methods that give such an interval.
+    pub fn interval(&self, _score: f64) -> Option<(Probability, Probability)> {
+        match self {
+            Self::Identity | Self::Platt(_) | Self::AsymmetricLaplace(_) | Self::ThreePiece(_) => {
+                None
+            }
+        }
+    }
+
+    /// Whether [`Self::interval`] gives anything.
+    pub fn has_interval(&self) -> bool {
+        self.interval(0.0).is_some()
     }
 }
