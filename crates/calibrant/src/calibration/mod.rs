@@ -5,6 +5,7 @@
 
 mod asymmetric_laplace;
 mod auto;
+mod class_scores;
 mod held_out;
 mod platt;
 mod pooled;
@@ -12,10 +13,17 @@ mod three_piece;
 
 pub use asymmetric_laplace::{AsymmetricLaplace, AsymmetricLaplaceMethod, DensityCalibrator};
 pub use auto::{CalibratorKind, Choice, Tried};
+pub use class_scores::{
+    CalibratedClass, CalibrationNote, ClassRoom, HeldOutClassScores, MulticlassChoice,
+    MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, Temperature,
+    TemperatureCalibrator,
+};
 pub use held_out::HeldOutScores;
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
 pub use three_piece::{ThreePiece, ThreePieceCalibrator};
+
+pub(crate) use class_scores::{calibrate_each, normalise_into};
 
 use serde::{Deserialize, Serialize};
 
