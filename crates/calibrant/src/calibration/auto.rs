@@ -215,7 +215,7 @@ impl CalibratorKind {
 
 /// Whether losses are less than those of a simpler method by more than the standard error of
 /// the difference: a smaller gain may be luck, and flexible curves have more of it.
-fn surely_better(losses: &[f64], simpler: &[f64]) -> bool {
+pub(super) fn surely_better(losses: &[f64], simpler: &[f64]) -> bool {
     let count = losses.len() as f64;
     let gains = || {
         simpler

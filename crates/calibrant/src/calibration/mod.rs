@@ -5,6 +5,7 @@
 
 mod asymmetric_laplace;
 mod auto;
+mod class_scores;
 mod held_out;
 mod platt;
 mod pooled;
@@ -15,6 +16,11 @@ mod three_piece;
 
 pub use asymmetric_laplace::{AsymmetricLaplace, AsymmetricLaplaceMethod, DensityCalibrator};
 pub use auto::{CalibratorKind, Choice, ChoiceRules, Tried};
+pub use class_scores::{
+    CalibratedClass, CalibrationNote, ClassRoom, HeldOutClassScores, MulticlassChoice,
+    MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, Temperature,
+    TemperatureCalibrator,
+};
 pub use held_out::HeldOutScores;
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
@@ -22,6 +28,8 @@ pub use prior_estimate::{GAP_TOLERANCE, PriorEstimate, estimate_priors, estimate
 pub use prior_shift::{PriorShift, complete_priors};
 pub use score_scale::ScoreScale;
 pub use three_piece::{ThreePiece, ThreePieceCalibrator};
+
+pub(crate) use class_scores::{calibrate_each, normalise_into};
 
 use serde::{Deserialize, Serialize};
 

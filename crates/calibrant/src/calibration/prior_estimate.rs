@@ -235,14 +235,14 @@ impl Likelihood<'_> {
             .enumerate()
             .map(|(number, ratios)| chunk(number, ratios))
             .collect();
-        let sum_of = |part: &dyn Fn(&(StableSum, Vec<StableSum>)) -> f64| {
-            chunks.iter().map(part).collect::<StableSum>().total()
-        };
+        let log_likelihood: StableSum = chunks.iter().map(|chunk| chunk.0.total()).collect();
+        let growth = (0..self.class_count).map(|class| {
+            let parts = chunks.iter().map(|chunk| chunk.1[class].total());
+            parts.collect::<StableSum>().total() / self.weights.total
+        });
         Look {
-            log_likelihood: sum_of(&|chunk| chunk.0.total()),
-            growth: (0..self.class_count)
-                .map(|class| sum_of(&|chunk| chunk.1[class].total()) / self.weights.total)
-                .collect(),
+            log_likelihood: log_likelihood.total(),
+            growth: growth.collect(),
         }
     }
 

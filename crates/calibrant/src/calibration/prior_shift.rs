@@ -161,7 +161,7 @@ pub fn complete_priors(
         let others = || new.iter().zip(&is_given).filter(|&(_, given)| !given);
         let old_sum: f64 = others().map(|(prior, _)| prior).sum();
         if others().next().is_some() {
-            if !(given_sum < 1.0) {
+            if given_sum.is_nan() || given_sum >= 1.0 {
                 return Err(FitError::BadSetting {
                     setting: "the sum of the given class priors",
                     requirement: "below 1, since other classes are left",

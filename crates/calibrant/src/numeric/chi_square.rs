@@ -41,7 +41,7 @@ pub fn chi_square_tail(statistic: f64, degrees_of_freedom: usize) -> f64 {
 
 /// `ln Γ(k/2)`.
 fn ln_gamma_of_half(k: usize) -> f64 {
-    let start = if k % 2 == 0 {
+    let start = if k.is_multiple_of(2) {
         0.0
     } else {
         0.5 * std::f64::consts::PI.ln()
