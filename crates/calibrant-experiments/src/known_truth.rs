@@ -126,6 +126,12 @@ impl KnownTruth {
     }
 }
 
+/// Scores and labels of set A.
+pub(crate) fn first_set(count: usize) -> (Vec<f64>, Vec<bool>) {
+    let (scores, labels, _) = SETS[0].draw(count, 1);
+    (scores, labels)
+}
+
 #[derive(serde::Serialize)]
 struct Excess {
     /// Nats a score above the log loss of the true posterior, mean over draws.
@@ -146,7 +152,7 @@ type Table = BTreeMap<&'static str, BTreeMap<usize, BTreeMap<&'static str, Exces
 pub(crate) fn run(json: bool, largest: usize, export: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
     let mut table = Table::new();
-    let methods: Vec<CalibratorKind> = CalibratorKind::ALL
+    let methods: Vec<CalibratorKind> = CalibratorKind::METHODS
         .iter()
         .copied()
         .chain([CalibratorKind::Auto])

@@ -54,7 +54,7 @@ pub(crate) fn run(data: &Path, json: bool, export: Option<&Path>) -> Result<(), 
                 write_problems(&folder.join(format!("{name}-{classifier}")), &problems)?;
             }
             let mut cells = BTreeMap::new();
-            for kind in CalibratorKind::ALL
+            for kind in CalibratorKind::METHODS
                 .iter()
                 .copied()
                 .chain([CalibratorKind::Auto])

@@ -8,6 +8,7 @@ mod data;
 mod known_truth;
 mod league;
 mod scored;
+mod speed;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -57,6 +58,18 @@ enum Experiment {
         #[arg(long, value_name = "FOLDER")]
         export: Option<PathBuf>,
     },
+    /// Seconds to fit and to apply each calibrator, and to measure what it says, once
+    Speed {
+        /// One JSON object on standard output
+        #[arg(long)]
+        json: bool,
+        /// How many scores
+        #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+        count: usize,
+        /// Also write scores, labels and stated probabilities to this folder
+        #[arg(long, value_name = "FOLDER")]
+        export: Option<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -70,6 +83,11 @@ fn main() -> ExitCode {
             largest,
             export,
         } => known_truth::run(json, largest, export.as_deref()),
+        Experiment::Speed {
+            json,
+            count,
+            export,
+        } => speed::run(json, count, export.as_deref()),
         Experiment::League { json, export } => league::run(&data, json, export.as_deref()),
     };
     match result {

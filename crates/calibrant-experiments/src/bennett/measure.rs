@@ -31,7 +31,7 @@ pub(super) struct Outcome {
 /// The names of the paper's methods, then all others.
 pub(super) fn methods() -> Vec<(&'static str, CalibratorKind)> {
     let mut methods = vec![("raw", CalibratorKind::None)];
-    methods.extend(CalibratorKind::ALL.iter().map(|&kind| match kind {
+    methods.extend(CalibratorKind::METHODS.iter().map(|&kind| match kind {
         CalibratorKind::Platt => ("lr_noise", kind),
         _ => (kind.name(), kind),
     }));

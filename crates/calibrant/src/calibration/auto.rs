@@ -2,87 +2,33 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    AsymmetricLaplaceMethod, CalibrationMethod, Calibrator, HeldOutScores, Platt, SavedCalibrator,
-    ThreePiece,
-};
+use super::{Calibrator, CalibratorKind, HeldOutScores, SavedCalibrator};
 use crate::{FitError, Probability};
 
-/// A calibration method by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CalibratorKind {
-    /// The method with the least cross-validated log loss, class by class.
-    Auto,
-    /// Platt's curve.
-    Platt,
-    /// Two asymmetric Laplace densities.
-    AsymmetricLaplace,
-    /// A line with two bends.
-    ThreePiece,
-    /// The score itself, read as log-odds.
-    None,
-}
-
 impl CalibratorKind {
-    /// The methods that [`CalibratorKind::Auto`] chooses from, the simplest first.
-    pub const CANDIDATES: [Self; 3] = [Self::Platt, Self::AsymmetricLaplace, Self::ThreePiece];
-
-    /// Every method that can be asked for by name, apart from [`Self::Auto`] and [`Self::None`].
-    pub const ALL: &[Self] = &[Self::AsymmetricLaplace, Self::Platt, Self::ThreePiece];
-
-    /// Fits the method to held-out scores.
-    pub fn fit(self, held_out: &HeldOutScores) -> Result<SavedCalibrator, FitError> {
-        match self {
-            Self::Auto => Ok(self.choose(held_out)?.calibrator),
-            _ => self.fit_from(held_out, None),
-        }
-    }
-
-    /// Its name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Platt => "platt",
-            Self::AsymmetricLaplace => "asymmetric_laplace",
-            Self::ThreePiece => "three_piece",
-            Self::None => "none",
-        }
-    }
-
-    /// Fits the method, which must not be [`CalibratorKind::Auto`], to held-out scores, from a
-    /// calibrator that is near if there is one.
-    fn fit_from(
-        self,
-        held_out: &HeldOutScores,
-        start: Option<&SavedCalibrator>,
-    ) -> Result<SavedCalibrator, FitError> {
-        Ok(match (self, start) {
-            (Self::ThreePiece, Some(SavedCalibrator::ThreePiece(start))) => {
-                SavedCalibrator::ThreePiece(ThreePiece.fit_from(held_out, start)?)
-            }
-            (Self::ThreePiece, Some(SavedCalibrator::Platt(start))) => {
-                SavedCalibrator::ThreePiece(ThreePiece.fit_bending(held_out, *start)?)
-            }
-            (Self::ThreePiece, _) => SavedCalibrator::ThreePiece(ThreePiece.fit(held_out)?),
-            (Self::AsymmetricLaplace, _) => {
-                SavedCalibrator::AsymmetricLaplace(AsymmetricLaplaceMethod.fit(held_out)?)
-            }
-            (Self::None, _) => SavedCalibrator::Identity,
-            (Self::Platt | Self::Auto, Some(SavedCalibrator::Platt(start))) => {
-                SavedCalibrator::Platt(Platt.fit_from(held_out, Some(start))?)
-            }
-            (Self::Platt | Self::Auto, _) => SavedCalibrator::Platt(Platt.fit(held_out)?),
-        })
-    }
-
     /// Fits the method; `Auto` tries every candidate, the simplest first, and goes
     /// on to a later one only where it is surely better. Either way the choice
     /// comes with forecasts for every example by curves that were fitted to the other folds.
     pub fn choose(self, held_out: &HeldOutScores) -> Result<Choice, FitError> {
+        self.choose_by(held_out, ChoiceRules::default())
+    }
+
+    /// As [`Self::choose`], among the methods that the rules allow.
+    pub fn choose_by(
+        self,
+        held_out: &HeldOutScores,
+        rules: ChoiceRules,
+    ) -> Result<Choice, FitError> {
+        if rules.monotone && self != Self::Auto && !self.is_monotone() {
+            return Err(FitError::BadSetting {
+                setting: "the calibration method",
+                requirement: "a monotone one",
+                value: self.name().to_owned(),
+            });
+        }
         // Sorted once, so that no method has to sort again and the order of examples cannot matter.
         let (sorted, order) = held_out.sorted();
-        let mut choice = self.choose_sorted(&sorted)?;
+        let mut choice = self.choose_sorted(&sorted, rules)?;
         let mut forecasts = choice.cross_validated.clone();
         for (&example, &forecast) in order.iter().zip(&choice.cross_validated) {
             forecasts[example as usize] = forecast;
@@ -91,26 +37,44 @@ impl CalibratorKind {
         Ok(choice)
     }
 
-    fn choose_sorted(self, held_out: &HeldOutScores) -> Result<Choice, FitError> {
+    /// The methods that `Auto` tries, the simplest first, and how many examples of the rarer label
+    /// each asks for: with fewer, a curve that bends would follow single examples, and folds
+    /// that are as small cannot tell.
+    pub const CANDIDATES: &[(Self, usize)] = &[
+        (Self::Platt, 0),
+        (Self::AsymmetricLaplace, 20),
+        (Self::ThreePiece, 20),
+        (Self::VennAbers, 100),
+    ];
+
+    fn choose_sorted(
+        self,
+        held_out: &HeldOutScores,
+        rules: ChoiceRules,
+    ) -> Result<Choice, FitError> {
         let folds = held_out.folds();
-        let candidates = if self == Self::Auto {
-            Self::CANDIDATES.to_vec()
+        let positives = held_out.positives();
+        let rarer = positives.min(held_out.len() - positives);
+        let candidates: Vec<Self> = if self == Self::Auto {
+            let allowed = |&&(method, needed): &&(Self, usize)| {
+                rarer >= needed && (!rules.monotone || method.is_monotone())
+            };
+            let allowed = Self::CANDIDATES.iter().filter(allowed);
+            allowed.map(|&(method, _)| method).collect()
         } else {
             vec![self]
         };
         let total: f64 = held_out.weights().iter().sum();
-        let mut tried = Vec::new();
-        let mut best: Option<(Choice, Vec<f64>)> = None;
+        let mut contestants: Vec<Contestant> = Vec::new();
+        let mut chosen = 0;
         let mut straight = None;
         let mut failure = None;
         for method in candidates {
             let tested = method
                 .fit_from(held_out, straight.as_ref())
                 .and_then(|calibrator| {
-                    Ok((
-                        calibrator,
-                        method.cross_validate(held_out, &folds, &calibrator)?,
-                    ))
+                    let forecasts = method.cross_validate(held_out, &folds, &calibrator)?;
+                    Ok((calibrator, forecasts))
                 });
             let (calibrator, cross_validated) = match tested {
                 Ok(tested) => tested,
@@ -120,35 +84,57 @@ impl CalibratorKind {
                 }
             };
             if method == Self::Platt {
-                straight = Some(calibrator);
+                straight = Some(calibrator.clone());
             }
             let losses: Vec<f64> = held_out
                 .examples()
                 .zip(&cross_validated)
                 .map(|((_, label, weight), forecast)| weight * forecast.log_loss(label))
                 .collect();
-            tried.push(Tried {
-                method,
-                log_loss: losses.iter().sum::<f64>() / total,
-            });
-            if best
-                .as_ref()
-                .is_none_or(|(_, others)| surely_better(&losses, others))
+            if contestants
+                .get(chosen)
+                .is_some_and(|best| surely_better(&losses, &best.losses))
             {
-                let choice = Choice {
-                    chosen: method,
-                    calibrator,
-                    tried: Vec::new(),
-                    cross_validated,
-                };
-                best = Some((choice, losses));
+                chosen = contestants.len();
             }
+            contestants.push(Contestant {
+                method,
+                calibrator,
+                cross_validated,
+                losses,
+            });
         }
-        match (best, failure) {
-            (Some((choice, _)), _) => Ok(Choice { tried, ..choice }),
-            (None, Some(error)) => Err(error),
-            (None, None) => Err(FitError::NoDocuments),
+        let tried: Vec<Tried> = contestants
+            .iter()
+            .map(|contestant| Tried {
+                method: contestant.method,
+                log_loss: contestant.losses.iter().sum::<f64>() / total,
+            })
+            .collect();
+        let next = (0..tried.len())
+            .filter(|&other| other != chosen)
+            .min_by(|&a, &b| tried[a].log_loss.total_cmp(&tried[b].log_loss));
+        let margin = next.map(|next| {
+            let (gain, standard_error) =
+                mean_gain(&contestants[chosen].losses, &contestants[next].losses);
+            let count = held_out.len() as f64;
+            Margin {
+                over: tried[next].method,
+                log_loss: gain * count / total,
+                standard_error: standard_error * count / total,
+            }
+        });
+        if contestants.is_empty() {
+            return Err(failure.unwrap_or(FitError::NoDocuments));
         }
+        let winner = contestants.swap_remove(chosen);
+        Ok(Choice {
+            chosen: winner.method,
+            calibrator: winner.calibrator,
+            tried,
+            margin,
+            cross_validated: winner.cross_validated,
+        })
     }
 
     /// What curves fitted to the other folds say of each fold; they start from the whole's curve.
@@ -172,19 +158,36 @@ impl CalibratorKind {
     }
 }
 
+/// A candidate and what curves of its kind, fitted to the other folds, say of each example.
+struct Contestant {
+    method: CalibratorKind,
+    calibrator: SavedCalibrator,
+    cross_validated: Vec<Probability>,
+    losses: Vec<f64>,
+}
+
 /// Whether losses are less than those of a simpler method by more than the standard error of
 /// the difference: a smaller gain may be luck, and flexible curves have more of it.
-fn surely_better(losses: &[f64], simpler: &[f64]) -> bool {
+pub(super) fn surely_better(losses: &[f64], simpler: &[f64]) -> bool {
+    let (gain, standard_error) = mean_gain(losses, simpler);
+    gain > standard_error
+}
+
+/// How much less the losses are than others, in the mean, and the standard error of that.
+fn mean_gain(losses: &[f64], others: &[f64]) -> (f64, f64) {
     let count = losses.len() as f64;
-    let gains = || {
-        simpler
-            .iter()
-            .zip(losses)
-            .map(|(simpler, loss)| simpler - loss)
-    };
+    let gains = || others.iter().zip(losses).map(|(other, loss)| other - loss);
     let mean = gains().sum::<f64>() / count;
     let squares = gains().map(|gain| (gain - mean).powi(2)).sum::<f64>();
-    mean > squares.sqrt() / count
+    (mean, squares.sqrt() / count)
+}
+
+/// What a choice must keep to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChoiceRules {
+    /// Only methods whose probability never turns back as the score grows.
+    pub monotone: bool,
 }
 
 /// A method and how well it forecast.
@@ -206,8 +209,23 @@ pub struct Choice {
     pub calibrator: SavedCalibrator,
     /// All candidates with their losses.
     pub tried: Vec<Tried>,
+    /// How far ahead it is, where there was another.
+    pub margin: Option<Margin>,
     /// For each example, what a curve fitted to the other folds says of it.
     pub cross_validated: Vec<Probability>,
+}
+
+/// How far what was chosen is ahead of the best of the others; behind, where a simpler method was
+/// kept because the gain of another was within its error.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Margin {
+    /// The best of the others.
+    pub over: CalibratorKind,
+    /// How much less the cross-validated log loss is, in nats an example.
+    pub log_loss: f64,
+    /// The standard error of that difference.
+    pub standard_error: f64,
 }
 
 #[cfg(test)]
@@ -243,6 +261,21 @@ mod tests {
             .unwrap();
         assert_eq!(choice.chosen, CalibratorKind::AsymmetricLaplace);
         assert!(choice.tried[1].log_loss < choice.tried[0].log_loss);
+    }
+
+    #[test]
+    fn every_name_is_found_again_and_rules_are_kept() {
+        for kind in CalibratorKind::all() {
+            assert_eq!(CalibratorKind::from_name(kind.name()), Some(kind));
+        }
+        let scores: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+        let labels = (0..100).map(|i| i % 7 < i / 15).collect();
+        let held_out = HeldOutScores::assume(scores, labels).unwrap();
+        let rules = ChoiceRules { monotone: true };
+        let choice = CalibratorKind::Auto.choose_by(&held_out, rules).unwrap();
+        assert!(choice.tried.iter().all(|tried| tried.method.is_monotone()));
+        let refused = CalibratorKind::AsymmetricLaplace.choose_by(&held_out, rules);
+        assert!(matches!(refused, Err(FitError::BadSetting { .. })));
     }
 
     #[test]

@@ -94,6 +94,21 @@ impl HeldOutScores {
         })
     }
 
+    /// From parts that were checked before.
+    pub(super) fn from_checked_parts(
+        scores: Vec<f64>,
+        labels: Vec<bool>,
+        weights: Vec<f64>,
+        folds: Option<Vec<u8>>,
+    ) -> Self {
+        Self {
+            scores,
+            labels,
+            weights,
+            folds,
+        }
+    }
+
     fn checked(scores: Vec<f64>, labels: Vec<bool>, weights: Vec<f64>) -> Result<Self, FitError> {
         let mismatch = |right_name, right| FitError::LengthMismatch {
             left_name: "scores",

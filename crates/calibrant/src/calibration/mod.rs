@@ -8,34 +8,50 @@ mod auto;
 mod bbq;
 mod blocks;
 mod centred_isotonic;
+mod class_scores;
 mod cross_venn_abers;
 mod distinct_scores;
 mod held_out;
 mod histogram;
 mod isotonic;
+mod kind;
 mod knots;
 mod platt;
 mod pooled;
+mod prior_estimate;
+mod prior_shift;
 #[cfg(test)]
 mod promises;
+mod saved;
+mod score_scale;
 mod steps;
 mod three_piece;
 mod venn_abers;
 
 pub use asymmetric_laplace::{AsymmetricLaplace, AsymmetricLaplaceMethod, DensityCalibrator};
-pub use auto::{CalibratorKind, Choice, Tried};
+pub use auto::{Choice, ChoiceRules, Margin, Tried};
 pub use bbq::{Bbq, BbqCalibrator};
 pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};
+pub use class_scores::{
+    CalibratedClass, CalibrationNote, ClassRoom, HeldOutClassScores, MulticlassChoice,
+    MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, Temperature,
+    TemperatureCalibrator,
+};
 pub use cross_venn_abers::{CrossVennAbers, CrossVennAbersCalibrator};
 pub use held_out::HeldOutScores;
 pub use histogram::{Binning, Histogram, HistogramCalibrator};
 pub use isotonic::{Isotonic, IsotonicCalibrator};
+pub use kind::CalibratorKind;
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
+pub use prior_estimate::{GAP_TOLERANCE, PriorEstimate, estimate_priors, estimate_priors_of_each};
+pub use prior_shift::{PriorShift, complete_priors};
+pub use saved::SavedCalibrator;
+pub use score_scale::ScoreScale;
 pub use three_piece::{ThreePiece, ThreePieceCalibrator};
 pub use venn_abers::{VennAbers, VennAbersCalibrator};
 
-use serde::{Deserialize, Serialize};
+pub(crate) use class_scores::{calibrate_each, normalise_into};
 
 use crate::{FitError, Probability};
 
@@ -68,30 +84,4 @@ pub trait Density: Sized {
     fn fit(examples: &mut [(f64, f64)], spread: f64) -> Result<Self, FitError>;
     /// Log of the density.
     fn ln_pdf(&self, score: f64) -> f64;
-}
-
-/// A fitted calibrator as a model file keeps it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "method")]
-pub enum SavedCalibrator {
-    /// The score itself is the log-odds.
-    Identity,
-    /// Platt's curve.
-    Platt(PlattCalibrator),
-    /// Two asymmetric Laplace densities.
-    AsymmetricLaplace(DensityCalibrator<AsymmetricLaplace>),
-    /// A line with two bends.
-    ThreePiece(ThreePieceCalibrator),
-}
-
-impl Calibrator for SavedCalibrator {
-    #[inline]
-    fn probability(&self, score: f64) -> Probability {
-        match self {
-            Self::Identity => Probability::from_log_odds(score),
-            Self::Platt(calibrator) => calibrator.probability(score),
-            Self::AsymmetricLaplace(calibrator) => calibrator.probability(score),
-            Self::ThreePiece(calibrator) => calibrator.probability(score),
-        }
-    }
 }

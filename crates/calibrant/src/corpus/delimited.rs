@@ -12,7 +12,7 @@ use memchr::memchr;
 
 use super::error::RowProblem;
 use super::lines::{Cutter, RowEnds};
-use super::plan::{Plan, Value, check_distinct};
+use super::plan::{Plan, Row, Value, check_distinct};
 use super::rows::{RowFormat, locate};
 use super::{Document, ReadError, ReadOptions};
 
@@ -45,14 +45,14 @@ impl Dialect {
 }
 
 /// A CSV or TSV file whose header has been read.
-pub(super) struct Delimited {
+pub(super) struct Delimited<R = Document> {
     dialect: Dialect,
-    plan: Plan,
+    plan: Plan<R>,
     /// For every column of the file, where its value goes.
     slots: Vec<Option<usize>>,
 }
 
-impl Delimited {
+impl<R: Row> Delimited<R> {
     /// Reads the header and takes it off the first piece.
     pub(super) fn new(
         cutter: &mut Cutter,
@@ -92,7 +92,7 @@ impl Delimited {
     }
 }
 
-impl RowFormat for Delimited {
+impl<R: Row> RowFormat<R> for Delimited<R> {
     fn row_ends(&self) -> RowEnds {
         self.dialect.row_ends()
     }
@@ -101,12 +101,12 @@ impl RowFormat for Delimited {
         row.is_empty()
     }
 
-    fn document<'a>(
+    fn row<'a>(
         &self,
         row: &'a str,
         line: u64,
         values: &mut Vec<Value<'a>>,
-    ) -> Result<Option<Document>, RowProblem> {
+    ) -> Result<Option<R>, RowProblem> {
         values.clear();
         values.resize(self.plan.columns.len(), Value::Absent);
         let found = self.dialect.split(row, |column, field| {
@@ -126,7 +126,7 @@ impl RowFormat for Delimited {
                 "expected {expected} {fields} as in the header, found {found}{hint}"
             )));
         }
-        self.plan.document(values, line)
+        self.plan.row(values, line)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use super::Filter;
+use super::{Filter, Format};
 
 /// Why a source could not be read. Names the file, the place and what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +67,16 @@ pub enum ReadError {
         first_column: usize,
         /// The second column of that name, from 1.
         second_column: usize,
+    },
+    /// Scores were asked for, and the format has no fields to hold them.
+    #[error(
+        "{file}: the {format} format has no named fields; scores come as CSV, TSV, JSON Lines or Parquet"
+    )]
+    NoNumbers {
+        /// The file.
+        file: String,
+        /// Its format.
+        format: Format,
     },
     /// A row cannot be understood.
     #[error("{0}")]

@@ -30,7 +30,7 @@ impl RowFormat for FastText {
         RowEnds::Lines
     }
 
-    fn document<'a>(
+    fn row<'a>(
         &self,
         row: &'a str,
         line: u64,
@@ -59,7 +59,7 @@ impl RowFormat for FastText {
                 (_, several) => Value::List(several.iter().map(|&l| l.to_owned()).collect()),
             });
         }
-        self.plan.document(values, line)
+        self.plan.row(values, line)
     }
 }
 

@@ -106,6 +106,10 @@ pub struct ReadOptions {
     pub skip_bad_rows: bool,
     /// Whether labels are needed.
     pub labels_required: LabelNeed,
+    /// The fields that [`read_scores`](super::read_scores) reads as numbers; documents have none.
+    pub scores: Vec<String>,
+    /// A score outside 0 to 1 is malformed.
+    pub scores_are_probabilities: bool,
     /// A longer row (or file, in a folder) is an error, so that a missing line break or
     /// closing quote cannot fill the memory.
     pub max_row_bytes: usize,
@@ -119,6 +123,8 @@ impl Default for ReadOptions {
             format: None,
             skip_bad_rows: false,
             labels_required: LabelNeed::Required,
+            scores: Vec::new(),
+            scores_are_probabilities: false,
             max_row_bytes: 64 << 20,
         }
     }

@@ -137,7 +137,7 @@ impl FolderFormat {
             }))
         };
         let values: Vec<Value<'_>> = self.plan.columns.iter().map(value).collect();
-        self.plan.document(&values, 1)
+        self.plan.row(&values, 1)
     }
 }
 

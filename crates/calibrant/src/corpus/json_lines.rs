@@ -7,16 +7,16 @@ use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor
 
 use super::error::{ProblemKind, RowProblem, fields_there_are};
 use super::lines::{Cutter, RowEnds};
-use super::plan::{Plan, Value};
+use super::plan::{Plan, Row, Value};
 use super::rows::{RowFormat, locate};
 use super::{Document, ReadError, ReadOptions};
 
 /// Reads the wanted fields of every object. Which fields there are is judged by the first row.
-pub(super) struct JsonLines {
-    plan: Plan,
+pub(super) struct JsonLines<R = Document> {
+    plan: Plan<R>,
 }
 
-impl JsonLines {
+impl<R: Row> JsonLines<R> {
     /// Looks at the first row that can be understood.
     pub(super) fn new(
         cutter: &mut Cutter,
@@ -55,17 +55,17 @@ impl JsonLines {
     }
 }
 
-impl RowFormat for JsonLines {
+impl<R: Row> RowFormat<R> for JsonLines<R> {
     fn row_ends(&self) -> RowEnds {
         RowEnds::Lines
     }
 
-    fn document<'a>(
+    fn row<'a>(
         &self,
         row: &'a str,
         line: u64,
         values: &mut Vec<Value<'a>>,
-    ) -> Result<Option<Document>, RowProblem> {
+    ) -> Result<Option<R>, RowProblem> {
         values.clear();
         values.resize(self.plan.columns.len(), Value::Absent);
         with_object(
@@ -76,7 +76,7 @@ impl RowFormat for JsonLines {
             },
         )?;
         self.plan
-            .document(values, line)
+            .row(values, line)
             .map_err(|problem| match problem.kind {
                 ProblemKind::MissingField => {
                     let available = field_names(row).unwrap_or_default();

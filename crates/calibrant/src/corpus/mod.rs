@@ -36,6 +36,7 @@ mod read;
 #[cfg(test)]
 mod robustness;
 mod rows;
+mod scored;
 mod source;
 mod svmlight;
 #[cfg(test)]
@@ -47,4 +48,5 @@ pub use fields::{Fields, Filter, FilterError, LabelNeed, ReadOptions};
 pub use folds::{FoldError, Folds};
 pub use format::{Format, UnknownFormatName};
 pub use read::{ReadSummary, read_all, read_batches, read_batches_until};
+pub use scored::{ScoredRow, read_scores};
 pub use source::Source;

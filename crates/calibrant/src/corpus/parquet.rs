@@ -19,7 +19,7 @@ use parquet::schema::types::Type;
 use super::error::RowProblem;
 use super::lines::PIECE_BYTES;
 use super::parquet_footer::check_schema;
-use super::plan::{Plan, Value, check_distinct};
+use super::plan::{Plan, Row as PlannedRow, Value, check_distinct};
 use super::read::PieceSource;
 use super::rows::Parsed;
 use super::source::Stream;
@@ -44,7 +44,10 @@ pub(super) struct ParquetRows {
 
 impl ParquetRows {
     /// Opens the file and checks the wanted fields against its schema.
-    pub(super) fn open(stream: Stream, options: &ReadOptions) -> Result<(Self, Plan), ReadError> {
+    pub(super) fn open<R: PlannedRow>(
+        stream: Stream,
+        options: &ReadOptions,
+    ) -> Result<(Self, Plan<R>), ReadError> {
         let name = stream.name.clone();
         let file = seekable(stream)?;
         let size = file
@@ -70,12 +73,12 @@ impl ParquetRows {
     }
 }
 
-fn open_rows(
+fn open_rows<R: PlannedRow>(
     name: &str,
     file: File,
     size: u64,
     options: &ReadOptions,
-) -> Result<(RowIter<'static>, u64, Plan), ReadError> {
+) -> Result<(RowIter<'static>, u64, Plan<R>), ReadError> {
     let broken = |error: ParquetError| parquet_error(name, &error);
     let reader = SerializedFileReader::new(file).map_err(broken)?;
     let metadata = reader.metadata();
@@ -183,15 +186,15 @@ pub(super) struct RowValues {
 }
 
 impl RowValues {
-    pub(super) fn parse(
+    pub(super) fn parse<R: PlannedRow>(
         self,
-        plan: &Plan,
+        plan: &Plan<R>,
         file: &str,
         options: &ReadOptions,
-    ) -> Result<Parsed, ReadError> {
+    ) -> Result<Parsed<R>, ReadError> {
         let mut parsed = Parsed::default();
         for (row, values) in self.rows {
-            let outcome = values.and_then(|values| plan.document(&values, row));
+            let outcome = values.and_then(|values| plan.row(&values, row));
             parsed.push(outcome, file, row, b"", options)?;
         }
         Ok(parsed)

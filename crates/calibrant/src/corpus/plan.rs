@@ -1,6 +1,7 @@
-//! From named values to a document: which fields are wanted, resolved once per file.
+//! From named values to a document or scores: which fields are wanted, resolved once per file.
 
 use std::borrow::Cow;
+use std::marker::PhantomData;
 
 use super::error::RowProblem;
 use super::{Content, Document, LabelNeed, ReadError, ReadOptions};
@@ -45,21 +46,48 @@ impl Value<'_> {
     }
 }
 
+/// What a row of a file becomes.
+pub(super) trait Row: Sized + Send {
+    /// The fields that hold its content: the text of a document, the scores of a scored row.
+    fn content_fields(options: &ReadOptions) -> Vec<&str>;
+
+    /// Makes it of the values of the plan's columns.
+    fn of(plan: &Plan<Self>, values: &[Value<'_>], line: u64) -> Result<Self, RowProblem>;
+}
+
+impl Row for Document {
+    fn content_fields(options: &ReadOptions) -> Vec<&str> {
+        match options.fields.text.as_slice() {
+            [] => vec!["text"],
+            text => text.iter().map(String::as_str).collect(),
+        }
+    }
+
+    fn of(plan: &Plan<Self>, values: &[Value<'_>], line: u64) -> Result<Self, RowProblem> {
+        let text = plan.joined_text(values)?;
+        plan.finish(values, Content::Text(text), line)
+    }
+}
+
 /// The wanted fields of a file: a reader fills one value per entry of `columns`, and the
-/// plan makes a document of them.
+/// plan makes an `R` of them.
 #[derive(Debug, Clone)]
-pub(super) struct Plan {
+pub(super) struct Plan<R = Document> {
     /// The distinct fields to read.
     pub(super) columns: Vec<String>,
-    text: Vec<usize>,
-    label: Option<usize>,
+    /// Where [`Row::content_fields`] are among them.
+    pub(super) content: Vec<usize>,
+    pub(super) label: Option<usize>,
+    pub(super) label_required: bool,
+    pub(super) scores_are_probabilities: bool,
     label_separator: Option<String>,
     id: Option<usize>,
     weight: Option<usize>,
     filters: Vec<(usize, String)>,
+    row: PhantomData<fn() -> R>,
 }
 
-impl Plan {
+impl<R: Row> Plan<R> {
     /// Checks the wanted fields against those the file has.
     pub(super) fn resolve(
         file: &str,
@@ -67,10 +95,7 @@ impl Plan {
         available: &[String],
     ) -> Result<Self, ReadError> {
         let fields = &options.fields;
-        let mut wanted: Vec<&str> = fields.text.iter().map(String::as_str).collect();
-        if wanted.is_empty() {
-            wanted.push("text");
-        }
+        let mut wanted = R::content_fields(options);
         if options.labels_required == LabelNeed::Required {
             wanted.push(fields.label_name());
         }
@@ -103,11 +128,10 @@ impl Plan {
             }
         };
         let fields = &options.fields;
-        let text = if fields.text.is_empty() {
-            vec![slot("text")]
-        } else {
-            fields.text.iter().map(|name| slot(name)).collect()
-        };
+        let content = R::content_fields(options)
+            .into_iter()
+            .map(&mut slot)
+            .collect();
         let label = match options.labels_required {
             LabelNeed::Required => Some(slot(fields.label_name())),
             LabelNeed::IfPresent => has(fields.label_name()).then(|| slot(fields.label_name())),
@@ -126,26 +150,24 @@ impl Plan {
             .filter(|text| !text.is_empty());
         Self {
             columns,
-            text,
+            content,
             label,
+            label_required: options.labels_required == LabelNeed::Required,
+            scores_are_probabilities: options.scores_are_probabilities,
             label_separator,
             id,
             weight,
             filters,
+            row: PhantomData,
         }
     }
 
-    /// Makes the document, or `None` if a filter rejects the row.
-    pub(super) fn document(
-        &self,
-        values: &[Value<'_>],
-        line: u64,
-    ) -> Result<Option<Document>, RowProblem> {
+    /// Makes the row, or `None` if a filter rejects it.
+    pub(super) fn row(&self, values: &[Value<'_>], line: u64) -> Result<Option<R>, RowProblem> {
         if !self.passes(values) {
             return Ok(None);
         }
-        let text = self.joined_text(values)?;
-        self.finish(values, Content::Text(text), line).map(Some)
+        R::of(self, values, line).map(Some)
     }
 
     /// Whether the row passes every filter.
@@ -174,8 +196,8 @@ impl Plan {
     }
 
     fn joined_text(&self, values: &[Value<'_>]) -> Result<String, RowProblem> {
-        let mut length = self.text.len() - 1;
-        for &at in &self.text {
+        let mut length = self.content.len() - 1;
+        for &at in &self.content {
             let field = &self.columns[at];
             length += match &values[at] {
                 Value::Text(text) => text.len(),
@@ -197,7 +219,7 @@ impl Plan {
             };
         }
         let mut joined = String::with_capacity(length);
-        for (position, &at) in self.text.iter().enumerate() {
+        for (position, &at) in self.content.iter().enumerate() {
             if position > 0 {
                 joined.push('\n');
             }
@@ -210,7 +232,7 @@ impl Plan {
         Ok(joined)
     }
 
-    fn labels(&self, values: &[Value<'_>]) -> Result<(Vec<String>, bool), RowProblem> {
+    pub(super) fn labels(&self, values: &[Value<'_>]) -> Result<(Vec<String>, bool), RowProblem> {
         let Some(at) = self.label else {
             return Ok((Vec::new(), false));
         };
@@ -236,7 +258,7 @@ impl Plan {
         Ok((labels, were_list))
     }
 
-    fn id(&self, values: &[Value<'_>]) -> Result<Option<String>, RowProblem> {
+    pub(super) fn id(&self, values: &[Value<'_>]) -> Result<Option<String>, RowProblem> {
         let Some(at) = self.id else { return Ok(None) };
         match &values[at] {
             Value::Absent | Value::Null => Ok(None),
@@ -250,7 +272,7 @@ impl Plan {
         }
     }
 
-    fn weight(&self, values: &[Value<'_>]) -> Result<f64, RowProblem> {
+    pub(super) fn weight(&self, values: &[Value<'_>]) -> Result<f64, RowProblem> {
         let Some(at) = self.weight else {
             return Ok(1.0);
         };
@@ -318,23 +340,24 @@ mod tests {
             }],
             ..ReadOptions::default()
         };
-        let plan = Plan::resolve("f", &options, &names(&["a", "b", "label"])).unwrap();
+        let plan = Plan::<Document>::resolve("f", &options, &names(&["a", "b", "label"])).unwrap();
         assert_eq!(plan.columns, ["b", "a", "label"]);
         let mut values = [text("two"), text("one"), text("x")];
-        let document = plan.document(&values, 4).unwrap().unwrap();
+        let document = plan.row(&values, 4).unwrap().unwrap();
         assert_eq!(document.content, Content::Text("two\none".into()));
         assert_eq!((document.id.as_deref(), document.line), (Some("one"), 4));
         values[2] = text("y");
-        assert_eq!(plan.document(&values, 4).unwrap(), None);
+        assert_eq!(plan.row(&values, 4).unwrap(), None);
     }
 
     #[test]
     fn unknown_fields_of_every_kind_are_named() {
         let available = names(&["text", "label"]);
-        let unknown = |options: &ReadOptions| match Plan::resolve("f", options, &available) {
-            Err(ReadError::UnknownField { field, .. }) => field,
-            other => panic!("expected an unknown field, got {other:?}"),
-        };
+        let unknown =
+            |options: &ReadOptions| match Plan::<Document>::resolve("f", options, &available) {
+                Err(ReadError::UnknownField { field, .. }) => field,
+                other => panic!("expected an unknown field, got {other:?}"),
+            };
         let with = |fields: Fields| ReadOptions {
             fields,
             ..ReadOptions::default()
@@ -383,7 +406,9 @@ mod tests {
             })
         };
         assert_eq!(
-            Plan::resolve("f", &lenient, &available).unwrap().columns,
+            Plan::<Document>::resolve("f", &lenient, &available)
+                .unwrap()
+                .columns,
             ["text"]
         );
     }
@@ -398,9 +423,9 @@ mod tests {
             fields,
             ..ReadOptions::default()
         };
-        let plan = Plan::resolve("f", &options, &names(&["text", "label"])).unwrap();
+        let plan = Plan::<Document>::resolve("f", &options, &names(&["text", "label"])).unwrap();
         let labels = |value: Value<'static>| {
-            let document = plan.document(&[text(""), value], 1).unwrap().unwrap();
+            let document = plan.row(&[text(""), value], 1).unwrap().unwrap();
             (document.labels, document.labels_were_list)
         };
         assert_eq!(labels(text("b; a;; b ")), (names(&["a", "b"]), true));
@@ -411,7 +436,7 @@ mod tests {
         );
         assert_eq!(labels(Value::Null), (vec![], false));
         assert_eq!(labels(Value::Absent), (vec![], false));
-        assert!(plan.document(&[text(""), Value::Nested], 1).is_err());
+        assert!(plan.row(&[text(""), Value::Nested], 1).is_err());
     }
 
     #[test]
@@ -424,9 +449,10 @@ mod tests {
             fields,
             ..ReadOptions::default()
         };
-        let plan = Plan::resolve("f", &options, &names(&["text", "label", "w"])).unwrap();
+        let plan =
+            Plan::<Document>::resolve("f", &options, &names(&["text", "label", "w"])).unwrap();
         let weight = |written: &'static str| {
-            plan.document(&[text(""), text("a"), text(written)], 1)
+            plan.row(&[text(""), text("a"), text(written)], 1)
                 .map(|d| d.unwrap().weight)
         };
         assert_eq!(weight(" 0.5 "), Ok(0.5));
@@ -441,9 +467,11 @@ mod tests {
 
     #[test]
     fn text_must_be_there_and_must_be_a_string() {
-        let plan = Plan::resolve("f", &ReadOptions::default(), &names(&["text", "label"])).unwrap();
+        let plan =
+            Plan::<Document>::resolve("f", &ReadOptions::default(), &names(&["text", "label"]))
+                .unwrap();
         let content = |value: Value<'static>| {
-            plan.document(&[value, Value::Null], 1)
+            plan.row(&[value, Value::Null], 1)
                 .map(|document| document.unwrap().content)
         };
         assert_eq!(content(Value::Null), Ok(Content::Text(String::new())));

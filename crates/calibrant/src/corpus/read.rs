@@ -1,5 +1,6 @@
 //! Drives the readers: the next rows are read while the present ones are parsed in parallel.
 
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -12,6 +13,7 @@ use super::folder::{Folder, FolderFormat};
 use super::json_lines::JsonLines;
 use super::lines::{Cutter, PIECE_BYTES, RowEnds};
 use super::parquet::ParquetRows;
+use super::plan::Row;
 use super::rows::{Parsed, RowFormat, Tally, parse_piece};
 use super::source::{Opened, Stream, open};
 use super::svmlight::SvmLight;
@@ -86,13 +88,7 @@ pub fn read_batches_until<T: Send>(
     mut sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<ReadSummary, ReadError> {
     let file = source.name();
-    let mut driver = Driver {
-        file: &file,
-        options,
-        progress,
-        map: &map,
-        sink: &mut sink,
-    };
+    let mut driver = Driver::new(&file, options, progress, &map, &mut sink);
     match open(source, options.format)? {
         Opened::Folder(root) => {
             let bytes = Arc::new(AtomicU64::new(0));
@@ -105,12 +101,8 @@ pub fn read_batches_until<T: Send>(
         Opened::Stream(stream, format) => match format {
             Format::Csv => driver.delimited(stream, Dialect::Csv),
             Format::Tsv => driver.delimited(stream, Dialect::Tsv),
-            Format::JsonLines => {
-                let size = stream.size;
-                let mut cutter = Cutter::new(stream, RowEnds::Lines, options.max_row_bytes);
-                let rows = JsonLines::new(&mut cutter, &file, options)?;
-                driver.lines(cutter, size, format, &rows)
-            }
+            Format::JsonLines => driver.json_lines(stream),
+            Format::Parquet => driver.parquet(stream),
             Format::FastText => {
                 let size = stream.size;
                 let rows = FastText::new(&file, options)?;
@@ -122,13 +114,6 @@ pub fn read_batches_until<T: Send>(
                 let rows = SvmLight::new(&file, options)?;
                 let cutter = Cutter::new(stream, rows.row_ends(), options.max_row_bytes);
                 driver.lines(cutter, size, format, &rows)
-            }
-            Format::Parquet => {
-                let (rows, plan) = ParquetRows::open(stream, options)?;
-                let size = Some(rows.size());
-                driver.run(rows, size, format, |piece| {
-                    piece.parse(&plan, &file, options)
-                })
             }
             // `open` answers a path that is no folder with an error; standard input is left.
             Format::Folder => Err(ReadError::NotADirectory {
@@ -168,28 +153,49 @@ pub(super) trait PieceSource: Send {
     fn weight(piece: &Self::Piece) -> usize;
 }
 
-/// What the formats have in common once they are opened.
-struct Driver<'a, M, S> {
+/// What the formats have in common once they are opened. Rows of type `R` go through `map`, and
+/// what it makes of them, `T`, to `sink`.
+pub(super) struct Driver<'a, R, T, M, S> {
     file: &'a str,
     options: &'a ReadOptions,
     progress: &'a dyn Progress,
     map: &'a M,
     sink: &'a mut S,
+    kinds: PhantomData<fn(R) -> T>,
 }
 
-impl<M, S> Driver<'_, M, S> {
-    fn delimited<T: Send>(
+impl<'a, R, T, M, S> Driver<'a, R, T, M, S>
+where
+    R: Row,
+    T: Send,
+    M: Fn(Vec<R>) -> T + Sync,
+    S: FnMut(T) -> ControlFlow<()>,
+{
+    pub(super) fn new(
+        file: &'a str,
+        options: &'a ReadOptions,
+        progress: &'a dyn Progress,
+        map: &'a M,
+        sink: &'a mut S,
+    ) -> Self {
+        Self {
+            file,
+            options,
+            progress,
+            map,
+            sink,
+            kinds: PhantomData,
+        }
+    }
+
+    pub(super) fn delimited(
         &mut self,
         stream: Stream,
         dialect: Dialect,
-    ) -> Result<ReadSummary, ReadError>
-    where
-        M: Fn(Vec<Document>) -> T + Sync,
-        S: FnMut(T) -> ControlFlow<()>,
-    {
+    ) -> Result<ReadSummary, ReadError> {
         let size = stream.size;
         let mut cutter = Cutter::new(stream, dialect.row_ends(), self.options.max_row_bytes);
-        let rows = Delimited::new(&mut cutter, dialect, self.file, self.options)?;
+        let rows = Delimited::<R>::new(&mut cutter, dialect, self.file, self.options)?;
         let format = match dialect {
             Dialect::Csv => Format::Csv,
             Dialect::Tsv => Format::Tsv,
@@ -197,38 +203,46 @@ impl<M, S> Driver<'_, M, S> {
         self.lines(cutter, size, format, &rows)
     }
 
-    fn lines<T: Send>(
+    pub(super) fn json_lines(&mut self, stream: Stream) -> Result<ReadSummary, ReadError> {
+        let size = stream.size;
+        let mut cutter = Cutter::new(stream, RowEnds::Lines, self.options.max_row_bytes);
+        let rows = JsonLines::<R>::new(&mut cutter, self.file, self.options)?;
+        self.lines(cutter, size, Format::JsonLines, &rows)
+    }
+
+    pub(super) fn parquet(&mut self, stream: Stream) -> Result<ReadSummary, ReadError> {
+        let (file, options) = (self.file, self.options);
+        let (rows, plan) = ParquetRows::open::<R>(stream, options)?;
+        let size = Some(rows.size());
+        self.run(rows, size, Format::Parquet, |piece| {
+            piece.parse(&plan, file, options)
+        })
+    }
+
+    fn lines(
         &mut self,
         cutter: Cutter,
         size: Option<u64>,
         format: Format,
-        rows: &impl RowFormat,
-    ) -> Result<ReadSummary, ReadError>
-    where
-        M: Fn(Vec<Document>) -> T + Sync,
-        S: FnMut(T) -> ControlFlow<()>,
-    {
+        rows: &impl RowFormat<R>,
+    ) -> Result<ReadSummary, ReadError> {
         let (file, options) = (self.file, self.options);
         self.run(cutter, size, format, |piece| {
             parse_piece(rows, &piece, file, options)
         })
     }
 
-    fn run<T: Send, P: PieceSource>(
+    fn run<P: PieceSource>(
         &mut self,
         mut source: P,
         size: Option<u64>,
         format: Format,
-        parse: impl Fn(P::Piece) -> Result<Parsed, ReadError> + Sync,
-    ) -> Result<ReadSummary, ReadError>
-    where
-        M: Fn(Vec<Document>) -> T + Sync,
-        S: FnMut(T) -> ControlFlow<()>,
-    {
+        parse: impl Fn(P::Piece) -> Result<Parsed<R>, ReadError> + Sync,
+    ) -> Result<ReadSummary, ReadError> {
         let map = self.map;
         let work = |piece: P::Piece| -> Result<(Option<T>, Tally), ReadError> {
-            let Parsed { documents, tally } = parse(piece)?;
-            Ok(((!documents.is_empty()).then(|| map(documents)), tally))
+            let Parsed { rows, tally } = parse(piece)?;
+            Ok(((!rows.is_empty()).then(|| map(rows)), tally))
         };
         let mut meter = Meter::begin(self.progress, size);
         let mut total = Tally::default();

@@ -8,8 +8,8 @@ use super::{BadRow, Document, ReadError, ReadOptions};
 /// How many malformed rows are kept for the report; the others are counted.
 pub(super) const BAD_ROWS_KEPT: usize = 20;
 
-/// A format whose rows are lines of text.
-pub(super) trait RowFormat: Sync {
+/// A format whose rows are lines of text, each of which becomes an `R`.
+pub(super) trait RowFormat<R = Document>: Sync {
     /// Where its rows end.
     fn row_ends(&self) -> RowEnds;
 
@@ -18,13 +18,13 @@ pub(super) trait RowFormat: Sync {
         row.trim().is_empty()
     }
 
-    /// Makes a document of a row, or `None` if a filter rejects it. `values` is scratch space.
-    fn document<'a>(
+    /// Reads a row, or `None` if a filter rejects it. `values` is scratch space.
+    fn row<'a>(
         &self,
         row: &'a str,
         line: u64,
         values: &mut Vec<Value<'a>>,
-    ) -> Result<Option<Document>, RowProblem>;
+    ) -> Result<Option<R>, RowProblem>;
 }
 
 /// The rows of a piece, or the totals of many.
@@ -48,26 +48,35 @@ impl Tally {
 }
 
 /// What one piece comes to.
-#[derive(Debug, Default)]
-pub(super) struct Parsed {
-    pub(super) documents: Vec<Document>,
+#[derive(Debug)]
+pub(super) struct Parsed<R = Document> {
+    pub(super) rows: Vec<R>,
     pub(super) tally: Tally,
 }
 
-impl Parsed {
+impl<R> Default for Parsed<R> {
+    fn default() -> Self {
+        Self {
+            rows: Vec::new(),
+            tally: Tally::default(),
+        }
+    }
+}
+
+impl<R> Parsed<R> {
     /// Adds the outcome of one row; an error means that reading stops here.
     pub(super) fn push(
         &mut self,
-        outcome: Result<Option<Document>, RowProblem>,
+        outcome: Result<Option<R>, RowProblem>,
         file: &str,
         line: u64,
         row: &[u8],
         options: &ReadOptions,
     ) -> Result<(), ReadError> {
         match outcome {
-            Ok(Some(document)) => {
+            Ok(Some(row)) => {
                 self.tally.kept += 1;
-                self.documents.push(document);
+                self.rows.push(row);
             }
             Ok(None) => self.tally.filtered += 1,
             Err(problem) => {
@@ -97,12 +106,12 @@ impl Parsed {
 }
 
 /// Parses every row of a piece.
-pub(super) fn parse_piece(
-    format: &impl RowFormat,
+pub(super) fn parse_piece<R>(
+    format: &impl RowFormat<R>,
     piece: &Piece,
     file: &str,
     options: &ReadOptions,
-) -> Result<Parsed, ReadError> {
+) -> Result<Parsed<R>, ReadError> {
     let mut parsed = Parsed::default();
     let mut values = Vec::new();
     for (line, row) in piece.rows(format.row_ends()) {
@@ -111,7 +120,7 @@ pub(super) fn parse_piece(
         } else {
             match std::str::from_utf8(row) {
                 Ok(text) if format.is_blank(text) => continue,
-                Ok(text) => format.document(text, line, &mut values),
+                Ok(text) => format.row(text, line, &mut values),
                 Err(error) => Err(RowProblem::invalid_utf8(error.valid_up_to())),
             }
         };
@@ -184,7 +193,7 @@ mod tests {
         };
         let mut total = Tally::default();
         for start in [0, 15, 30] {
-            let mut parsed = Parsed::default();
+            let mut parsed = Parsed::<Document>::default();
             for line in start..start + 15 {
                 let problem = Err(RowProblem::malformed("bad"));
                 parsed.push(problem, "f", line, b"", &options).unwrap();

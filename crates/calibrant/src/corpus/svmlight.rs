@@ -42,7 +42,7 @@ impl RowFormat for SvmLight {
         row.is_empty() || row.starts_with('#')
     }
 
-    fn document<'a>(
+    fn row<'a>(
         &self,
         row: &'a str,
         line: u64,

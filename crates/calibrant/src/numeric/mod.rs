@@ -1,11 +1,13 @@
 //! Arithmetic that stays finite: everything here works in logarithms where a
 //! plain computation would overflow, underflow or cancel.
 
+mod chi_square;
 mod ln_gamma;
 mod order;
 mod random;
 mod stable_sum;
 
+pub use chi_square::chi_square_tail;
 pub use ln_gamma::ln_gamma;
 pub use order::{order_bits, rising_order, value_of_order_bits};
 pub use random::Random;

@@ -97,6 +97,7 @@ pub fn fit_keeping_scores(
         weights: Some(weights),
     };
     let evaluation = evaluate_without_chance(&forecasts)?;
+    let weights = forecasts.weights.as_deref().unwrap_or_default();
     let class_names = forecasts.class_names;
     let classes = class_names
         .iter()
@@ -107,6 +108,7 @@ pub fn fit_keeping_scores(
             ClassSummary {
                 label: label.clone(),
                 positives: members[class].len(),
+                prior: weighted_share(&members[class], weights),
                 calibrator: outputs[output].kind,
                 calibration: outputs[output].note,
                 tried: outputs[output].tried.clone(),
@@ -146,6 +148,18 @@ pub fn fit_keeping_scores(
         summary,
     );
     Ok((model, held_out))
+}
+
+/// The share of the weight that these rows have, if weights differ at all.
+fn weighted_share(members: &[u32], weights: &[f64]) -> Option<f64> {
+    let differ = weights.windows(2).any(|pair| pair[0] != pair[1]);
+    differ.then(|| {
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        let scaled = |weight: f64| weight / largest;
+        let total: f64 = weights.iter().map(|&weight| scaled(weight)).sum();
+        let own = members.iter().map(|&row| scaled(weights[row as usize]));
+        own.sum::<f64>() / total
+    })
 }
 
 /// JSON has no infinities: what holds one is better refused now than when it is opened.

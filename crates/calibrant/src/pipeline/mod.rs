@@ -1,6 +1,7 @@
 //! The whole path as one value: fit, predict, explain, save, open.
 
 mod calibrate_classes;
+mod calibrator_file;
 mod explain;
 mod extractor;
 mod fit;
@@ -8,15 +9,21 @@ mod fit_scorer;
 mod fold_rows;
 mod model;
 mod model_file;
+mod score_calibrator;
 mod settings;
 mod summary;
 mod training_corpus;
 
+pub use calibrator_file::{CALIBRATOR_VERSION, CalibratorFileError};
 pub use explain::{Explanation, TermContribution};
 pub use extractor::{ExtractorBuffers, FeatureExtractor};
 pub use fit::{fit, fit_keeping_scores};
 pub use model::{Model, PredictBuffers};
 pub use model_file::{FORMAT_VERSION, ModelFileError, publish};
+pub use score_calibrator::{
+    ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreRoom, ScoreSettings,
+    ScoreSummary, ScoreTable, TriedMethod,
+};
 pub use settings::{ClassWeights, Classifier, FitSettings};
 pub use summary::{CalibrationNote, ClassSummary, HeldOutMeasures, TrainingSummary};
 pub use training_corpus::{CountedBatch, TrainingCorpus};

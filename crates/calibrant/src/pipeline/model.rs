@@ -2,7 +2,7 @@
 
 use super::calibrate_classes::combine;
 use super::extractor::{ExtractorBuffers, FeatureExtractor};
-use super::{FitSettings, TrainingSummary};
+use super::{ClassSummary, FitSettings, TrainingSummary};
 use crate::calibration::{Calibrator, SavedCalibrator};
 use crate::corpus::{Content, Fields};
 use crate::scorers::LinearClassScorer;
@@ -92,6 +92,24 @@ impl Model {
             .classes
             .iter()
             .map(|class| class.label.as_str())
+    }
+
+    /// The share that each class had among the training documents, by their weights. With one label
+    /// a document the shares sum to one; a class that all documents or none have is put half a
+    /// document away from that.
+    pub fn priors(&self) -> Vec<f64> {
+        let documents = self.summary.documents as f64;
+        let half = 0.5 / documents.max(1.0);
+        let share = |class: &ClassSummary| {
+            let share = class.prior.unwrap_or(class.positives as f64 / documents);
+            share.clamp(half, 1.0 - half)
+        };
+        let mut priors: Vec<f64> = self.summary.classes.iter().map(share).collect();
+        if self.task() == Task::SingleLabel {
+            let sum: f64 = priors.iter().sum();
+            priors.iter_mut().for_each(|prior| *prior /= sum);
+        }
+        priors
     }
 
     /// The probability of each class, in the order of [`Self::class_names`].

@@ -61,6 +61,12 @@ pub enum ModelFileError {
         /// What shows it.
         reason: String,
     },
+    /// It turns scores into probabilities, not texts.
+    #[error("`{}` is a calibrator of scores, not a model of texts", path.display())]
+    IsCalibrator {
+        /// The file.
+        path: PathBuf,
+    },
     /// A later calibrant wrote it.
     #[error("`{}` has model format version {found}; this calibrant reads versions up to {FORMAT_VERSION}", path.display())]
     UnknownVersion {
@@ -233,6 +239,11 @@ impl Model {
             path: path.to_owned(),
             reason: reason.into(),
         };
+        if super::calibrator_file::is_calibrator(&map) {
+            return Err(ModelFileError::IsCalibrator {
+                path: path.to_owned(),
+            });
+        }
         let (_, header) = SafeTensors::read_metadata(&map).map_err(|error| match error {
             // A header that claims more than the file holds, in a file that begins like ours.
             safetensors::SafeTensorError::MetadataIncompleteBuffer
@@ -400,7 +411,7 @@ fn checksum<'a>(
 }
 
 /// Whether the first bytes are those of a header that calibrant wrote.
-fn looks_like_a_model(bytes: &[u8]) -> bool {
+pub(super) fn looks_like_a_model(bytes: &[u8]) -> bool {
     bytes.get(8..9) == Some(b"{")
         && memchr::memmem::find(&bytes[..bytes.len().min(64)], b"\"calibrant\"").is_some()
 }

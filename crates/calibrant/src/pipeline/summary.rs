@@ -26,6 +26,9 @@ pub struct ClassSummary {
     pub label: String,
     /// Training documents that have it.
     pub positives: usize,
+    /// Its share of the documents' weight; absent where all weigh alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prior: Option<f64>,
     /// Its calibration method.
     pub calibrator: CalibratorKind,
     /// Where the calibrator comes from.

@@ -4,6 +4,7 @@ mod dual_descent;
 mod hinge_loss;
 mod logistic_loss;
 mod newton_logistic;
+mod parts;
 mod pool_adjacent_violators;
 
 pub use dual_descent::{
@@ -13,4 +14,5 @@ pub use dual_descent::{
 pub use hinge_loss::{HingeLoss, HingeLossDual};
 pub use logistic_loss::LogisticLossDual;
 pub use newton_logistic::newton_logistic;
+pub use parts::sum_in_parts;
 pub use pool_adjacent_violators::{Pool, pool_adjacent_violators, pool_weighted_sums};

@@ -1,0 +1,110 @@
+//! Scores of many classes to probabilities that sum to one.
+//!
+//! Every way is fitted on [`HeldOutClassScores`]: one score a class for each example, of which
+//! exactly one class is right.
+
+mod choose;
+mod held_out;
+mod one_vs_rest;
+mod temperature;
+
+pub use choose::{MulticlassChoice, MulticlassKind};
+pub use held_out::HeldOutClassScores;
+pub use one_vs_rest::{CalibratedClass, CalibrationNote, OneVsRestCalibrator};
+pub use temperature::{Temperature, TemperatureCalibrator};
+
+pub(crate) use one_vs_rest::{calibrate_each, normalise_into};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Probability;
+use crate::numeric::log_odds_against_rest;
+
+/// A fitted calibrator of all classes as a model file keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "method")]
+pub enum SavedMulticlassCalibrator {
+    /// A calibrator for each class against the rest, brought to a sum of one.
+    OneVsRest(OneVsRestCalibrator),
+    /// One factor for all scores.
+    Temperature(TemperatureCalibrator),
+}
+
+impl SavedMulticlassCalibrator {
+    /// Which way it is.
+    pub fn kind(&self) -> MulticlassKind {
+        match self {
+            Self::OneVsRest(_) => MulticlassKind::OneVsRest,
+            Self::Temperature(_) => MulticlassKind::Temperature,
+        }
+    }
+
+    /// How many classes there are.
+    pub fn class_count(&self) -> usize {
+        match self {
+            Self::OneVsRest(calibrator) => calibrator.calibrators().len(),
+            Self::Temperature(calibrator) => calibrator.class_count(),
+        }
+    }
+
+    /// Fills `out` with the probability of each class; they sum to one.
+    ///
+    /// # Panics
+    /// If there is not one score and one place for each class.
+    pub fn probabilities_into(
+        &self,
+        scores: &[f64],
+        room: &mut ClassRoom,
+        out: &mut [Probability],
+    ) {
+        assert_eq!(scores.len(), self.class_count());
+        assert_eq!(out.len(), self.class_count());
+        match self {
+            Self::OneVsRest(calibrator) => calibrator.ln_weights_into(scores, room),
+            Self::Temperature(calibrator) => calibrator.ln_weights_into(scores, room),
+        }
+        room.probabilities_into(out);
+    }
+}
+
+/// Room for one prediction, reused from one example to the next.
+#[derive(Debug, Clone, Default)]
+pub struct ClassRoom {
+    /// Log-weights of the classes, up to a common summand.
+    pub(super) ln_weights: Vec<f64>,
+    log_odds: Vec<f64>,
+}
+
+impl ClassRoom {
+    /// Takes log-weights one by one; those out of all bounds are brought back.
+    pub(super) fn fill(&mut self, ln_weights: impl Iterator<Item = f64>) {
+        self.ln_weights.clear();
+        self.ln_weights.extend(ln_weights.map(bounded));
+    }
+
+    fn probabilities_into(&mut self, out: &mut [Probability]) {
+        self.log_odds.resize(self.ln_weights.len(), 0.0);
+        log_odds_against_rest(&self.ln_weights, &mut self.log_odds);
+        for (probability, &log_odds) in out.iter_mut().zip(&self.log_odds) {
+            *probability = Probability::from_log_odds(log_odds);
+        }
+    }
+}
+
+/// Keeps a log-weight finite: beyond the largest log-odds nothing more is said.
+fn bounded(ln_weight: f64) -> f64 {
+    if ln_weight.is_nan() {
+        return 0.0;
+    }
+    ln_weight.clamp(-Probability::MAX_LOG_ODDS, Probability::MAX_LOG_ODDS)
+}
+
+/// A score from outside, made finite. Scores beyond `1e300` say no more than `1e300` does, and their
+/// differences must not overflow.
+#[inline]
+fn tame(score: f64) -> f64 {
+    if score.is_nan() {
+        return 0.0;
+    }
+    score.clamp(-1e300, 1e300)
+}

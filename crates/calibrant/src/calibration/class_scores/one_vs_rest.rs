@@ -1,0 +1,185 @@
+//! Each class against the rest, then all brought to a sum of one.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{ClassRoom, tame};
+use crate::calibration::{
+    Calibrator, CalibratorKind, HeldOutScores, PlattCalibrator, PooledCurve, SavedCalibrator, Tried,
+};
+use crate::numeric::log_odds_against_rest;
+use crate::{FitError, Probability};
+
+/// A calibrator for each class against the rest, brought to a sum of one.
+///
+/// # Formula
+/// ```text
+/// q_c = p_c(s_c) / Σ_k p_k(s_k)
+/// ```
+/// `p_c` is the class's own calibrator, any [`CalibratorKind`]. Computed in logarithms.
+///
+/// # When it misleads
+/// Each `p_c` looks at its own score only. Where another class's score tells more about a class
+/// than its own does, dividing by the sum uses that up only in part.
+///
+/// # Reference
+/// Zadrozny & Elkan, KDD 2002, section 4.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct OneVsRestCalibrator {
+    classes: Vec<SavedCalibrator>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    classes: Vec<SavedCalibrator>,
+}
+
+impl TryFrom<Unchecked> for OneVsRestCalibrator {
+    type Error = &'static str;
+
+    fn try_from(read: Unchecked) -> Result<Self, Self::Error> {
+        Self::new(read.classes).ok_or("there must be calibrators for at least two classes")
+    }
+}
+
+impl OneVsRestCalibrator {
+    /// One calibrator a class; `None` for fewer than two.
+    pub fn new(classes: Vec<SavedCalibrator>) -> Option<Self> {
+        (classes.len() >= 2).then_some(Self { classes })
+    }
+
+    /// The calibrator of each class.
+    pub fn calibrators(&self) -> &[SavedCalibrator] {
+        &self.classes
+    }
+
+    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
+        let classes = self.classes.iter().zip(scores);
+        room.fill(classes.map(|(calibrator, &score)| calibrator.probability(tame(score)).ln()));
+    }
+}
+
+/// Brings the probabilities of classes, each against the rest, to a sum of one: `q_c = p_c / Σ p_k`,
+/// in log space.
+pub(crate) fn normalise_into(
+    one_vs_rest: &[Probability],
+    out: &mut [Probability],
+    room: &mut Vec<f64>,
+) {
+    room.clear();
+    room.extend(one_vs_rest.iter().map(|p| p.ln()));
+    room.resize(2 * one_vs_rest.len(), 0.0);
+    let (ln_weights, log_odds) = room.split_at_mut(one_vs_rest.len());
+    log_odds_against_rest(ln_weights, log_odds);
+    for (class, &log_odds) in out.iter_mut().zip(log_odds.iter()) {
+        *class = Probability::from_log_odds(log_odds);
+    }
+}
+
+/// Where a class's calibrator comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CalibrationNote {
+    /// Fitted to the class's own held-out scores.
+    Own,
+    /// The class has fewer positives than folds: borrowed from the rarer classes together.
+    Pooled,
+    /// Too few positives and nothing to borrow: the class's share, whatever the score.
+    PriorOnly,
+    /// One calibrator for all classes together.
+    Joint,
+}
+
+/// The calibrator of one class and how it came about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CalibratedClass {
+    /// The fitted calibrator.
+    pub calibrator: SavedCalibrator,
+    /// Its method.
+    pub kind: CalibratorKind,
+    /// Where it comes from.
+    pub note: CalibrationNote,
+    /// All candidates with their losses.
+    pub tried: Vec<Tried>,
+    /// What is said of each example by curves that were fitted without its fold.
+    pub forecasts: Vec<Probability>,
+}
+
+/// Calibrates every class on its own. One with fewer positives than folds borrows the curve of the
+/// rarer classes together; where there is none to borrow, its prior has to do.
+pub(crate) fn calibrate_each(
+    held_out: &[HeldOutScores],
+    kind: CalibratorKind,
+    fold_count: usize,
+) -> Result<Vec<CalibratedClass>, FitError> {
+    let is_rare = |scores: &HeldOutScores| {
+        let positives = scores.positives();
+        positives.min(scores.len() - positives) < fold_count
+    };
+    let pool = if kind != CalibratorKind::None && held_out.len() > 1 && held_out.iter().any(is_rare)
+    {
+        PooledCurve::fit(held_out)?
+    } else {
+        None
+    };
+    held_out
+        .par_iter()
+        .map(|scores| {
+            if kind != CalibratorKind::None && is_rare(scores) {
+                return Ok(rare(scores, pool.as_ref()));
+            }
+            let choice = kind.choose(scores)?;
+            Ok(CalibratedClass {
+                calibrator: choice.calibrator,
+                kind: choice.chosen,
+                note: CalibrationNote::Own,
+                tried: choice.tried,
+                forecasts: choice.cross_validated,
+            })
+        })
+        .collect()
+}
+
+fn rare(scores: &HeldOutScores, pool: Option<&PooledCurve>) -> CalibratedClass {
+    let prior = scores.ln_prior_odds();
+    let (curve, note) = match pool {
+        Some(pool) => (pool.for_class(prior), CalibrationNote::Pooled),
+        None => (
+            PlattCalibrator {
+                slope: 0.0,
+                intercept: prior,
+            },
+            CalibrationNote::PriorOnly,
+        ),
+    };
+    let calibrator = SavedCalibrator::Platt(curve);
+    let forecasts = scores
+        .scores()
+        .iter()
+        .map(|&score| calibrator.probability(score))
+        .collect();
+    CalibratedClass {
+        calibrator,
+        kind: CalibratorKind::Platt,
+        note,
+        tried: Vec::new(),
+        forecasts,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test] // By hand: 0.6 : 0.3 : 0.6 is 0.4 : 0.2 : 0.4.
+    fn exclusive_classes_are_brought_to_a_sum_of_one() {
+        let of = |p: f64| Probability::from_log_odds((p / (1.0 - p)).ln());
+        let mut classes = [of(0.5); 3];
+        normalise_into(&[of(0.6), of(0.3), of(0.6)], &mut classes, &mut Vec::new());
+        let values: Vec<f64> = classes.iter().map(|p| p.value()).collect();
+        assert!((values[0] - 0.4).abs() < 1e-12 && (values[1] - 0.2).abs() < 1e-12);
+        assert!((values.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,164 @@
+//! The calibration methods by name.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AsymmetricLaplaceMethod, Bbq, Binning, CalibrationMethod, CentredIsotonic, CrossVennAbers,
+    HeldOutScores, Histogram, Isotonic, Platt, SavedCalibrator, ThreePiece, VennAbers,
+};
+use crate::FitError;
+
+/// A calibration method by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CalibratorKind {
+    /// The method with the least cross-validated log loss, class by class.
+    Auto,
+    /// Platt's curve, "LR+Noise" in Bennett's tables.
+    Platt,
+    /// Two asymmetric Laplace densities.
+    AsymmetricLaplace,
+    /// A line with two bends.
+    ThreePiece,
+    /// The most likely rising curve.
+    Isotonic,
+    /// The same through the middle of its blocks, so that different scores stay different.
+    CentredIsotonic,
+    /// One probability for each of several bins of equal mass.
+    Histogram,
+    /// One probability for each of several bins of equal width.
+    HistogramWidth,
+    /// Histograms of many sizes, averaged by how well they explain the labels.
+    Bbq,
+    /// Two rising curves, one for each answer: an interval, and a value between.
+    VennAbers,
+    /// The same by folds, merged.
+    CrossVennAbers,
+    /// The score itself, read as log-odds.
+    None,
+}
+
+impl CalibratorKind {
+    /// Every method that fits something and is no choice among others.
+    pub const METHODS: &[Self] = &[
+        Self::AsymmetricLaplace,
+        Self::Platt,
+        Self::ThreePiece,
+        Self::Isotonic,
+        Self::CentredIsotonic,
+        Self::Histogram,
+        Self::HistogramWidth,
+        Self::Bbq,
+        Self::VennAbers,
+        Self::CrossVennAbers,
+    ];
+
+    /// Every name there is, in the order that help texts list them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        [Self::Auto]
+            .into_iter()
+            .chain(Self::METHODS.iter().copied())
+            .chain([Self::None])
+    }
+
+    /// The method of this name, with hyphens or underscores; Bennett's `lr_noise` is Platt's curve.
+    ///
+    /// ```
+    /// use calibrant::calibration::CalibratorKind;
+    /// let kind = CalibratorKind::from_name("three-piece");
+    /// assert_eq!(kind, Some(CalibratorKind::ThreePiece));
+    /// assert_eq!(CalibratorKind::from_name("guess"), None);
+    /// ```
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = name.replace('-', "_");
+        if name == "lr_noise" {
+            return Some(Self::Platt);
+        }
+        Self::all().find(|kind| kind.name() == name)
+    }
+
+    /// Its name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Platt => "platt",
+            Self::AsymmetricLaplace => "asymmetric_laplace",
+            Self::ThreePiece => "three_piece",
+            Self::Isotonic => "isotonic",
+            Self::CentredIsotonic => "centred_isotonic",
+            Self::Histogram => "histogram",
+            Self::HistogramWidth => "histogram_width",
+            Self::Bbq => "bbq",
+            Self::VennAbers => "venn_abers",
+            Self::CrossVennAbers => "cross_venn_abers",
+            Self::None => "none",
+        }
+    }
+
+    /// Whether the probability never turns back as the score grows.
+    pub fn is_monotone(self) -> bool {
+        match self {
+            Self::Auto
+            | Self::AsymmetricLaplace
+            | Self::Histogram
+            | Self::HistogramWidth
+            | Self::Bbq => false,
+            Self::Platt
+            | Self::ThreePiece
+            | Self::Isotonic
+            | Self::CentredIsotonic
+            | Self::VennAbers
+            | Self::CrossVennAbers
+            | Self::None => true,
+        }
+    }
+
+    /// Fits the method to held-out scores.
+    pub fn fit(self, held_out: &HeldOutScores) -> Result<SavedCalibrator, FitError> {
+        self.fit_from(held_out, None)
+    }
+
+    /// Fits the method to held-out scores, from a calibrator that is near if there is one.
+    pub(super) fn fit_from(
+        self,
+        held_out: &HeldOutScores,
+        start: Option<&SavedCalibrator>,
+    ) -> Result<SavedCalibrator, FitError> {
+        use SavedCalibrator as Saved;
+        Ok(match (self, start) {
+            (Self::Auto, _) => self.choose(held_out)?.calibrator,
+            (Self::None, _) => Saved::Identity,
+            (Self::Platt, Some(Saved::Platt(start))) => {
+                Saved::Platt(Platt.fit_from(held_out, Some(start))?)
+            }
+            (Self::Platt, _) => Saved::Platt(Platt.fit(held_out)?),
+            (Self::ThreePiece, Some(Saved::ThreePiece(start))) => {
+                Saved::ThreePiece(ThreePiece.fit_from(held_out, start)?)
+            }
+            (Self::ThreePiece, Some(Saved::Platt(start))) => {
+                Saved::ThreePiece(ThreePiece.fit_bending(held_out, *start)?)
+            }
+            (Self::ThreePiece, _) => Saved::ThreePiece(ThreePiece.fit(held_out)?),
+            (Self::AsymmetricLaplace, _) => {
+                Saved::AsymmetricLaplace(AsymmetricLaplaceMethod.fit(held_out)?)
+            }
+            (Self::Isotonic, _) => Saved::Isotonic(Isotonic.fit(held_out)?),
+            (Self::CentredIsotonic, _) => Saved::CentredIsotonic(CentredIsotonic.fit(held_out)?),
+            (Self::Histogram | Self::HistogramWidth, _) => {
+                let binning = if self == Self::Histogram {
+                    Binning::EqualMass
+                } else {
+                    Binning::EqualWidth
+                };
+                let method = Histogram {
+                    binning,
+                    bins: None,
+                };
+                Saved::Histogram(method.fit(held_out)?)
+            }
+            (Self::Bbq, _) => Saved::Bbq(Bbq.fit(held_out)?),
+            (Self::VennAbers, _) => Saved::VennAbers(VennAbers.fit(held_out)?),
+            (Self::CrossVennAbers, _) => Saved::CrossVennAbers(CrossVennAbers.fit(held_out)?),
+        })
+    }
+}

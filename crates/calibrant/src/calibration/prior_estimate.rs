@@ -1,0 +1,339 @@
+//! How common are the classes here? Estimated from forecasts for documents without labels.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::prior_shift::check_priors;
+use crate::numeric::{StableSum, chi_square_tail};
+use crate::{FitError, Probability, Task};
+
+/// Shares of classes that unlabelled documents speak for, and whether they speak for a change at all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PriorEstimate {
+    /// The shares in training.
+    pub old: Vec<f64>,
+    /// The shares that make the documents likeliest; never below half a document.
+    pub new: Vec<f64>,
+    /// Twice the gain in log-likelihood over the old shares.
+    pub statistic: f64,
+    /// How many shares were free.
+    pub degrees_of_freedom: usize,
+    /// How often a statistic as large comes by chance where nothing has changed.
+    pub p_value: f64,
+    /// Passes over the documents.
+    pub passes: usize,
+    /// Whether the log-likelihood is within [`GAP_TOLERANCE`] of its maximum.
+    pub converged: bool,
+}
+
+impl PriorEstimate {
+    /// Whether the test speaks against the old shares at this level.
+    pub fn is_shifted(&self, level: f64) -> bool {
+        self.p_value < level
+    }
+}
+
+/// Estimates the shares of exclusive classes from calibrated forecasts for documents without labels.
+///
+/// # Formula
+/// ```text
+/// L(π) = Σ_i w_i ln Σ_c p_ic π_c/π⁰_c          the log-likelihood, concave in π
+/// g_c  = 1/N Σ_i w_i (p_ic/π⁰_c) / Σ_k p_ik π_k/π⁰_k,    N = Σ w_i
+/// π_c ← π_c g_c                                one step of EM
+/// 2 (L(π) - L(π⁰))  ~  chi-square, K-1 degrees of freedom, if nothing has changed
+/// ```
+/// No shares are better than the present ones by more than `N (max g - 1)` nats, so it stops when
+/// that is at most [`GAP_TOLERANCE`]: the statistic is then right to twice that. Every third step
+/// goes on in the direction of the two before it, where that does not lose likelihood.
+///
+/// Weights are scaled to the effective number of documents `(Σw)²/Σw²`, which the test then counts.
+///
+/// # When it misleads
+/// It believes the forecasts. Where they are poorly calibrated, as they are for many classes, for
+/// neural networks without calibration and far from the training data, the estimate can be worse
+/// than no adjustment at all. The test also takes training shares and forecasts as known exactly:
+/// with many more documents here than there were in training it finds a shift in what is only
+/// their error. And it assumes that the look of each class is unchanged; see
+/// [`PriorShift`](super::PriorShift).
+///
+/// # Reference
+/// Saerens, Latinne & Decaestecker, Neural Computation 14 (2002), sections 2.2 and 2.3. When it
+/// fails: Esuli, Molinari & Sebastiani, ACM TOIS 39 (2020); why calibration comes first: Alexandari,
+/// Kundaje & Shrikumar, ICML 2020. The extrapolation: Varadhan & Roland 2008.
+///
+/// ```
+/// use calibrant::{Probability, calibration::estimate_priors};
+/// // Forecasts that are all but certain: three of four documents are of the second class.
+/// let forecasts: Vec<Probability> = (0..400)
+///     .flat_map(|i| {
+///         let p = Probability::from_log_odds(if i % 4 == 0 { -20.0 } else { 20.0 });
+///         [p.complement(), p]
+///     })
+///     .collect();
+/// let estimate = estimate_priors(&[0.5, 0.5], &forecasts, None)?;
+/// assert!((estimate.new[1] - 0.75).abs() < 1e-6);
+/// // By hand: 2 · (100 ln(0.25/0.5) + 300 ln(0.75/0.5)) = 104.65, with one degree of freedom.
+/// assert!((estimate.statistic - 104.65).abs() < 0.01);
+/// assert!(estimate.p_value < 1e-20);
+/// # Ok::<(), calibrant::FitError>(())
+/// ```
+pub fn estimate_priors(
+    old: &[f64],
+    probabilities: &[Probability],
+    weights: Option<&[f64]>,
+) -> Result<PriorEstimate, FitError> {
+    check_priors(Task::SingleLabel, old)?;
+    let weights = Weights::new(weights, probabilities.len(), old.len())?;
+    let rows = probabilities.par_chunks(old.len()).flat_map_iter(|row| {
+        // Ratios to the largest: one of them is 1, and what underflows would not count.
+        let largest = row.iter().map(|p| p.ln()).fold(f64::NEG_INFINITY, f64::max);
+        row.iter()
+            .zip(old)
+            .map(move |(p, old)| (p.ln() - largest).exp() / old)
+    });
+    let likelihood = Likelihood {
+        ratios: rows.collect(),
+        weights: &weights,
+        class_count: old.len(),
+    };
+    Ok(likelihood.estimate(old))
+}
+
+/// As [`estimate_priors`], class by class: each is there or not, whatever the others are.
+pub fn estimate_priors_of_each(
+    old: &[f64],
+    probabilities: &[Probability],
+    weights: Option<&[f64]>,
+) -> Result<Vec<PriorEstimate>, FitError> {
+    check_priors(Task::MultiLabel, old)?;
+    let weights = Weights::new(weights, probabilities.len(), old.len())?;
+    let estimate = |class: usize| {
+        let old = [1.0 - old[class], old[class]];
+        let rows = probabilities.chunks_exact(weights.class_count);
+        let ratios = rows.flat_map(|row| {
+            let p = row[class];
+            let largest = p.ln().max(p.complement().ln());
+            [
+                (p.complement().ln() - largest).exp() / old[0],
+                (p.ln() - largest).exp() / old[1],
+            ]
+        });
+        let likelihood = Likelihood {
+            ratios: ratios.collect(),
+            weights: &weights,
+            class_count: 2,
+        };
+        likelihood.estimate(&old)
+    };
+    Ok((0..old.len()).map(estimate).collect())
+}
+
+/// How far, in nats over all documents, the log-likelihood may stay below its maximum.
+pub const GAP_TOLERANCE: f64 = 1e-6;
+const MOST_PASSES: usize = 3000;
+/// No share goes below this on the way, so that it could come back.
+const LEAST_SHARE: f64 = 1e-12;
+/// Rows of a fixed piece of work: sums do not depend on the number of threads.
+const CHUNK_ROWS: usize = 4096;
+
+/// Weights that sum to the effective number of documents.
+struct Weights {
+    of_row: Option<Vec<f64>>,
+    total: f64,
+    class_count: usize,
+}
+
+impl Weights {
+    fn new(
+        weights: Option<&[f64]>,
+        probabilities: usize,
+        class_count: usize,
+    ) -> Result<Self, FitError> {
+        let rows = probabilities / class_count.max(1);
+        if class_count < 1 || rows == 0 {
+            return Err(FitError::NoDocuments);
+        }
+        if rows * class_count != probabilities {
+            return Err(FitError::LengthMismatch {
+                left_name: "the table of probabilities",
+                left: probabilities,
+                right_name: "whole rows of it",
+                right: rows * class_count,
+            });
+        }
+        let Some(weights) = weights else {
+            return Ok(Self {
+                of_row: None,
+                total: rows as f64,
+                class_count,
+            });
+        };
+        if weights.len() != rows {
+            return Err(FitError::LengthMismatch {
+                left_name: "documents",
+                left: rows,
+                right_name: "weights",
+                right: weights.len(),
+            });
+        }
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        if let Some(weight) = weights.iter().find(|w| !(w.is_finite() && **w > 0.0)) {
+            return Err(FitError::BadSetting {
+                setting: "a weight",
+                requirement: "a positive number",
+                value: weight.to_string(),
+            });
+        }
+        let sum = |power: i32| {
+            let terms = weights.iter().map(|weight| (weight / largest).powi(power));
+            terms.collect::<StableSum>().total()
+        };
+        let (sum, squares) = (sum(1), sum(2));
+        let total = sum * sum / squares;
+        let scale = total / sum;
+        Ok(Self {
+            of_row: Some(weights.iter().map(|w| w / largest * scale).collect()),
+            total,
+            class_count,
+        })
+    }
+}
+
+struct Likelihood<'a> {
+    /// Row by row `p_c/π⁰_c`, each row in units of its own.
+    ratios: Vec<f64>,
+    weights: &'a Weights,
+    class_count: usize,
+}
+
+/// What one look at all documents gives.
+struct Look {
+    log_likelihood: f64,
+    /// By how much each share wants to grow.
+    growth: Vec<f64>,
+}
+
+impl Likelihood<'_> {
+    fn look(&self, priors: &[f64]) -> Look {
+        let chunk = |number: usize, ratios: &[f64]| {
+            let mut log_likelihood = StableSum::default();
+            let mut growth = vec![StableSum::default(); self.class_count];
+            for (row, ratios) in ratios.chunks_exact(self.class_count).enumerate() {
+                let row = number * CHUNK_ROWS + row;
+                let weight = self.weights.of_row.as_ref().map_or(1.0, |all| all[row]);
+                let sum: f64 = ratios.iter().zip(priors).map(|(r, prior)| r * prior).sum();
+                log_likelihood.add(weight * sum.ln());
+                for (growth, ratio) in growth.iter_mut().zip(ratios) {
+                    growth.add(weight * (ratio / sum));
+                }
+            }
+            (log_likelihood, growth)
+        };
+        let chunks: Vec<_> = self
+            .ratios
+            .par_chunks(CHUNK_ROWS * self.class_count)
+            .enumerate()
+            .map(|(number, ratios)| chunk(number, ratios))
+            .collect();
+        let log_likelihood: StableSum = chunks.iter().map(|chunk| chunk.0.total()).collect();
+        let growth = (0..self.class_count).map(|class| {
+            let parts = chunks.iter().map(|chunk| chunk.1[class].total());
+            parts.collect::<StableSum>().total() / self.weights.total
+        });
+        Look {
+            log_likelihood: log_likelihood.total(),
+            growth: growth.collect(),
+        }
+    }
+
+    fn gap(&self, look: &Look) -> f64 {
+        let most = look.growth.iter().copied().fold(0.0, f64::max);
+        self.weights.total * (most - 1.0)
+    }
+
+    fn estimate(&self, old: &[f64]) -> PriorEstimate {
+        let start = self.look(old);
+        let at_start = start.log_likelihood;
+        let mut priors = old.to_vec();
+        let mut look = start;
+        let mut passes = 1;
+        while self.gap(&look) > GAP_TOLERANCE && passes + 3 <= MOST_PASSES {
+            let first = step(&priors, &look);
+            let first_look = self.look(&first);
+            let second = step(&first, &first_look);
+            let far = extrapolated(&priors, &first, &second);
+            let far_look = self.look(&far);
+            passes += 2;
+            if far_look.log_likelihood >= first_look.log_likelihood {
+                (priors, look) = (far, far_look);
+            } else {
+                look = self.look(&second);
+                priors = second;
+                passes += 1;
+            }
+        }
+        let converged = self.gap(&look) <= GAP_TOLERANCE;
+        let statistic = (2.0 * (look.log_likelihood - at_start)).max(0.0);
+        let degrees_of_freedom = self.class_count - 1;
+        let least = 0.5 / (self.weights.total + 1.0);
+        priors
+            .iter_mut()
+            .for_each(|prior| *prior = prior.max(least));
+        normalise(&mut priors);
+        PriorEstimate {
+            old: old.to_vec(),
+            new: priors,
+            statistic,
+            degrees_of_freedom,
+            p_value: chi_square_tail(statistic, degrees_of_freedom),
+            passes,
+            converged,
+        }
+    }
+}
+
+/// One step of EM.
+fn step(priors: &[f64], look: &Look) -> Vec<f64> {
+    let mut next: Vec<f64> = priors
+        .iter()
+        .zip(&look.growth)
+        .map(|(prior, growth)| (prior * growth).max(LEAST_SHARE))
+        .collect();
+    normalise(&mut next);
+    next
+}
+
+/// Where the steps from `start` over `first` to `second` lead, if each is shorter than the one
+/// before by about the same factor.
+fn extrapolated(start: &[f64], first: &[f64], second: &[f64]) -> Vec<f64> {
+    let (mut steps, mut bends) = (0.0, 0.0);
+    for ((start, first), second) in start.iter().zip(first).zip(second) {
+        steps += (first - start).powi(2);
+        bends += (second - 2.0 * first + start).powi(2);
+    }
+    let length = (steps / bends).sqrt();
+    if !(length.is_finite() && length > 1.0) {
+        return second.to_vec();
+    }
+    let mut far: Vec<f64> = start
+        .iter()
+        .zip(first)
+        .zip(second)
+        .map(|((start, first), second)| {
+            let (step, bend) = (first - start, second - 2.0 * first + start);
+            let place = start + 2.0 * length * step + length * length * bend;
+            // A share that would vanish is only brought near: whether it does is for EM to say.
+            place.max(0.01 * second).max(LEAST_SHARE)
+        })
+        .collect();
+    normalise(&mut far);
+    far
+}
+
+fn normalise(priors: &mut [f64]) {
+    let sum: f64 = priors.iter().sum();
+    priors.iter_mut().for_each(|prior| *prior /= sum);
+}
+
+#[cfg(test)]
+mod tests;

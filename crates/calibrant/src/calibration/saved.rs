@@ -1,0 +1,77 @@
+//! Any fitted calibrator as one value.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AsymmetricLaplace, BbqCalibrator, Calibrator, CentredIsotonicCalibrator,
+    CrossVennAbersCalibrator, DensityCalibrator, HistogramCalibrator, IntervalCalibrator,
+    IsotonicCalibrator, PlattCalibrator, ThreePieceCalibrator, VennAbersCalibrator,
+};
+use crate::Probability;
+
+/// A fitted calibrator as a model file keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "method")]
+pub enum SavedCalibrator {
+    /// The score itself is the log-odds.
+    Identity,
+    /// A line: Platt's curve or plain logistic regression.
+    Platt(PlattCalibrator),
+    /// Two asymmetric Laplace densities.
+    AsymmetricLaplace(DensityCalibrator<AsymmetricLaplace>),
+    /// A line with two bends.
+    ThreePiece(ThreePieceCalibrator),
+    /// The most likely rising curve.
+    Isotonic(IsotonicCalibrator),
+    /// The same through the middle of its blocks.
+    CentredIsotonic(CentredIsotonicCalibrator),
+    /// One probability a bin.
+    Histogram(HistogramCalibrator),
+    /// Many histograms, averaged.
+    Bbq(BbqCalibrator),
+    /// Two rising curves, one for each answer.
+    VennAbers(VennAbersCalibrator),
+    /// The same by folds.
+    CrossVennAbers(CrossVennAbersCalibrator),
+}
+
+/// Runs the same expression on the calibrator inside.
+macro_rules! inside {
+    ($saved:expr, $calibrator:ident => $found:expr, $identity:expr) => {
+        match $saved {
+            SavedCalibrator::Identity => $identity,
+            SavedCalibrator::Platt($calibrator) => $found,
+            SavedCalibrator::AsymmetricLaplace($calibrator) => $found,
+            SavedCalibrator::ThreePiece($calibrator) => $found,
+            SavedCalibrator::Isotonic($calibrator) => $found,
+            SavedCalibrator::CentredIsotonic($calibrator) => $found,
+            SavedCalibrator::Histogram($calibrator) => $found,
+            SavedCalibrator::Bbq($calibrator) => $found,
+            SavedCalibrator::VennAbers($calibrator) => $found,
+            SavedCalibrator::CrossVennAbers($calibrator) => $found,
+        }
+    };
+}
+
+impl Calibrator for SavedCalibrator {
+    #[inline]
+    fn probability(&self, score: f64) -> Probability {
+        inside!(self, calibrator => calibrator.probability(score), Probability::from_log_odds(score))
+    }
+}
+
+impl SavedCalibrator {
+    /// The two probabilities between which the truth lies, for methods that give such an interval.
+    pub fn interval(&self, score: f64) -> Option<(Probability, Probability)> {
+        match self {
+            Self::VennAbers(calibrator) => Some(calibrator.interval(score)),
+            Self::CrossVennAbers(calibrator) => Some(calibrator.interval(score)),
+            _ => None,
+        }
+    }
+
+    /// Whether [`Self::interval`] gives anything.
+    pub fn has_interval(&self) -> bool {
+        self.interval(0.0).is_some()
+    }
+}

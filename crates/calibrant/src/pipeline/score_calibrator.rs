@@ -1,0 +1,545 @@
+//! Scores of any classifier in the world to probabilities: no text, no features.
+
+use serde::{Deserialize, Serialize};
+
+use super::HeldOutMeasures;
+use crate::calibration::{
+    Calibrator, CalibratorKind, ChoiceRules, ClassRoom, HeldOutClassScores, HeldOutScores,
+    MulticlassKind, SavedCalibrator, SavedMulticlassCalibrator, ScoreScale,
+};
+use crate::evaluation::{Forecasts, evaluate_without_chance};
+use crate::numeric::log_odds_against_rest;
+use crate::{FitError, Probability, Task};
+
+/// Scores of examples that the classifier did not learn from, with their labels.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ScoreTable {
+    /// Row by row: one score, or one a class.
+    pub scores: Vec<f64>,
+    /// The class of each row, as a position in [`ScoreSettings::classes`].
+    pub labels: Vec<u32>,
+    /// How much each row counts.
+    pub weights: Vec<f64>,
+}
+
+/// What a score's number line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScoreIs {
+    /// Probabilities if all scores lie between 0 and 1, else numbers.
+    #[default]
+    Auto,
+    /// Any real number.
+    Number,
+    /// A probability.
+    Probability,
+}
+
+/// How to fit a [`ScoreCalibrator`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreSettings {
+    /// The classes. Where there is one score a row: the negative, then the positive one.
+    pub classes: Vec<String>,
+    /// The fields that the scores come from: one, or one a class in the order of the classes.
+    pub fields: ScoreFields,
+    /// What the scores are.
+    pub score_is: ScoreIs,
+    /// The method for one score, and for each class against the rest.
+    pub method: CalibratorKind,
+    /// The way for several classes.
+    pub multiclass: MulticlassKind,
+    /// What a choice for one score must keep to.
+    pub rules: ChoiceRules,
+}
+
+/// Which fields of a file hold what.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScoreFields {
+    /// The scores.
+    pub scores: Vec<String>,
+    /// The label.
+    pub label: Option<String>,
+    /// The weight.
+    pub weight: Option<String>,
+}
+
+/// A method and how well it forecast.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TriedMethod {
+    /// Its name.
+    pub method: String,
+    /// Its cross-validated log loss, in nats an example.
+    pub log_loss: f64,
+}
+
+/// How a calibrator was fitted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScoreSummary {
+    /// Examples that it was fitted to.
+    pub examples: usize,
+    /// Examples of each class.
+    pub class_counts: Vec<usize>,
+    /// Total weight of each class's examples.
+    pub class_weights: Vec<f64>,
+    /// The method that was chosen.
+    pub method: String,
+    /// Every method that was tried.
+    pub tried: Vec<TriedMethod>,
+    /// What the choice had to keep to.
+    pub rules: ChoiceRules,
+    /// Measures of forecasts by curves that were fitted to the other folds.
+    pub cross_validated: HeldOutMeasures,
+    /// The version of calibrant that fitted it.
+    pub calibrant_version: String,
+}
+
+/// Scores to probabilities, as it is saved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct ScoreCalibrator {
+    classes: Vec<String>,
+    fields: ScoreFields,
+    scale: ScoreScale,
+    curve: ScoreCurve,
+    summary: ScoreSummary,
+}
+
+/// The fitted method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScoreCurve {
+    /// One score to the probability of the positive class.
+    OneScore(SavedCalibrator),
+    /// One score a class to probabilities that sum to one.
+    ClassScores(SavedMulticlassCalibrator),
+}
+
+/// As a file has it, before it is believed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    classes: Vec<String>,
+    fields: ScoreFields,
+    scale: ScoreScale,
+    curve: ScoreCurve,
+    summary: ScoreSummary,
+}
+
+impl TryFrom<Written> for ScoreCalibrator {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        let Written {
+            classes,
+            fields,
+            scale,
+            curve,
+            summary,
+        } = written;
+        let (score_count, scale_fits) = match &curve {
+            ScoreCurve::OneScore(_) => {
+                let fits = !matches!(scale, ScoreScale::ClassProbability { .. });
+                (1, fits && classes.len() == 2)
+            }
+            ScoreCurve::ClassScores(curve) => {
+                let fits = !matches!(scale, ScoreScale::Probability { .. });
+                (classes.len(), fits && curve.class_count() == classes.len())
+            }
+        };
+        let mut distinct: Vec<&String> = classes.iter().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let weights = &summary.class_weights;
+        let fits = scale_fits
+            && classes.len() >= 2
+            && distinct.len() == classes.len()
+            && fields.scores.len() == score_count
+            && summary.class_counts.len() == classes.len()
+            && weights.len() == classes.len()
+            && weights.iter().all(|weight| *weight >= 0.0)
+            && weights.iter().sum::<f64>() > 0.0
+            && weights.iter().sum::<f64>().is_finite();
+        if !fits {
+            return Err("its parts do not fit together");
+        }
+        Ok(Self {
+            classes,
+            fields,
+            scale,
+            curve,
+            summary,
+        })
+    }
+}
+
+/// A fit, and what it says of its own examples without having seen them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreFit {
+    /// What was fitted.
+    pub calibrator: ScoreCalibrator,
+    /// For each example, output after output, what a curve fitted to the other folds says of it.
+    pub cross_validated: Vec<Probability>,
+}
+
+/// Room for one example, reused from one to the next.
+#[derive(Debug, Clone, Default)]
+pub struct ScoreRoom {
+    scores: Vec<f64>,
+    log_odds: Vec<f64>,
+    classes: ClassRoom,
+}
+
+impl ScoreCalibrator {
+    /// Fits the method, or the best of all, to scores that were not learned from. The order of rows
+    /// makes no difference.
+    pub fn fit(table: ScoreTable, settings: &ScoreSettings) -> Result<ScoreFit, FitError> {
+        let class_count = settings.classes.len();
+        let ScoreTable {
+            mut scores,
+            labels,
+            weights,
+        } = table;
+        let one_score = settings.fields.scores.len() == 1;
+        check_settings(settings, &labels)?;
+        let (class_counts, class_weights) = totals(&labels, &weights, class_count);
+        if let [only] = *present(&class_counts) {
+            return Err(FitError::OneClass {
+                class: settings.classes[only].clone(),
+                documents: labels.len(),
+            });
+        }
+        let scale = scale_of(settings.score_is, &scores, one_score);
+        scores
+            .iter_mut()
+            .for_each(|score| *score = scale.apply(*score));
+        let (curve, method, tried, cross_validated) = if one_score {
+            let truths = labels.iter().map(|&label| label == 1).collect();
+            let held_out = HeldOutScores::assume_weighted(scores, truths, weights.clone())?;
+            let choice = settings.method.choose_by(&held_out, settings.rules)?;
+            let tried = choice.tried.iter();
+            (
+                ScoreCurve::OneScore(choice.calibrator),
+                choice.chosen.name(),
+                tried.map(|t| (t.method.name(), t.log_loss)).collect(),
+                choice.cross_validated,
+            )
+        } else {
+            let held_out = HeldOutClassScores::assume_weighted(
+                scores,
+                class_count,
+                labels.clone(),
+                weights.clone(),
+            )?;
+            let choice = settings.multiclass.choose(&held_out, settings.method)?;
+            let tried = choice.tried.iter();
+            (
+                ScoreCurve::ClassScores(choice.calibrator),
+                choice.chosen.name(),
+                tried.map(|&(kind, loss)| (kind.name(), loss)).collect(),
+                choice.cross_validated,
+            )
+        };
+        let tried: Vec<(&str, f64)> = tried;
+        let outputs = Outputs::of(&settings.classes, one_score);
+        let forecasts = outputs.forecasts(cross_validated, &labels, weights);
+        let evaluation = evaluate_without_chance(&forecasts)?;
+        let summary = ScoreSummary {
+            examples: labels.len(),
+            class_counts,
+            class_weights,
+            method: method.to_owned(),
+            tried: tried
+                .into_iter()
+                .map(|(method, log_loss)| TriedMethod {
+                    method: method.to_owned(),
+                    log_loss,
+                })
+                .collect(),
+            rules: settings.rules,
+            cross_validated: HeldOutMeasures::from(&evaluation),
+            calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let calibrator = Self {
+            classes: settings.classes.clone(),
+            fields: settings.fields.clone(),
+            scale,
+            curve,
+            summary,
+        };
+        // JSON has no infinities: what holds one is better refused now than when it is opened.
+        let json = serde_json::to_string(&calibrator).map_err(|_| FitError::Overflow)?;
+        serde_json::from_str::<Self>(&json).map_err(|_| FitError::Overflow)?;
+        Ok(ScoreFit {
+            calibrator,
+            cross_validated: forecasts.probabilities,
+        })
+    }
+
+    /// The classes; where there is one score a row, the negative and the positive one.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The fields that it was fitted to.
+    pub fn fields(&self) -> &ScoreFields {
+        &self.fields
+    }
+
+    /// What the scores are.
+    pub fn scale(&self) -> ScoreScale {
+        self.scale
+    }
+
+    /// The fitted method.
+    pub fn curve(&self) -> &ScoreCurve {
+        &self.curve
+    }
+
+    /// How it was fitted.
+    pub fn summary(&self) -> &ScoreSummary {
+        &self.summary
+    }
+
+    /// Whether there is one score a row, for the positive class.
+    pub fn is_binary(&self) -> bool {
+        matches!(self.curve, ScoreCurve::OneScore(_))
+    }
+
+    /// The classes that get a probability: the positive one alone, or all.
+    pub fn outputs(&self) -> &[String] {
+        Outputs::of(&self.classes, self.is_binary()).names
+    }
+
+    /// How the outputs belong together: exclusive, or one on its own.
+    pub fn task(&self) -> Task {
+        Outputs::of(&self.classes, self.is_binary()).task
+    }
+
+    /// The share that each output had among the examples; at least half an example's.
+    pub fn priors(&self) -> Vec<f64> {
+        let summary = &self.summary;
+        let total: f64 = summary.class_weights.iter().sum();
+        let least = 0.5 / (summary.examples as f64 + 1.0);
+        let shares: Vec<f64> = summary
+            .class_weights
+            .iter()
+            .map(|weight| (weight / total).max(least))
+            .collect();
+        let sum: f64 = shares.iter().sum();
+        let first = self.classes.len() - self.outputs().len();
+        shares[first..].iter().map(|share| share / sum).collect()
+    }
+
+    /// Fills `out` with the probability of each output.
+    ///
+    /// # Panics
+    /// If there are not as many scores as fields, or not as many places as outputs.
+    pub fn probabilities_into(
+        &self,
+        scores: &[f64],
+        room: &mut ScoreRoom,
+        out: &mut [Probability],
+    ) {
+        match &self.curve {
+            ScoreCurve::OneScore(curve) => {
+                assert!(scores.len() == 1 && out.len() == 1);
+                out[0] = curve.probability(self.scale.apply(scores[0]));
+            }
+            ScoreCurve::ClassScores(curve) => {
+                room.scores.clear();
+                room.scores
+                    .extend(scores.iter().map(|&score| self.scale.apply(score)));
+                curve.probabilities_into(&room.scores, &mut room.classes, out);
+            }
+        }
+    }
+
+    /// As [`Self::probabilities_into`], the scores read as they are: as log-odds, or as logarithms
+    /// of what is brought to a sum of one.
+    pub fn uncalibrated_into(&self, scores: &[f64], room: &mut ScoreRoom, out: &mut [Probability]) {
+        let scale = |&score: &f64| {
+            let limit = Probability::MAX_LOG_ODDS;
+            self.scale.apply(score).clamp(-limit, limit)
+        };
+        if self.is_binary() {
+            assert!(scores.len() == 1 && out.len() == 1);
+            out[0] = Probability::from_log_odds(scale(&scores[0]));
+            return;
+        }
+        room.scores.clear();
+        room.scores.extend(scores.iter().map(scale));
+        room.log_odds.resize(scores.len(), 0.0);
+        log_odds_against_rest(&room.scores, &mut room.log_odds);
+        for (out, &log_odds) in out.iter_mut().zip(&room.log_odds) {
+            *out = Probability::from_log_odds(log_odds);
+        }
+    }
+
+    /// The two probabilities between which that of the positive class lies, for methods that give
+    /// such an interval.
+    pub fn interval(&self, scores: &[f64]) -> Option<(Probability, Probability)> {
+        match (&self.curve, scores) {
+            (ScoreCurve::OneScore(curve), &[score]) => curve.interval(self.scale.apply(score)),
+            _ => None,
+        }
+    }
+
+    /// Whether [`Self::interval`] gives anything.
+    pub fn has_interval(&self) -> bool {
+        matches!(&self.curve, ScoreCurve::OneScore(curve) if curve.has_interval())
+    }
+
+    /// Forecasts for examples with these labels, ready to be measured.
+    ///
+    /// ```
+    /// # use calibrant::pipeline::{ScoreCalibrator, ScoreFields, ScoreIs, ScoreSettings, ScoreTable};
+    /// use calibrant::calibration::{CalibratorKind, ChoiceRules, MulticlassKind};
+    /// use calibrant::evaluation::evaluate;
+    /// let table = ScoreTable {
+    ///     scores: vec![1.0, 1.0, -1.0, -1.0].repeat(5),
+    ///     labels: vec![1, 0, 1, 0].repeat(5),
+    ///     weights: vec![1.0; 20],
+    /// };
+    /// let settings = ScoreSettings {
+    ///     classes: vec!["ham".into(), "spam".into()],
+    ///     fields: ScoreFields { scores: vec!["margin".into()], ..ScoreFields::default() },
+    ///     score_is: ScoreIs::Auto,
+    ///     method: CalibratorKind::Platt,
+    ///     multiclass: MulticlassKind::Auto,
+    ///     rules: ChoiceRules::default(),
+    /// };
+    /// let fit = ScoreCalibrator::fit(table, &settings)?;
+    /// // The score says nothing: every forecast is one half, and by hand the log loss is ln 2.
+    /// let forecasts = fit.calibrator.forecasts(fit.cross_validated, &[1, 0, 1, 0].repeat(5), vec![1.0; 20]);
+    /// assert!((evaluate(&forecasts)?.log_loss - 2f64.ln()).abs() < 1e-6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn forecasts(
+        &self,
+        probabilities: Vec<Probability>,
+        labels: &[u32],
+        weights: Vec<f64>,
+    ) -> Forecasts {
+        Outputs::of(&self.classes, self.is_binary()).forecasts(probabilities, labels, weights)
+    }
+}
+
+/// The classes that get a probability.
+struct Outputs<'a> {
+    names: &'a [String],
+    task: Task,
+}
+
+impl<'a> Outputs<'a> {
+    fn of(classes: &'a [String], one_score: bool) -> Self {
+        if one_score {
+            Self {
+                names: &classes[1..],
+                task: Task::MultiLabel,
+            }
+        } else {
+            Self {
+                names: classes,
+                task: Task::SingleLabel,
+            }
+        }
+    }
+
+    fn forecasts(
+        &self,
+        probabilities: Vec<Probability>,
+        labels: &[u32],
+        weights: Vec<f64>,
+    ) -> Forecasts {
+        let of_row = |&label: &u32| match self.task {
+            Task::SingleLabel => vec![label],
+            Task::MultiLabel if label == 1 => vec![0],
+            Task::MultiLabel => Vec::new(),
+        };
+        Forecasts {
+            task: self.task,
+            class_names: self.names.to_vec(),
+            probabilities,
+            labels: labels.iter().map(of_row).collect(),
+            weights: Some(weights),
+        }
+    }
+}
+
+fn check_settings(settings: &ScoreSettings, labels: &[u32]) -> Result<(), FitError> {
+    let class_count = settings.classes.len();
+    let bad = |setting, requirement, value: usize| FitError::BadSetting {
+        setting,
+        requirement,
+        value: value.to_string(),
+    };
+    let score_count = settings.fields.scores.len();
+    if labels.is_empty() {
+        return Err(FitError::NoDocuments);
+    }
+    if class_count < 2 {
+        return Err(bad("the number of classes", "at least 2", class_count));
+    }
+    if score_count == 1 && class_count != 2 {
+        return Err(bad(
+            "the number of classes with one score a row",
+            "2",
+            class_count,
+        ));
+    }
+    if score_count != 1 && score_count != class_count {
+        return Err(bad(
+            "the number of scores a row",
+            "one, or one a class",
+            score_count,
+        ));
+    }
+    if let Some(&label) = labels.iter().find(|&&label| label as usize >= class_count) {
+        return Err(bad(
+            "a label",
+            "below the number of classes",
+            label as usize,
+        ));
+    }
+    Ok(())
+}
+
+fn totals(labels: &[u32], weights: &[f64], class_count: usize) -> (Vec<usize>, Vec<f64>) {
+    let mut counts = vec![0; class_count];
+    let mut sums = vec![crate::numeric::StableSum::default(); class_count];
+    for (&label, &weight) in labels.iter().zip(weights) {
+        counts[label as usize] += 1;
+        sums[label as usize].add(weight);
+    }
+    (counts, sums.into_iter().map(|sum| sum.total()).collect())
+}
+
+/// The classes that have examples.
+fn present(class_counts: &[usize]) -> Box<[usize]> {
+    let classes = class_counts.iter().enumerate();
+    classes
+        .filter(|&(_, &count)| count > 0)
+        .map(|(class, _)| class)
+        .collect()
+}
+
+fn scale_of(score_is: ScoreIs, scores: &[f64], one_score: bool) -> ScoreScale {
+    let probabilities = match score_is {
+        ScoreIs::Number => false,
+        ScoreIs::Probability => true,
+        ScoreIs::Auto => scores.iter().all(|score| (0.0..=1.0).contains(score)),
+    };
+    match (probabilities, one_score) {
+        (false, _) => ScoreScale::Number,
+        (true, true) => ScoreScale::of_probabilities(scores),
+        (true, false) => ScoreScale::of_class_probabilities(scores),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod testing;
+#[cfg(test)]
+mod tests;
