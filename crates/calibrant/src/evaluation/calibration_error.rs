@@ -1,9 +1,30 @@
 //! The expected calibration error, and what it would be by chance alone.
 
-use super::equal_mass::{EqualMass, Point};
+use super::SortedForecasts;
+use super::perfect::{DRAWS, ENOUGH_FOR_MEANS, PerfectBin, generator};
 use crate::Probability;
-use crate::numeric::{Random, StableSum};
+use crate::numeric::StableSum;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
+
+/// A measure that is above zero for a perfect forecaster too, beside what it would be for one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BesidePerfect {
+    /// What was measured.
+    pub value: f64,
+    /// The mean of the measure over outcomes drawn from the stated probabilities.
+    pub of_perfect: f64,
+}
+
+/// How forecasts are sorted into bins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Binning {
+    /// Bins that hold about the same weight; equal probabilities stay together.
+    EqualMass,
+    /// `k/B <= p < (k+1)/B`.
+    EqualWidth,
+}
 
 /// The expected calibration error: the mean, over bins of about equal weight, of the
 /// distance between the mean stated probability and the share that came true.
@@ -25,153 +46,111 @@ use std::ops::Range;
 /// assert!((calibration_error(&points, 15) - 0.25).abs() < 1e-12); // |0.75 - 0.5|
 /// ```
 pub fn calibration_error(points: &[(Probability, bool, f64)], bins: usize) -> f64 {
-    error_of(&EqualMass::new(points, bins))
+    let sorted = SortedForecasts::new(points);
+    error_of(&sorted, &sorted.equal_mass(bins))
 }
 
 /// The mean calibration error that a perfectly calibrated forecaster of the same
-/// stated probabilities would show: 200 sets of outcomes are drawn from the stated
-/// probabilities, independently, and each is measured like the real one. What came
-/// true in `points` is not looked at. Equal input gives equal output.
+/// stated probabilities would show. What came true in `points` is not looked at.
+///
+/// A bin's gap is normal with variance `Σ w² p (1-p)` where enough outcomes are open, and has a
+/// mean size of `√(2/π)` standard deviations; in other bins 200 sets of outcomes are drawn.
+/// Equal input gives equal output.
 pub fn calibration_error_of_perfect(points: &[(Probability, bool, f64)], bins: usize) -> f64 {
-    error_of_perfect(&EqualMass::new(points, bins))
+    let sorted = SortedForecasts::new(points);
+    error_of_perfect(&sorted, &sorted.equal_mass(bins))
 }
 
-/// How many sets of outcomes are drawn.
-const DRAWS: usize = 200;
-const SEED: u64 = 0x63_616c_6962_7261;
-
-pub(super) fn error_of(cut: &EqualMass) -> f64 {
-    let mut error = StableSum::default();
-    for bin in &cut.bins {
-        let gap: StableSum = cut.points[bin.clone()]
-            .iter()
-            .map(|&(probability, happened, weight)| weight * gap(probability, happened))
-            .collect();
-        error.add(gap.total().abs());
-    }
-    if cut.bins.is_empty() {
-        0.0
-    } else {
-        error.total() / cut.weight
-    }
-}
-
-/// `y - p`, without cancellation when `p` is close to one.
-fn gap(probability: Probability, happened: bool) -> f64 {
-    if happened {
-        probability.complement().value()
-    } else {
-        -probability.value()
-    }
-}
-
-pub(super) fn error_of_perfect(cut: &EqualMass) -> f64 {
-    if cut.bins.is_empty() {
-        return 0.0;
-    }
-    let chances: Vec<f64> = cut.points.iter().map(|point| surprise(point.0)).collect();
-    let bins: Vec<UnsurprisedBin> = cut
-        .bins
-        .iter()
-        .map(|bin| UnsurprisedBin::new(&cut.points, &chances, bin.clone()))
-        .collect();
-    let mut random = Random::from_seed(SEED);
-    let mut total = StableSum::default();
-    for _ in 0..DRAWS {
-        for bin in &bins {
-            total.add(bin.draw_gap(&cut.points, &chances, &mut random).abs());
+impl SortedForecasts {
+    /// The expected calibration error over at most `bins` bins, beside that of a perfect forecaster;
+    /// see [`calibration_error`].
+    ///
+    /// ```
+    /// use calibrant::{Probability, evaluation::{Binning, SortedForecasts}};
+    /// let p = Probability::from_log_odds(3f64.ln()); // 0.75
+    /// let forecasts = SortedForecasts::new(&[(p, true, 1.0), (p, false, 1.0)]);
+    /// let error = forecasts.calibration_error(Binning::EqualWidth, 10);
+    /// assert!((error.value - 0.25).abs() < 1e-12); // by hand: |0.75 - 0.5|
+    /// ```
+    pub fn calibration_error(&self, binning: Binning, bins: usize) -> BesidePerfect {
+        let bins = self.cut(binning, bins);
+        BesidePerfect {
+            value: error_of(self, &bins),
+            of_perfect: error_of_perfect(self, &bins),
         }
     }
-    total.total() / (DRAWS as f64 * cut.weight)
-}
 
-/// A bin in which every forecast's likelier outcome happened, from which a draw
-/// departs by a few surprises.
-///
-/// Most decisions of a multi-label classifier are almost certainly "no", so drawing each
-/// outcome by itself would spend nearly all its time on outcomes that never surprise.
-/// Instead forecasts whose chance of surprise is alike (within a factor of two) form a
-/// run; within it we jump from candidate to candidate by geometric steps at the run's
-/// largest chance, and accept a candidate with its own chance over the largest. This
-/// gives each forecast exactly its own chance, at a cost of the number of surprises.
-struct UnsurprisedBin {
-    gap: f64,
-    runs: Vec<Run>,
-}
-
-struct Run {
-    points: Range<usize>,
-    largest_chance: f64,
-    /// `ln(1 - largest_chance)`.
-    ln_no_candidate: f64,
-}
-
-/// The chance that the less likely outcome happens, at most one half.
-fn surprise(probability: Probability) -> f64 {
-    Probability::from_log_odds(-probability.log_odds().abs()).value()
-}
-
-impl UnsurprisedBin {
-    fn new(points: &[Point], chances: &[f64], bin: Range<usize>) -> Self {
-        let gap: StableSum = points[bin.clone()]
+    /// The largest distance between the mean stated probability of a bin and the share that came
+    /// true in it, over at most `bins` bins of equal mass.
+    ///
+    /// # When it misleads
+    /// The largest of many noisy distances is large by chance: read it beside the perfect forecaster's.
+    pub fn max_calibration_error(&self, bins: usize) -> BesidePerfect {
+        let bins = self.equal_mass(bins);
+        let weights: Vec<f64> = bins
             .iter()
-            .map(|&(probability, _, weight)| {
-                weight * gap(probability, probability.log_odds() > 0.0)
+            .map(|bin| self.weights[bin.clone()].iter().sum())
+            .collect();
+        let largest = |gaps: &mut dyn Iterator<Item = f64>| {
+            gaps.zip(&weights)
+                .map(|(gap, weight)| (gap.abs() / weight).min(1.0))
+                .fold(0.0, f64::max)
+        };
+        let value = largest(&mut bins.iter().map(|bin| self.gap_of(bin)));
+        let mut random = generator();
+        let drawn: Vec<Vec<f64>> = bins
+            .iter()
+            .map(|bin| {
+                PerfectBin::new(self, bin.clone(), ENOUGH_FOR_MEANS).gaps(self, DRAWS, &mut random)
             })
             .collect();
-        // The binary exponent; chances that never come up need no telling apart.
-        let octave = |chance: &f64| (chance.to_bits() >> 52).max(1023 - 60);
-        let mut runs = Vec::new();
-        let mut start = bin.start;
-        for run in chances[bin].chunk_by(|a, b| octave(a) == octave(b)) {
-            let largest_chance = run.iter().copied().fold(0.0, f64::max);
-            runs.push(Run {
-                points: start..start + run.len(),
-                largest_chance,
-                ln_no_candidate: (-largest_chance).ln_1p(),
-            });
-            start += run.len();
-        }
-        Self {
-            gap: gap.total(),
-            runs,
+        let total: f64 = (0..DRAWS)
+            .map(|draw| largest(&mut drawn.iter().map(|gaps| gaps[draw])))
+            .sum();
+        BesidePerfect {
+            value,
+            of_perfect: total / DRAWS as f64,
         }
     }
 
-    fn draw_gap(&self, points: &[Point], chances: &[f64], random: &mut Random) -> f64 {
-        let mut gap = self.gap;
-        for run in &self.runs {
-            let mut position = run.points.start;
-            loop {
-                let skipped = (random.open_uniform().ln() / run.ln_no_candidate).floor();
-                // Also false for the infinity that a vanishing chance may give.
-                if skipped < (run.points.end - position) as f64 {
-                    position += skipped as usize;
-                } else {
-                    break;
-                }
-                if random.uniform() * run.largest_chance < chances[position] {
-                    let (probability, _, weight) = points[position];
-                    gap += if probability.log_odds() > 0.0 {
-                        -weight
-                    } else {
-                        weight
-                    };
-                }
-                position += 1;
-            }
+    pub(super) fn cut(&self, binning: Binning, bins: usize) -> Vec<Range<usize>> {
+        match binning {
+            Binning::EqualMass => self.equal_mass(bins),
+            Binning::EqualWidth => self.equal_width(bins),
         }
-        gap
     }
+
+    /// `Σ w (y - p)` over a bin.
+    pub(super) fn gap_of(&self, bin: &Range<usize>) -> f64 {
+        self.sum(bin.clone(), |i| self.weights[i] * self.gap(i))
+    }
+}
+
+pub(super) fn error_of(forecasts: &SortedForecasts, bins: &[Range<usize>]) -> f64 {
+    if bins.is_empty() {
+        return 0.0;
+    }
+    let gaps = bins.iter().map(|bin| forecasts.gap_of(bin).abs());
+    gaps.collect::<StableSum>().total() / forecasts.total
+}
+
+pub(super) fn error_of_perfect(forecasts: &SortedForecasts, bins: &[Range<usize>]) -> f64 {
+    if bins.is_empty() {
+        return 0.0;
+    }
+    let mut random = generator();
+    let sizes = bins.iter().map(|bin| {
+        PerfectBin::new(forecasts, bin.clone(), ENOUGH_FOR_MEANS).mean_size(forecasts, &mut random)
+    });
+    sizes.collect::<StableSum>().total() / forecasts.total
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::sorted_forecasts::{Point, testing::*};
     use super::*;
-
-    fn at(p: f64) -> Probability {
-        Probability::from_log_odds((p / (1.0 - p)).ln())
-    }
+    use crate::numeric::Random;
+    use proptest::prelude::*;
 
     #[test] // By hand: bins {0.1, 0.3} with one of two true, {0.6, 0.8} with none true.
     fn a_small_case_agrees_with_the_hand() {
@@ -183,45 +162,67 @@ mod tests {
         ];
         // |0.4 - 1| / 4 + |1.4 - 0| / 4
         assert!((calibration_error(&points, 2) - 0.5).abs() < 1e-12);
+        let sorted = SortedForecasts::new(&points);
+        // The same halves by width; the largest distance is 1.4 / 2.
+        let wide = sorted.calibration_error(Binning::EqualWidth, 2);
+        assert!((wide.value - 0.5).abs() < 1e-12);
+        assert!((sorted.max_calibration_error(2).value - 0.7).abs() < 1e-12);
         assert_eq!(calibration_error(&[], 15), 0.0);
         assert_eq!(calibration_error_of_perfect(&[], 15), 0.0);
     }
 
     /// Draws every outcome by itself.
-    fn perfect_by_brute_force(points: &[Point], bins: usize, draws: usize) -> f64 {
+    fn perfect_by_brute_force(
+        points: &[Point],
+        draws: usize,
+        measure: impl Fn(&SortedForecasts) -> f64,
+    ) -> f64 {
         let mut random = Random::from_seed(99);
         let mut drawn = points.to_vec();
         let mut total = 0.0;
         for _ in 0..draws {
-            for point in &mut drawn {
-                point.1 = random.uniform() < point.0.value();
-            }
-            total += calibration_error(&drawn, bins);
+            redraw(&mut drawn, &mut random);
+            total += measure(&SortedForecasts::new(&drawn));
         }
         total / draws as f64
     }
 
     #[test]
-    fn jumping_between_surprises_agrees_with_drawing_each_outcome() {
-        let mut random = Random::from_seed(1);
-        for (spread, centre) in [(1.0, 0.0), (3.0, -3.0), (0.1, 5.0), (20.0, 0.0)] {
-            let points: Vec<Point> = (0..400)
-                .map(|_| {
-                    let log_odds = centre + spread * random.normal();
-                    (
-                        Probability::from_log_odds(log_odds),
-                        false,
-                        0.5 + random.uniform(),
-                    )
-                })
-                .collect();
-            let quick = calibration_error_of_perfect(&points, 15);
-            let slow = perfect_by_brute_force(&points, 15, 2_000);
-            // 200 draws of a sum over 15 bins vary by a few per cent of their mean.
-            assert!(
-                (quick / slow - 1.0).abs() < 0.08,
-                "{quick} {slow} at {spread} {centre}"
-            );
+    fn what_a_perfect_forecaster_shows_agrees_with_drawing_each_outcome() {
+        let mut seed = 0;
+        for (spread, centre, count) in [
+            (1.0, 0.0, 400),
+            (3.0, -3.0, 400),
+            (0.1, 5.0, 400),
+            (20.0, 0.0, 400),
+            (2.0, -2.0, 6_000),
+        ] {
+            seed += 1;
+            let points = drawn(seed, count, (centre, spread), 1.0, true);
+            let sorted = SortedForecasts::new(&points);
+            let close = |quick: f64, slow: f64| {
+                // 200 draws of a sum over 15 bins vary by a few per cent of their mean.
+                assert!(
+                    (quick / slow - 1.0).abs() < 0.08,
+                    "{quick} {slow} at {spread} {centre}"
+                );
+            };
+            for binning in [Binning::EqualMass, Binning::EqualWidth] {
+                close(
+                    sorted.calibration_error(binning, 15).of_perfect,
+                    perfect_by_brute_force(&points, 1_000, |sorted| {
+                        error_of(sorted, &sorted.cut(binning, 15))
+                    }),
+                );
+            }
+            let brute = perfect_by_brute_force(&points, 1_000, |sorted| {
+                let shares = sorted
+                    .equal_mass(15)
+                    .into_iter()
+                    .map(|bin| sorted.gap_of(&bin).abs() / sorted.weights[bin].iter().sum::<f64>());
+                shares.fold(0.0, f64::max)
+            });
+            close(sorted.max_calibration_error(15).of_perfect, brute);
         }
     }
 
@@ -230,7 +231,7 @@ mod tests {
         let points = vec![(at(0.5), true, 1.0); 1_000];
         let expected = (1.0 / (2.0 * std::f64::consts::PI * 1_000.0)).sqrt();
         let found = calibration_error_of_perfect(&points, 15);
-        assert!((found / expected - 1.0).abs() < 0.2, "{found} {expected}");
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
     }
 
     #[test]
@@ -241,5 +242,32 @@ mod tests {
         ];
         assert!(calibration_error_of_perfect(&points, 15) < 1e-15);
         assert!(calibration_error(&points, 15) < 1e-15);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn errors_are_shares_whatever_comes(points in any_points(), bins in 0usize..20) {
+            let sorted = SortedForecasts::new(&points);
+            for found in [
+                sorted.calibration_error(Binning::EqualMass, bins),
+                sorted.calibration_error(Binning::EqualWidth, bins),
+                sorted.max_calibration_error(bins),
+            ] {
+                prop_assert!((0.0..=1.0 + 1e-12).contains(&found.value));
+                prop_assert!((0.0..=1.0 + 1e-12).contains(&found.of_perfect));
+            }
+        }
+
+        #[test]
+        fn a_whole_weight_is_repetition((whole, repeated) in whole_and_repeated(), bins in 1usize..20) {
+            let (a, b) = (SortedForecasts::new(&whole), SortedForecasts::new(&repeated));
+            for binning in [Binning::EqualMass, Binning::EqualWidth] {
+                let errors = [&a, &b].map(|s| s.calibration_error(binning, bins).value);
+                prop_assert!((errors[0] - errors[1]).abs() < 1e-12);
+            }
+            let errors = [&a, &b].map(|s| s.max_calibration_error(bins).value);
+            prop_assert!((errors[0] - errors[1]).abs() < 1e-12);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! All measures of one set of forecasts.
 
+use super::SortedForecasts;
 use super::calibration_error::{error_of, error_of_perfect};
-use super::equal_mass::EqualMass;
 use super::forecasts::{EvaluationError, Forecasts, Row};
 use super::per_class::{ClassEvaluation, Tally, macro_f1, micro_f1, tally};
 use crate::Task;
@@ -95,12 +95,12 @@ pub fn evaluate(forecasts: &Forecasts) -> Result<Evaluation, EvaluationError> {
 pub(crate) fn evaluate_without_chance(
     forecasts: &Forecasts,
 ) -> Result<Evaluation, EvaluationError> {
-    measure(forecasts, |_| f64::NAN)
+    measure(forecasts, |_, _| f64::NAN)
 }
 
 fn measure(
     forecasts: &Forecasts,
-    error_of_perfect: impl Fn(&EqualMass) -> f64,
+    error_of_perfect: impl Fn(&SortedForecasts, &[std::ops::Range<usize>]) -> f64,
 ) -> Result<Evaluation, EvaluationError> {
     forecasts.check()?;
     let rows = forecasts.rows();
@@ -111,7 +111,8 @@ fn measure(
         .collect::<StableSum>()
         .total();
     let (tallies, errors) = tally(forecasts, &rows);
-    let cut = EqualMass::new(&forecasts.points_of(&rows), ECE_BINS);
+    let points = SortedForecasts::new(&forecasts.points_of(&rows));
+    let cut = points.equal_mass(ECE_BINS);
     let seen = |tally: &&Tally| tally.positives > 0 || tally.predicted > 0;
     let present = |tally: &&Tally| tally.positives > 0;
     let probability = probability_measures(forecasts.task, &rows, &tallies, total_weight);
@@ -138,9 +139,9 @@ fn measure(
         },
         brier: probability.brier,
         brier_definition: brier_definition(forecasts.task, class_count).to_owned(),
-        ece: error_of(&cut),
+        ece: error_of(&points, &cut),
         ece_bins: ECE_BINS,
-        ece_of_perfect: error_of_perfect(&cut),
+        ece_of_perfect: error_of_perfect(&points, &cut),
         errors,
         classes: forecasts
             .class_names

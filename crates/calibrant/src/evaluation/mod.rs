@@ -6,16 +6,41 @@
 //! calibration error beside the value that a perfect forecaster would show).
 //! [`reliability`] gives the bins of a reliability diagram.
 
+mod calibration;
 mod calibration_error;
+mod calibration_line;
+mod calibration_tests;
+mod debiased_error;
+mod decomposition;
 mod equal_mass;
 mod forecasts;
+mod interval;
+mod losses;
 mod measures;
 mod per_class;
+mod perfect;
+mod ranking;
 mod reliability;
+mod reliability_curve;
+mod smooth_error;
+mod sorted_forecasts;
 
-pub use calibration_error::{calibration_error, calibration_error_of_perfect};
+pub use calibration::Calibration;
+pub use calibration_error::{
+    BesidePerfect, Binning, calibration_error, calibration_error_of_perfect,
+};
+pub use calibration_line::CalibrationLine;
+pub use calibration_tests::TestResult;
+pub use debiased_error::DebiasedError;
+pub use decomposition::Decomposition;
 pub use forecasts::{EvaluationError, Forecasts};
+pub use interval::Interval;
+pub use losses::Losses;
 pub(crate) use measures::evaluate_without_chance;
 pub use measures::{ECE_BINS, Evaluation, LossUnit, evaluate};
 pub use per_class::ClassEvaluation;
+pub use ranking::RankingPoint;
 pub use reliability::{ReliabilityBin, reliability};
+pub use reliability_curve::CurvePoint;
+pub use smooth_error::SmoothError;
+pub use sorted_forecasts::SortedForecasts;

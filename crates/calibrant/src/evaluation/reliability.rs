@@ -1,9 +1,11 @@
 //! The bins of a reliability diagram.
 
-use super::equal_mass::{EqualMass, Point};
+use super::SortedForecasts;
+use super::perfect::{ENOUGH_FOR_ENDS, PerfectBin, generator};
 use crate::Probability;
-use crate::numeric::StableSum;
+use crate::numeric::{NORMAL_975, Random};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Forecasts of about the same probability, and how often they came true.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -16,6 +18,13 @@ pub struct ReliabilityBin {
     pub lower: f64,
     /// Upper end of the 95 % Wilson interval of the observed share.
     pub upper: f64,
+    /// Lower end of the consistency band: 95 % of perfect forecasters with the same stated
+    /// probabilities would show a share between the two ends.
+    #[serde(default)]
+    pub consistent_lower: f64,
+    /// Upper end of the consistency band.
+    #[serde(default = "one")]
+    pub consistent_upper: f64,
     /// The sum of the weights.
     pub weight: f64,
     /// How many forecasts are in the bin.
@@ -24,6 +33,11 @@ pub struct ReliabilityBin {
     pub stated_lowest: f64,
     /// The largest stated probability.
     pub stated_highest: f64,
+}
+
+/// The widest end of a band, for bins that were written before there were bands.
+fn one() -> f64 {
+    1.0
 }
 
 /// Sorts forecasts into at most `bins` groups of about equal weight and compares
@@ -35,7 +49,8 @@ pub struct ReliabilityBin {
 ///
 /// # When it misleads
 /// A bin averages: a forecaster that is too high for one half of a bin and too low
-/// for the other looks perfect. With unequal weights the interval uses the
+/// for the other looks perfect. About one bin in twenty of a perfect forecaster lies outside its
+/// consistency band. With unequal weights the interval uses the
 /// effective count `(Σw)² / Σw²`, which is an approximation.
 ///
 /// ```
@@ -48,35 +63,66 @@ pub struct ReliabilityBin {
 /// assert_eq!(bins[0].observed, 0.5);
 /// ```
 pub fn reliability(points: &[(Probability, bool, f64)], bins: usize) -> Vec<ReliabilityBin> {
-    let cut = EqualMass::new(points, bins);
-    cut.bins
-        .iter()
-        .map(|range| summarise(&cut.points[range.clone()], cut.scale))
-        .collect()
+    SortedForecasts::new(points).reliability(bins)
 }
 
-/// One bin; `points` is not empty and sorted, and `scale` brings its weights back.
-fn summarise(points: &[Point], scale: f64) -> ReliabilityBin {
-    let sum_of =
-        |value: &dyn Fn(&Point) -> f64| points.iter().map(value).collect::<StableSum>().total();
-    // Scaled once more, so that squares of a bin of light points do not vanish.
-    let largest = points.iter().map(|point| point.2).fold(0.0, f64::max);
-    let weight = sum_of(&|point| point.2);
-    let stated = sum_of(&|point| point.2 * point.0.value()) / weight;
-    let observed = sum_of(&|point| if point.1 { point.2 } else { 0.0 }) / weight;
-    let effective_count = (weight / largest).powi(2) / sum_of(&|point| (point.2 / largest).powi(2));
-    let (lower, upper) = wilson_interval(observed, effective_count);
-    ReliabilityBin {
-        stated,
-        observed,
-        lower,
-        upper,
-        weight: weight * scale,
-        count: points.len(),
-        stated_lowest: points.first().map_or(stated, |point| point.0.value()),
-        stated_highest: points.last().map_or(stated, |point| point.0.value()),
+impl SortedForecasts {
+    /// The bins of a reliability diagram; see [`reliability`].
+    pub fn reliability(&self, bins: usize) -> Vec<ReliabilityBin> {
+        let mut random = generator();
+        self.equal_mass(bins)
+            .into_iter()
+            .map(|bin| self.summarise(bin, &mut random))
+            .collect()
+    }
+
+    /// One bin, which is not empty.
+    fn summarise(&self, bin: Range<usize>, random: &mut Random) -> ReliabilityBin {
+        // Scaled once more, so that squares of a bin of light points do not vanish.
+        let weights = &self.weights[bin.clone()];
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        let weight = self.sum(bin.clone(), |i| self.weights[i]);
+        let stated = self.sum(bin.clone(), |i| self.weights[i] * self.stated(i)) / weight;
+        let happened = |i: usize| {
+            if self.happened[i] {
+                self.weights[i]
+            } else {
+                0.0
+            }
+        };
+        let observed = self.sum(bin.clone(), happened) / weight;
+        let squares = self.sum(bin.clone(), |i| (self.weights[i] / largest).powi(2));
+        let (lower, upper) = wilson_interval(observed, (weight / largest).powi(2) / squares);
+        let (consistent_lower, consistent_upper) = self.consistent(bin.clone(), random);
+        ReliabilityBin {
+            stated,
+            observed,
+            lower,
+            upper,
+            consistent_lower: (stated + consistent_lower / weight).clamp(0.0, stated),
+            consistent_upper: (stated + consistent_upper / weight).clamp(stated, 1.0),
+            weight: (weight * self.scale).min(f64::MAX),
+            count: bin.len(),
+            stated_lowest: self.stated(bin.start),
+            stated_highest: self.stated(bin.end - 1),
+        }
+    }
+
+    /// The middle 95 % of a bin's gap for a perfect forecaster.
+    fn consistent(&self, bin: Range<usize>, random: &mut Random) -> (f64, f64) {
+        let perfect = PerfectBin::new(self, bin, ENOUGH_FOR_ENDS);
+        if let Some(deviation) = perfect.normal_deviation() {
+            return (-NORMAL_975 * deviation, NORMAL_975 * deviation);
+        }
+        let mut gaps = perfect.gaps(self, BAND_DRAWS, random);
+        gaps.sort_unstable_by(f64::total_cmp);
+        let beyond = BAND_DRAWS / 40;
+        (gaps[beyond], gaps[BAND_DRAWS - 1 - beyond])
     }
 }
+
+/// Sets of outcomes that are drawn where a bin is too small for the normal curve.
+const BAND_DRAWS: usize = 1_000;
 
 /// The 95 % score interval of a share observed among `count` independent cases.
 ///
@@ -85,7 +131,7 @@ fn summarise(points: &[Point], scale: f64) -> ReliabilityBin {
 /// (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n)
 /// ```
 fn wilson_interval(share: f64, count: f64) -> (f64, f64) {
-    const Z: f64 = 1.959_963_984_540_054;
+    const Z: f64 = NORMAL_975;
     let z2 = Z * Z / count;
     let centre = share + z2 / 2.0;
     let half = (Z * Z * share * (1.0 - share) / count + z2 * z2 / 4.0)
@@ -101,6 +147,7 @@ fn wilson_interval(share: f64, count: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sorted_forecasts::{Point, testing::*};
     use super::*;
     use proptest::prelude::*;
 
@@ -134,6 +181,26 @@ mod tests {
         assert!((bins[1].stated_highest - 0.9).abs() < 1e-12);
     }
 
+    #[test]
+    fn a_perfect_forecaster_is_inside_the_band_nineteen_times_in_twenty() {
+        for (count, centre) in [(60, 0.0), (600, -3.0), (20_000, 0.0)] {
+            let mut points = drawn(6, count, (centre, 1.0), 1.0, true);
+            let mut random = Random::from_seed(1);
+            let (mut inside, mut all) = (0, 0);
+            for _ in 0..40 {
+                redraw(&mut points, &mut random);
+                for bin in reliability(&points, 10) {
+                    all += 1;
+                    let band = bin.consistent_lower - 1e-12..=bin.consistent_upper + 1e-12;
+                    inside += i32::from(band.contains(&bin.observed));
+                }
+            }
+            let share = f64::from(inside) / f64::from(all);
+            // Four standard errors; a band of few outcomes holds a little more than it must.
+            assert!((0.90..=0.995).contains(&share), "{share} of {count}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
@@ -147,6 +214,8 @@ mod tests {
                 prop_assert!((0.0..=1.0).contains(&bin.stated));
                 prop_assert!(0.0 <= bin.lower && bin.lower <= bin.observed);
                 prop_assert!(bin.observed <= bin.upper && bin.upper <= 1.0);
+                prop_assert!(bin.consistent_lower <= bin.stated && bin.stated <= bin.consistent_upper);
+                prop_assert!(0.0 <= bin.consistent_lower && bin.consistent_upper <= 1.0);
                 prop_assert!(bin.weight >= 0.0);
             }
         }

@@ -3,6 +3,7 @@
 
 mod chi_square;
 mod ln_gamma;
+mod normal;
 mod order;
 mod random;
 mod stable_sum;
@@ -10,6 +11,8 @@ mod stable_sum;
 pub use chi_square::chi_square_tail;
 pub use ln_gamma::ln_gamma;
 pub use order::{order_bits, rising_order, value_of_order_bits};
+pub use normal::{NORMAL_975, normal_tail};
+pub use order::{order_bits, rising_order};
 pub use random::Random;
 pub use stable_sum::StableSum;
 
