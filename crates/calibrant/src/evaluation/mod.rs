@@ -12,6 +12,7 @@ mod forecasts;
 mod measures;
 mod per_class;
 mod reliability;
+mod significance;
 
 pub use calibration_error::{calibration_error, calibration_error_of_perfect};
 pub use forecasts::{EvaluationError, Forecasts};
@@ -19,3 +20,7 @@ pub(crate) use measures::evaluate_without_chance;
 pub use measures::{ECE_BINS, Evaluation, LossUnit, evaluate};
 pub use per_class::ClassEvaluation;
 pub use reliability::{ReliabilityBin, reliability};
+pub use significance::{
+    BootstrapDifference, McNemarTest, SignTest, WilcoxonTest, bootstrap_difference,
+    wilcoxon_signed_rank,
+};

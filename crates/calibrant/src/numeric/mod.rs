@@ -1,10 +1,15 @@
 //! Arithmetic that stays finite: everything here works in logarithms where a
 //! plain computation would overflow, underflow or cancel.
 
+mod ln_gamma;
+mod normal;
 mod order;
 mod random;
 mod stable_sum;
 
+pub(crate) use ln_gamma::{HALF_LN_TAU, stirling_error};
+pub use ln_gamma::{ln_binomial, ln_gamma};
+pub use normal::{ln_normal_cdf, normal_cdf};
 pub use order::{order_bits, rising_order};
 pub use random::Random;
 pub use stable_sum::StableSum;
