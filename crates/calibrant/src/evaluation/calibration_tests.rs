@@ -1,7 +1,7 @@
 //! Tests of the claim that forecasts are calibrated.
 
 use super::SortedForecasts;
-use crate::numeric::normal_tail;
+use crate::numeric::normal_cdf;
 use serde::{Deserialize, Serialize};
 
 /// A test statistic and how often a perfect forecaster would show one as extreme.
@@ -48,7 +48,7 @@ impl SortedForecasts {
         let statistic = excess / variance.sqrt();
         statistic.is_finite().then(|| TestResult {
             statistic,
-            p_value: 2.0 * normal_tail(statistic.abs()),
+            p_value: 2.0 * normal_cdf(-statistic.abs()),
         })
     }
 
@@ -117,7 +117,7 @@ fn largest_size_tail(x: f64) -> f64 {
     let mut sign = 1.0;
     if x >= 1.0 {
         for k in 0..20 {
-            sum += sign * normal_tail(f64::from(2 * k + 1) * x);
+            sum += sign * normal_cdf(-f64::from(2 * k + 1) * x);
             sign = -sign;
         }
         (4.0 * sum).clamp(0.0, 1.0)
@@ -143,7 +143,7 @@ fn range_tail(x: f64) -> f64 {
     if x >= 1.5 {
         let mut sign = 1.0;
         for k in 1..=20 {
-            sum += sign * f64::from(k) * normal_tail(f64::from(k) * x);
+            sum += sign * f64::from(k) * normal_cdf(-f64::from(k) * x);
             sign = -sign;
         }
         (8.0 * sum).clamp(0.0, 1.0)

@@ -22,6 +22,7 @@ mod perfect;
 mod ranking;
 mod reliability;
 mod reliability_curve;
+mod significance;
 mod smooth_error;
 mod sorted_forecasts;
 
@@ -42,5 +43,9 @@ pub use per_class::ClassEvaluation;
 pub use ranking::RankingPoint;
 pub use reliability::{ReliabilityBin, reliability};
 pub use reliability_curve::CurvePoint;
+pub use significance::{
+    BootstrapDifference, McNemarTest, SignTest, WilcoxonTest, bootstrap_difference,
+    wilcoxon_signed_rank,
+};
 pub use smooth_error::SmoothError;
 pub use sorted_forecasts::SortedForecasts;

@@ -9,10 +9,10 @@ mod random;
 mod stable_sum;
 
 pub use chi_square::chi_square_tail;
-pub use ln_gamma::ln_gamma;
+pub(crate) use ln_gamma::{HALF_LN_TAU, stirling_error};
+pub use ln_gamma::{ln_binomial, ln_gamma};
+pub use normal::{NORMAL_975, ln_normal_cdf, normal_cdf};
 pub use order::{order_bits, rising_order, value_of_order_bits};
-pub use normal::{NORMAL_975, normal_tail};
-pub use order::{order_bits, rising_order};
 pub use random::Random;
 pub use stable_sum::StableSum;
 
