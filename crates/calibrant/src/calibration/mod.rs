@@ -67,6 +67,12 @@ pub trait CalibrationMethod {
 pub trait Calibrator {
     /// The probability that an example with this score is positive.
     fn probability(&self, score: f64) -> Probability;
+
+    /// The logs of the densities of positive and of negative scores, where the method rests on
+    /// them.
+    fn ln_densities(&self, _score: f64) -> Option<(f64, f64)> {
+        None
+    }
 }
 
 /// Says how sure its probability is.

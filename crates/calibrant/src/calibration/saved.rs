@@ -58,6 +58,10 @@ impl Calibrator for SavedCalibrator {
     fn probability(&self, score: f64) -> Probability {
         inside!(self, calibrator => calibrator.probability(score), Probability::from_log_odds(score))
     }
+
+    fn ln_densities(&self, score: f64) -> Option<(f64, f64)> {
+        inside!(self, calibrator => calibrator.ln_densities(score), None)
+    }
 }
 
 impl SavedCalibrator {
