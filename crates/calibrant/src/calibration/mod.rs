@@ -33,9 +33,10 @@ pub use auto::{Choice, ChoiceRules, Margin, Tried};
 pub use bbq::{Bbq, BbqCalibrator};
 pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};
 pub use class_scores::{
-    CalibratedClass, CalibrationNote, ClassRoom, HeldOutClassScores, MulticlassChoice,
-    MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, Temperature,
-    TemperatureCalibrator,
+    CalibratedClass, CalibrationNote, ClassRoom, CouplingCalibrator, Dirichlet,
+    DirichletCalibrator, HeldOutClassScores, MulticlassChoice, MulticlassKind, OneVsRestCalibrator,
+    PairwiseCoupling, SavedMulticlassCalibrator, Temperature, TemperatureCalibrator,
+    VectorCalibrator, VectorScaling, couple,
 };
 pub use cross_venn_abers::{CrossVennAbers, CrossVennAbersCalibrator};
 pub use held_out::HeldOutScores;
