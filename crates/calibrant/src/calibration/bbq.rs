@@ -141,6 +141,8 @@ fn starts(ends: &[u32]) -> impl Iterator<Item = u32> + '_ {
 struct EqualMassBins {
     /// For each distinct score, the share of the weight up to its middle.
     middles: Vec<f64>,
+    /// How many middles lie below each of equally spaced places, so that a search is short.
+    signposts: Vec<u32>,
     /// The weight of positives and of negatives before each distinct score, and of all at the end.
     before: Vec<(f64, f64)>,
     /// The prior's weights of positives and of negatives, and the log of their beta function.
@@ -163,11 +165,12 @@ impl EqualMassBins {
             sum = (sum.0 + point.positive, sum.1 + point.negative);
             sum
         }));
-        let middles = before
+        let middles: Vec<f64> = before
             .windows(2)
             .map(|pair| ((pair[0].0 + pair[0].1) + (pair[1].0 + pair[1].1)) / 2.0 / total)
             .collect();
         Self {
+            signposts: signposts(&middles),
             middles,
             before,
             ln_prior: ln_beta(prior.0, prior.1),
@@ -183,14 +186,23 @@ impl EqualMassBins {
         for bin in 1..bin_count {
             // The nudge keeps rounding from deciding where a middle lies on an edge.
             let edge = (bin as f64 - 1e-9) / bin_count as f64;
-            let rest = &self.middles[last..];
-            let end = last + rest.partition_point(|&middle| middle < edge);
+            let end = self.first_not_below(edge);
             if end > last && end < self.middles.len() {
                 ends.push(end as u32);
                 last = end;
             }
         }
         ends.push(self.middles.len() as u32);
+    }
+
+    /// The position of the first middle that is not below a place between 0 and 1.
+    fn first_not_below(&self, place: f64) -> usize {
+        let last = self.signposts.len() - 1;
+        let near = ((place * last as f64) as usize).min(last);
+        // One further on either side, so that rounding cannot lead astray.
+        let start = self.signposts[near.saturating_sub(1)] as usize;
+        let end = self.signposts[(near + 2).min(last)] as usize;
+        start + self.middles[start..end].partition_point(|&middle| middle < place)
     }
 
     /// Weights of positives and of negatives between two positions, the prior's among them.
@@ -210,6 +222,23 @@ impl EqualMassBins {
         };
         starts(ends).zip(ends).map(of_bin).sum()
     }
+}
+
+/// For each of equally spaced places from 0 to 1, one for every few middles, how many lie below.
+fn signposts(middles: &[f64]) -> Vec<u32> {
+    let count = middles.len().div_ceil(8);
+    let mut below = 0;
+    let mut signposts: Vec<u32> = (0..count)
+        .map(|sign| {
+            let place = sign as f64 / count as f64;
+            while below < middles.len() && middles[below] < place {
+                below += 1;
+            }
+            below as u32
+        })
+        .collect();
+    signposts.push(middles.len() as u32);
+    signposts
 }
 
 /// Log of the beta function.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::distinct_scores::{merge_ties, refuse_one_class};
+use super::venn_abers::LnSides;
 use super::{
     CalibrationMethod, Calibrator, HeldOutScores, IntervalCalibrator, VennAbersCalibrator,
 };
@@ -45,9 +46,19 @@ pub struct CrossVennAbers;
 #[serde(try_from = "SavedCrossVennAbers")]
 pub struct CrossVennAbersCalibrator {
     folds: Vec<VennAbersCalibrator>,
+    /// The folds' sides, averaged beforehand.
+    #[serde(skip)]
+    sides: LnSides,
 }
 
 impl CrossVennAbersCalibrator {
+    fn new(folds: Vec<VennAbersCalibrator>) -> Self {
+        Self {
+            sides: LnSides::mean_of(&folds),
+            folds,
+        }
+    }
+
     /// What each fold was fitted to.
     pub fn folds(&self) -> &[VennAbersCalibrator] {
         &self.folds
@@ -61,10 +72,7 @@ impl CrossVennAbersCalibrator {
 impl Calibrator for CrossVennAbersCalibrator {
     #[inline]
     fn probability(&self, score: f64) -> Probability {
-        Probability::from_log_odds(self.mean(|fold| {
-            let (ln_upper, ln_lower) = fold.ln_sides(score);
-            ln_upper - ln_lower
-        }))
+        self.sides.merged(score)
     }
 }
 
@@ -92,7 +100,7 @@ impl CalibrationMethod for CrossVennAbers {
                 folds.push(VennAbersCalibrator::of(&merge_ties(&fold)?)?);
             }
         }
-        Ok(CrossVennAbersCalibrator { folds })
+        Ok(CrossVennAbersCalibrator::new(folds))
     }
 }
 
@@ -109,7 +117,7 @@ impl TryFrom<SavedCrossVennAbers> for CrossVennAbersCalibrator {
         if saved.folds.is_empty() {
             return Err("cross Venn-Abers prediction needs at least one fold");
         }
-        Ok(Self { folds: saved.folds })
+        Ok(Self::new(saved.folds))
     }
 }
 

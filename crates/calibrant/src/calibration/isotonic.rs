@@ -50,8 +50,8 @@ use crate::{FitError, Probability};
 /// let curve = Isotonic.fit(&held_out)?;
 /// // By hand: 1 0 0 at the scores 2, 3 and 4 does not rise and becomes one block of 1/3.
 /// assert!((curve.probability(2.7).value() - 1.0 / 3.0).abs() < 1e-12);
-/// // Halfway to the block of the score 5, whose share of positives is 1.
-/// assert!((curve.probability(4.5).value() - 2.0 / 3.0).abs() < 1e-12);
+/// // A quarter of the way to the block of the score 5, whose share of positives is 1.
+/// assert!((curve.probability(4.25).value() - 0.5).abs() < 1e-12);
 /// // The first block has weight 1 and a neighbour of 1/3: 1 / (1 + 3).
 /// assert!((curve.probability(-9.0).value() - 0.25).abs() < 1e-12);
 /// # Ok::<(), calibrant::FitError>(())

@@ -62,21 +62,57 @@ pub struct VennAbersCalibrator {
     lower: Steps,
     /// `p₁`; at a score that was seen, its example stands before the seen ones.
     upper: Steps,
+    #[serde(skip)]
+    sides: LnSides,
+}
+
+/// `ln p₁` and `ln (1 - p₀)`, whose difference is the log-odds of the merged probability; kept so
+/// that a forecast needs no logarithm.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct LnSides {
+    upper: Steps,
+    lower: Steps,
+}
+
+impl LnSides {
+    fn new(lower: &Steps, upper: &Steps) -> Self {
+        Self {
+            upper: upper.map(|log_odds| -softplus(-log_odds)),
+            lower: lower.map(|log_odds| -softplus(log_odds)),
+        }
+    }
+
+    /// The logs of geometric means over at least one calibrator.
+    pub(super) fn mean_of(calibrators: &[VennAbersCalibrator]) -> Self {
+        let sides = || calibrators.iter().map(|calibrator| &calibrator.sides);
+        let uppers: Vec<&Steps> = sides().map(|sides| &sides.upper).collect();
+        let lowers: Vec<&Steps> = sides().map(|sides| &sides.lower).collect();
+        Self {
+            upper: Steps::mean_of(&uppers),
+            lower: Steps::mean_of(&lowers),
+        }
+    }
+
+    /// `p / (1 - p) = p₁ / (1 - p₀)`.
+    #[inline]
+    pub(super) fn merged(&self, score: f64) -> Probability {
+        let ln_upper = self.upper.left_at_edges(score);
+        Probability::from_ln(ln_upper, self.lower.right_at_edges(score))
+    }
 }
 
 impl VennAbersCalibrator {
+    fn new(lower: Steps, upper: Steps) -> Self {
+        Self {
+            sides: LnSides::new(&lower, &upper),
+            lower,
+            upper,
+        }
+    }
+
     /// How many steps the lower and the upper probability have.
     pub fn step_counts(&self) -> (usize, usize) {
         (self.lower.len(), self.upper.len())
-    }
-
-    /// `ln p₁` and `ln (1 - p₀)`, which are what is averaged over folds.
-    #[inline]
-    pub(super) fn ln_sides(&self, score: f64) -> (f64, f64) {
-        (
-            -softplus(-self.upper.left_at_edges(score)),
-            -softplus(self.lower.right_at_edges(score)),
-        )
     }
 
     /// Log-odds of both ends, which rounding cannot exchange.
@@ -114,19 +150,14 @@ impl VennAbersCalibrator {
             lower.1.push(-log_odds);
         }
         let steps = |(edges, log_odds)| Steps::new(edges, log_odds).ok_or(FitError::Overflow);
-        Ok(Self {
-            lower: steps(lower)?,
-            upper: steps(upper)?,
-        })
+        Ok(Self::new(steps(lower)?, steps(upper)?))
     }
 }
 
 impl Calibrator for VennAbersCalibrator {
     #[inline]
     fn probability(&self, score: f64) -> Probability {
-        // p / (1 - p) = p₁ / (1 - p₀).
-        let (ln_upper, ln_lower) = self.ln_sides(score);
-        Probability::from_ln(ln_upper, ln_lower)
+        self.sides.merged(score)
     }
 }
 
@@ -234,7 +265,7 @@ impl TryFrom<SavedVennAbers> for VennAbersCalibrator {
     fn try_from(saved: SavedVennAbers) -> Result<Self, Self::Error> {
         let SavedVennAbers { lower, upper } = saved;
         if lower.rises() && upper.rises() {
-            Ok(Self { lower, upper })
+            Ok(Self::new(lower, upper))
         } else {
             Err("the lower and the upper probability must not fall as the score rises")
         }

@@ -60,7 +60,7 @@ fn ask_for(
             })
         })
         .collect();
-    ask("venn_abers.py", &json!({"cases": questions}))
+    ask("venn_abers_intervals.py", &json!({"cases": questions}))
 }
 
 fn cases() -> (Vec<HeldOutScores>, Vec<f64>) {
