@@ -2,6 +2,7 @@
 
 mod calibrate_classes;
 mod explain;
+mod explain_joint;
 mod extractor;
 mod fit;
 mod fit_scorer;
@@ -12,11 +13,14 @@ mod settings;
 mod summary;
 mod training_corpus;
 
+pub use crate::calibration::CalibrationNote;
 pub use explain::{Explanation, TermContribution};
 pub use extractor::{ExtractorBuffers, FeatureExtractor};
 pub use fit::fit;
 pub use model::{Model, PredictBuffers};
 pub use model_file::{FORMAT_VERSION, ModelFileError, publish};
 pub use settings::{ClassWeights, Classifier, FitSettings};
-pub use summary::{CalibrationNote, ClassSummary, HeldOutMeasures, TrainingSummary};
+pub use summary::{
+    ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedMulticlass,
+};
 pub use training_corpus::{CountedBatch, TrainingCorpus};
