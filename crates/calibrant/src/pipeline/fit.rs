@@ -3,17 +3,18 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::calibrate_classes::{calibrate_outputs, combine};
+use super::calibrate_classes::CalibrationData;
 use super::extractor::FeatureExtractor;
 use super::fit_scorer::Training;
+use super::model::Calibrators;
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
 use super::training_corpus::PreparedCorpus;
 use super::{ClassWeights, Classifier, FitSettings, Model, TrainingCorpus};
-use crate::calibration::{HeldOutScores, SavedCalibrator};
+use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores, SavedCalibrator};
 use crate::corpus::{Fields, Folds};
 use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::multiclass::{ClassFactors, ClassLabels};
-use crate::{FitError, Probability, Progress, Task};
+use crate::{FitError, Progress, Task};
 
 /// Learns a scorer from all documents and calibrates it on scores of documents it had not seen.
 ///
@@ -25,7 +26,7 @@ pub fn fit(
     settings: &FitSettings,
     progress: &dyn Progress,
 ) -> Result<Model, FitError> {
-    Ok(fit_keeping_scores(corpus, fields, settings, progress)?.0)
+    Ok(fit_and_keep(corpus, fields, settings, progress, false)?.0)
 }
 
 /// As [`fit`], and hands on the held-out scores of each output that the calibrators were fitted
@@ -35,6 +36,16 @@ pub fn fit_keeping_scores(
     fields: Fields,
     settings: &FitSettings,
     progress: &dyn Progress,
+) -> Result<(Model, Vec<HeldOutScores>), FitError> {
+    fit_and_keep(corpus, fields, settings, progress, true)
+}
+
+fn fit_and_keep(
+    corpus: TrainingCorpus,
+    fields: Fields,
+    settings: &FitSettings,
+    progress: &dyn Progress,
+    keep_scores: bool,
 ) -> Result<(Model, Vec<HeldOutScores>), FitError> {
     settings.check()?;
     let settings = with_usual_weighting(settings, &corpus);
@@ -66,33 +77,25 @@ pub fn fit_keeping_scores(
     let mut fit = training.fit(arranged.counts, arranged.vocabulary)?;
 
     progress.begin("calibrating", None);
-    let held_out = std::mem::take(&mut fit.out_of_fold)
-        .into_iter()
-        .enumerate()
-        .map(|(output, scores)| {
-            let membership = labels.membership(labels.class_of_output(output));
-            HeldOutScores::from_cross_fit(scores, membership, weights.clone(), &folds)
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    let outputs = calibrate_outputs(&held_out, settings.calibrator, settings.folds)?;
-
-    let mut probabilities =
-        vec![Probability::from_log_odds(0.0); weights.len() * labels.class_count];
-    let mut room = Vec::new();
-    let mut row_outputs = Vec::new();
-    for (row, classes) in probabilities
-        .chunks_exact_mut(labels.class_count)
-        .enumerate()
-    {
-        row_outputs.clear();
-        row_outputs.extend(outputs.iter().map(|output| output.forecasts[row]));
-        combine(labels.task, &row_outputs, classes, &mut room);
-    }
+    let calibration = CalibrationData {
+        settings: &settings,
+        labels: &labels,
+        weights: &weights,
+        folds: &folds,
+        link: fit.scorer.link(),
+    };
+    let held_out = if keep_scores {
+        calibration.held_out(fit.out_of_fold.clone())?
+    } else {
+        Vec::new()
+    };
+    let calibrated = calibration.calibrate(std::mem::take(&mut fit.out_of_fold))?;
+    let outputs = calibrated.outputs;
     let members = labels.members();
     let forecasts = Forecasts {
         task: labels.task,
         class_names,
-        probabilities,
+        probabilities: calibrated.forecasts,
         labels: labels.of_row.clone(),
         weights: Some(weights),
     };
@@ -104,14 +107,15 @@ pub fn fit_keeping_scores(
         .enumerate()
         .map(|(class, label)| {
             // Two exclusive classes share an output.
-            let output = class.min(outputs.len() - 1);
+            let output = class.min(labels.output_count() - 1);
+            let own = outputs.get(output);
             ClassSummary {
                 label: label.clone(),
                 positives: members[class].len(),
                 prior: weighted_share(&members[class], weights),
-                calibrator: outputs[output].kind,
-                calibration: outputs[output].note,
-                tried: outputs[output].tried.clone(),
+                calibrator: own.map_or(CalibratorKind::None, |own| own.kind),
+                calibration: own.map_or(CalibrationNote::Joint, |own| own.note),
+                tried: own.map(|own| own.tried.clone()).unwrap_or_default(),
                 convergence: fit.convergence.get(output).copied(),
             }
         })
@@ -123,6 +127,7 @@ pub fn fit_keeping_scores(
         features: fit.weighting.document_frequencies().len(),
         folds: settings.folds,
         classes,
+        multiclass: calibrated.multiclass,
         held_out: HeldOutMeasures::from(&evaluation),
         calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
@@ -139,12 +144,16 @@ pub fn fit_keeping_scores(
         .collect();
     check_survives(&summary)?;
     check_survives(&calibrators)?;
+    check_survives(&calibrated.joint)?;
     let model = Model::new(
         settings,
         fields,
         extractor,
         fit.scorer,
-        calibrators,
+        Calibrators {
+            of_outputs: calibrators,
+            joint: calibrated.joint,
+        },
         summary,
     );
     Ok((model, held_out))

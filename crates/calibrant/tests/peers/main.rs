@@ -13,5 +13,6 @@ mod naive_bayes;
 mod parquet;
 mod platt;
 mod python;
+mod temperature;
 mod venn_abers;
 mod weighting;

@@ -73,7 +73,7 @@ impl MulticlassKind {
         let calibrator = match contest.calibrator {
             Some(calibrator) => calibrator,
             None => {
-                let calibrators = classes.iter().map(|class| class.calibrator.clone());
+                let calibrators = classes.into_iter().map(|class| class.calibrator);
                 let calibrator = OneVsRestCalibrator::new(calibrators.collect());
                 Saved::OneVsRest(calibrator.ok_or(FitError::NoDocuments)?)
             }
