@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use calibrant::corpus::{LabelNeed, Source, read_batches};
-use calibrant::evaluation::{Evaluation, Forecasts, evaluate};
+use calibrant::evaluation::{Evaluation, Forecasts, LedgerNote, TestSetHash, evaluate};
 use calibrant::pipeline::{Model, PredictBuffers};
 use calibrant::{Probability, Task};
 
 use crate::arguments::EvaluateArguments;
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
+use crate::ledger::{Look, learner_name, record, show_note};
 use crate::output::{loss_unit, stdout, warn};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
@@ -24,6 +25,8 @@ struct EvaluateReport {
     /// Documents that could not be measured because their only label is unknown (one label a document).
     documents_left_out: usize,
     bad_rows: u64,
+    /// How often the test set was evaluated before; absent without a ledger.
+    ledger: Option<LedgerNote>,
 }
 
 pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
@@ -39,6 +42,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let mut weights = Vec::new();
     let mut unknown_labels: BTreeMap<String, usize> = BTreeMap::new();
     let mut left_out = 0;
+    let mut test_set = TestSetHash::default();
     let read = read_batches(
         &Source::from(arguments.file.as_str()),
         &options,
@@ -53,13 +57,15 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
             {
                 model.predict_into(&document.content, &mut buffers, classes);
             }
+            let hash = TestSetHash::of(&documents);
             let truths: Vec<(Vec<String>, f64)> = documents
                 .into_iter()
                 .map(|document| (document.labels, document.weight))
                 .collect();
-            (truths, probabilities)
+            (hash, truths, probabilities)
         },
-        |(truths, batch)| {
+        |(hash, truths, batch)| {
+            test_set.merge(hash);
             for ((names, weight), batch) in truths.into_iter().zip(batch.chunks_exact(class_count))
             {
                 let mut known = Vec::new();
@@ -106,11 +112,18 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         weights: Some(weights),
     };
     let evaluation = evaluate(&restricted(forecasts, &wanted))?;
+    let look = Look {
+        path: &arguments.model,
+        classifier: learner_name(&model),
+        log_loss: evaluation.log_loss,
+    };
+    let ledger = record(!arguments.no_ledger, &test_set, &[look]);
     let report = EvaluateReport {
         evaluation,
         unknown_labels,
         documents_left_out: left_out,
         bad_rows: read.bad_row_count,
+        ledger,
     };
     let mut out = stdout();
     if arguments.json {
@@ -118,6 +131,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         writeln!(out)?;
     } else {
         show(&mut out, &report.evaluation)?;
+        show_note(&mut out, report.ledger)?;
     }
     Ok(out.flush()?)
 }

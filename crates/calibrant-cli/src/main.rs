@@ -1,12 +1,14 @@
 //! The `calibrant` program: arguments to a checked job, the library's answer to text, JSON or files.
 
 mod arguments;
+mod compare;
 mod demo;
 mod error;
 mod evaluate;
 mod explain;
 mod fit;
 mod inspect;
+mod ledger;
 mod output;
 mod predict;
 mod progress;
@@ -46,6 +48,7 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 
 use calibrant::evaluation::LossUnit;
+use calibrant::pipeline::publish;
 
 use crate::error::CliError;
 
@@ -56,4 +57,23 @@ pub(crate) fn check_target(path: &Path, documents: &str) -> Result<(), CliError>
         .hint("choose another --output"));
     }
     Ok(())
+}
+
+/// Writes beside the target and renames, so that a page is there as a whole or not at all.
+pub(crate) fn write_page(html: &str, path: &Path) -> Result<(), CliError> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let write = || {
+        let mut file = tempfile::Builder::new()
+            .prefix(".calibrant-")
+            .tempfile_in(folder)?;
+        file.write_all(html.as_bytes())?;
+        publish(file, path)
+    };
+    write().map_err(|error| {
+        CliError::new(format!("cannot write `{}`: {error}", path.display()))
+            .hint("choose another file to write to")
+    })
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use features::FeatureArguments;
-pub(crate) use learning::LearningArguments;
+pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use reading::ReadArguments;
 
 /// Classify text with probabilities that can be trusted.
@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Predict(PredictArguments),
     /// Measure a model on labelled documents that it has not seen
     Evaluate(EvaluateArguments),
+    /// Hold models, or files of probabilities, against each other on one test set
+    Compare(CompareArguments),
     /// Show which terms moved a document's log-odds, for and against
     Explain(ExplainArguments),
     /// Show what is in a model file
@@ -93,7 +95,54 @@ pub(crate) struct EvaluateArguments {
     /// Measure only these classes of a multi-label model
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
     pub(crate) classes: Vec<String>,
+    /// Neither read nor write the ledger of evaluations beside the model
+    #[arg(long)]
+    pub(crate) no_ledger: bool,
     /// Print all measures as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// Labelled documents that no system has seen; `-` is standard input
+    #[arg(value_name = "TEST")]
+    pub(crate) file: String,
+    /// Model files, or files of probabilities (CSV, TSV, JSON Lines or Parquet): as `calibrant predict` writes them, or one row a document with a column for each class, or with one column `probability` where there are two
+    #[arg(value_name = "SYSTEM", required = true, num_args = 2..)]
+    pub(crate) systems: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: ReadArguments,
+    /// Compare only these classes (multi-label), or name the class columns of files of probabilities
+    #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
+    pub(crate) classes: Vec<String>,
+    /// The class that a single column `probability` speaks of (default: the second in the order of their names)
+    #[arg(long, value_name = "CLASS")]
+    pub(crate) positive: Option<String>,
+    /// One label a document or several (default: as the models, else told from the test set)
+    #[arg(long, value_enum)]
+    pub(crate) labels: Option<LabelCount>,
+    /// A p-value below this counts as significant
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "P",
+        default_value_t = 0.01
+    )]
+    pub(crate) level: f64,
+    /// How often documents are drawn again for the intervals of differences; 0 leaves them out
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) bootstrap: usize,
+    /// For those draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Also write the comparison as a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Neither read nor write the ledgers of evaluations beside the systems
+    #[arg(long)]
+    pub(crate) no_ledger: bool,
+    /// Print everything as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -23,6 +23,7 @@ mod delimited;
 mod document;
 mod error;
 mod fast_text;
+mod field_names;
 mod fields;
 mod folder;
 mod folds;
@@ -44,6 +45,7 @@ mod testing;
 
 pub use document::{Content, Document};
 pub use error::{BadRow, NoRowsReason, ReadError};
+pub use field_names::{field_names, open_lines};
 pub use fields::{Fields, Filter, FilterError, LabelNeed, ReadOptions};
 pub use folds::{FoldError, Folds};
 pub use format::{Format, UnknownFormatName};

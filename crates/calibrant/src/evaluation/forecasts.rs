@@ -105,6 +105,38 @@ pub enum EvaluationError {
         /// What its probabilities sum to.
         sum: f64,
     },
+    /// There are not two systems to compare.
+    #[error("a comparison needs at least two systems, found {found}")]
+    TooFewSystems {
+        /// How many there are.
+        found: usize,
+    },
+    /// Two systems have one name.
+    #[error("two systems are called `{name}`; give each a name of its own")]
+    RepeatedName {
+        /// The name.
+        name: String,
+    },
+    /// Two systems did not answer the same questions.
+    #[error("`{first}` and `{second}` have different {what}, so they cannot be compared")]
+    NotTheSame {
+        /// The first system.
+        first: String,
+        /// The one that does not fit.
+        second: String,
+        /// In what they differ.
+        what: &'static str,
+    },
+    /// A setting is outside what makes sense.
+    #[error("{setting} must be {requirement}, not {value}")]
+    BadSetting {
+        /// The name of the setting.
+        setting: &'static str,
+        /// What it must be.
+        requirement: &'static str,
+        /// What it is.
+        value: String,
+    },
 }
 
 /// How far the probabilities of a single-label document may be from summing to

@@ -4,17 +4,21 @@
 //! [`evaluate`] turns [`Forecasts`] into one [`Evaluation`]: decisions (accuracy,
 //! F1), probabilities (log loss, Brier score) and calibration (the expected
 //! calibration error beside the value that a perfect forecaster would show).
-//! [`reliability`] gives the bins of a reliability diagram.
+//! [`reliability`] gives the bins of a reliability diagram. [`compare`] holds several
+//! systems against each other, with tests of whether a difference could be luck, and
+//! a [`Ledger`] remembers how often a test set has been looked at.
 
 mod calibration;
 mod calibration_error;
 mod calibration_line;
 mod calibration_tests;
+mod compare;
 mod debiased_error;
 mod decomposition;
 mod equal_mass;
 mod forecasts;
 mod interval;
+mod ledger;
 mod losses;
 mod measures;
 mod per_class;
@@ -32,10 +36,16 @@ pub use calibration_error::{
 };
 pub use calibration_line::CalibrationLine;
 pub use calibration_tests::TestResult;
+pub use compare::{
+    CompareSettings, ComparedPair, ComparedSystem, Comparison, LossDifference, MarkedLoss, compare,
+};
 pub use debiased_error::DebiasedError;
 pub use decomposition::Decomposition;
 pub use forecasts::{EvaluationError, Forecasts};
 pub use interval::Interval;
+pub use ledger::{
+    LEDGER_FILE_NAME, Ledger, LedgerEntry, LedgerNote, TestSetHash, content_hash, utc_time,
+};
 pub use losses::Losses;
 pub(crate) use measures::evaluate_without_chance;
 pub use measures::{ECE_BINS, Evaluation, LossUnit, evaluate};

@@ -13,6 +13,7 @@ mod naive_bayes;
 mod parquet;
 mod platt;
 mod python;
+mod significance;
 mod temperature;
 mod venn_abers;
 mod weighting;

@@ -1,0 +1,44 @@
+//! The comparison as a page for a browser.
+
+use calibrant::plot::{Block, Section, Table, page};
+
+use super::CompareReport;
+use super::terminal::{
+    PAIR_COLUMNS, SYSTEM_COLUMNS, heading, legend, pair_legend, pair_rows, system_rows,
+};
+
+/// The whole page. Equal comparisons give equal pages.
+pub(super) fn render(report: &CompareReport) -> String {
+    let comparison = &report.comparison;
+    let mut summary = vec![Block::Paragraph(heading(comparison))];
+    if let Some(sentence) = report.ledger.and_then(|note| note.sentence()) {
+        summary.push(Block::Paragraph(format!("Note: {sentence}.")));
+    }
+    if report.documents_left_out > 0 {
+        summary.push(Block::Paragraph(format!(
+            "{} documents without exactly one label that the systems know are not measured.",
+            report.documents_left_out
+        )));
+    }
+    summary.push(named_table(&SYSTEM_COLUMNS, system_rows(comparison)));
+    summary.extend(legend(comparison).into_iter().map(Block::Paragraph));
+    let rows = comparison.pairs.iter().flat_map(pair_rows).collect();
+    let mut pairs = vec![named_table(&PAIR_COLUMNS, rows)];
+    pairs.extend(pair_legend(comparison).into_iter().map(Block::Paragraph));
+    let section = |heading: &str, blocks| Section {
+        heading: heading.to_owned(),
+        blocks,
+    };
+    page(
+        "Systems compared",
+        &[section("Systems", summary), section("Pairs", pairs)],
+    )
+}
+
+fn named_table(header: &[&str], rows: Vec<Vec<String>>) -> Block {
+    Block::Table(Table {
+        caption: String::new(),
+        header: header.iter().map(|&name| name.to_owned()).collect(),
+        rows,
+    })
+}

@@ -1,0 +1,583 @@
+//! Files of probabilities: what `calibrant predict` writes, and what other programs do.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::path::Path;
+
+use calibrant::corpus::{
+    Content, Document, Fields, LabelNeed, ReadOptions, Source, field_names, open_lines,
+    read_batches,
+};
+use calibrant::{Probability, Task};
+use serde::Deserialize;
+
+use super::stated::{Rows, Stated, log_odds, plain_number};
+use super::test_set::TestSet;
+use crate::arguments::CompareArguments;
+use crate::error::CliError;
+use crate::output::warn;
+use crate::progress::TerminalProgress;
+
+/// The classes that a file must speak of.
+pub(super) enum Wanted {
+    /// These; other columns are something else.
+    Exactly(Vec<String>),
+    /// These, which occur in the test set; other columns are classes that do not.
+    AtLeast(Vec<String>),
+}
+
+impl Wanted {
+    fn names(&self) -> &[String] {
+        match self {
+            Wanted::Exactly(names) | Wanted::AtLeast(names) => names,
+        }
+    }
+}
+
+/// What other programs put before the name of a class.
+const PREFIXES: [&str; 5] = ["", "probability_", "proba_", "prob_", "p_"];
+
+/// Columns that are no classes, whoever wrote the file.
+const NO_CLASSES: [&str; 11] = [
+    "",
+    "id",
+    "index",
+    "Unnamed: 0",
+    "text",
+    "label",
+    "prediction",
+    "predicted",
+    "rank",
+    "fold",
+    "split",
+];
+
+/// How a file is laid out.
+enum Layout {
+    /// A row a document, a column a class: names of columns, and of their classes.
+    Wide(Vec<String>, Vec<String>),
+    /// A row a document, one probability: of the second of these classes, or of the only one.
+    One(Vec<String>),
+    /// A row for each document and class, as `calibrant predict` writes tables.
+    Long { with_log_odds: bool },
+    /// An object a document with a list of classes, as `calibrant predict` writes JSON Lines.
+    Lists,
+}
+
+/// Reads the probabilities of all documents of the test set.
+pub(super) fn read(
+    arguments: &CompareArguments,
+    path: &Path,
+    test_set: &TestSet,
+    wanted: &Wanted,
+    task: Task,
+) -> Result<Stated, CliError> {
+    let source = Source::Path(path.to_owned());
+    let columns = field_names(&source, None)?;
+    let layout = layout(arguments, path, &columns, wanted, task)?;
+    let id_field = match &arguments.reading.id {
+        Some(field) => Some(id_column(path, field, &columns)?),
+        None => None,
+    };
+    let rows = match layout {
+        Layout::Wide(columns, classes) => {
+            let read = read_wide(&source, columns, id_field)?;
+            read.rows(path, classes, |row| row.to_vec())
+        }
+        Layout::One(classes) => {
+            let read = read_wide(&source, vec!["probability".to_owned()], id_field)?;
+            let two = classes.len() == 2;
+            read.rows(path, classes, |row| {
+                if two {
+                    vec![row[0].complement(), row[0]]
+                } else {
+                    row.to_vec()
+                }
+            })
+        }
+        Layout::Long { with_log_odds } => {
+            let mut groups = Groups::new(path, id_field.is_some());
+            read_long(&source, with_log_odds, id_field, &mut groups)?;
+            groups.rows()?
+        }
+        Layout::Lists => {
+            let mut groups = Groups::new(path, id_field.is_some());
+            read_lists(&source, path, &mut groups)?;
+            groups.rows()?
+        }
+    };
+    rows.arrange(test_set)
+}
+
+fn layout(
+    arguments: &CompareArguments,
+    path: &Path,
+    columns: &[String],
+    wanted: &Wanted,
+    task: Task,
+) -> Result<Layout, CliError> {
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    if has("rank") && has("label") && has("probability") {
+        return Ok(Layout::Long {
+            with_log_odds: has("log_odds"),
+        });
+    }
+    if has("classes") && has("id") && !wanted.names().iter().any(|name| name == "classes") {
+        return Ok(Layout::Lists);
+    }
+    let named = |prefix: &str, class: &str| format!("{prefix}{class}");
+    let missing = |prefix: &str| -> Vec<&str> {
+        let classes = wanted.names().iter().map(String::as_str);
+        classes
+            .filter(|class| !has(&named(prefix, class)))
+            .collect()
+    };
+    if let Some(prefix) = PREFIXES.iter().find(|prefix| missing(prefix).is_empty()) {
+        let mut classes = wanted.names().to_vec();
+        if let Wanted::AtLeast(_) = wanted {
+            let known = classes.clone();
+            classes.extend(other_classes(arguments, columns, prefix, &known));
+            classes.sort_unstable();
+        }
+        let names = classes.iter().map(|class| named(prefix, class)).collect();
+        return Ok(Layout::Wide(names, classes));
+    }
+    let classes = match task {
+        Task::SingleLabel => 2,
+        Task::MultiLabel => 1,
+    };
+    if has("probability") && wanted.names().len() == classes {
+        return one_column(arguments, path, wanted.names()).map(Layout::One);
+    }
+    let lacking = missing("");
+    let shown: Vec<String> = lacking
+        .iter()
+        .take(10)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let more = if lacking.len() > 10 { ", …" } else { "" };
+    let there: Vec<String> = columns
+        .iter()
+        .take(20)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    Err(CliError::new(format!(
+        "`{}` has no column for the class {}{more}",
+        path.display(),
+        shown.join(", ")
+    ))
+    .hint(format!(
+        "name the columns after the classes (or `proba_CLASS`); its columns are {}",
+        there.join(", ")
+    )))
+}
+
+/// Columns beyond the labels that occur: classes too, unless they are known to be something else.
+fn other_classes(
+    arguments: &CompareArguments,
+    columns: &[String],
+    prefix: &str,
+    known: &[String],
+) -> Vec<String> {
+    let reading = &arguments.reading;
+    let fields = reading.text.iter();
+    let fields = fields
+        .chain(&reading.label)
+        .chain(&reading.id)
+        .chain(&reading.weight);
+    let fields: Vec<&String> = fields
+        .chain(reading.filters.iter().map(|filter| &filter.field))
+        .collect();
+    columns
+        .iter()
+        .filter(|column| !NO_CLASSES.contains(&column.as_str()) && !fields.contains(column))
+        .filter_map(|column| column.strip_prefix(prefix))
+        .filter(|class| !class.is_empty() && !known.iter().any(|name| name == class))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The classes of a file with one column, the one that it speaks of last.
+fn one_column(
+    arguments: &CompareArguments,
+    path: &Path,
+    names: &[String],
+) -> Result<Vec<String>, CliError> {
+    let mut classes = names.to_vec();
+    classes.sort_unstable();
+    if let Some(positive) = &arguments.positive {
+        let position = classes.iter().position(|class| class == positive);
+        let position = position.ok_or_else(|| {
+            let names: Vec<String> = classes.iter().map(|name| format!("`{name}`")).collect();
+            CliError::new(format!("there is no class `{positive}` for --positive"))
+                .hint(format!("the classes are {}", names.join(", ")))
+        })?;
+        let positive = classes.remove(position);
+        classes.push(positive);
+    } else if let [_, second] = &classes[..] {
+        warn(&format!(
+            "the column `probability` of `{}` is taken for the class `{second}`; --positive names another",
+            path.display()
+        ));
+    }
+    Ok(classes)
+}
+
+fn id_column(path: &Path, field: &str, columns: &[String]) -> Result<String, CliError> {
+    [field, "id"]
+        .into_iter()
+        .find(|name| columns.iter().any(|column| column == name))
+        .map(str::to_owned)
+        .ok_or_else(|| {
+            let other = if field == "id" { "" } else { " or `id`" };
+            let path = path.display();
+            CliError::new(format!("`{path}` has no column `{field}`{other}"))
+                .hint("without --id rows are taken in the order of the test set")
+        })
+}
+
+/// A table with a row for each document.
+struct Wide {
+    width: usize,
+    probabilities: Vec<Probability>,
+    ids: Option<Vec<String>>,
+    ends: usize,
+}
+
+impl Wide {
+    /// `complete` makes the probabilities of all classes from those of a row.
+    fn rows(
+        self,
+        path: &Path,
+        classes: Vec<String>,
+        complete: impl Fn(&[Probability]) -> Vec<Probability>,
+    ) -> Rows {
+        warn_ends(path, self.ends);
+        let rows = self.probabilities.chunks_exact(self.width.max(1));
+        Rows {
+            file: path.display().to_string(),
+            row_count: rows.len(),
+            probabilities: rows.flat_map(complete).collect(),
+            classes,
+            ids: self.ids,
+        }
+    }
+}
+
+fn warn_ends(path: &Path, ends: usize) {
+    if ends > 0 {
+        warn(&format!(
+            "{ends} probabilities of `{}` are written as 0 or 1; they are taken for the nearest numbers that a double can tell from 0 and 1",
+            path.display()
+        ));
+    }
+}
+
+/// The values of some columns arrive as one text, joined by line breaks.
+fn table_options(columns: Vec<String>, id: Option<String>) -> ReadOptions {
+    ReadOptions {
+        fields: Fields {
+            text: columns,
+            id,
+            ..Fields::default()
+        },
+        labels_required: LabelNeed::Ignored,
+        ..ReadOptions::default()
+    }
+}
+
+fn text_of(document: &Document) -> &str {
+    match &document.content {
+        Content::Text(text) => text,
+        Content::Features(_) => "",
+    }
+}
+
+/// A value that is no probability, and where it stands.
+fn not_a_probability(file: &str, line: u64, column: &str, value: &str) -> CliError {
+    let shown: String = value.chars().take(40).collect();
+    CliError::new(format!(
+        "{file}, line {line}: `{shown}` in the column `{column}` is no probability"
+    ))
+    .hint("probabilities are numbers from 0 to 1; --classes names the columns of the classes")
+}
+
+fn no_identifier(file: &str, line: u64) -> CliError {
+    CliError::new(format!("{file}, line {line}: the row has no identifier"))
+        .hint("without --id rows are taken in the order of the test set")
+}
+
+fn read_wide(source: &Source, columns: Vec<String>, id: Option<String>) -> Result<Wide, CliError> {
+    let file = source.name();
+    let with_ids = id.is_some();
+    let options = table_options(columns.clone(), id);
+    let parse = |documents: Vec<Document>| -> Result<Wide, CliError> {
+        let mut batch = Wide {
+            width: columns.len(),
+            probabilities: Vec::with_capacity(documents.len() * columns.len()),
+            ids: with_ids.then(Vec::new),
+            ends: 0,
+        };
+        for document in documents {
+            let mut values = text_of(&document).split('\n');
+            for column in &columns {
+                let value = values.next().unwrap_or_default();
+                let (probability, end) = plain_number(value)
+                    .ok_or_else(|| not_a_probability(&file, document.line, column, value))?;
+                batch.probabilities.push(probability);
+                batch.ends += usize::from(end);
+            }
+            // A value with a line break inside has shifted the others.
+            if let Some(value) = values.next() {
+                let column = columns.last().map_or("", String::as_str);
+                return Err(not_a_probability(&file, document.line, column, value));
+            }
+            if let Some(ids) = &mut batch.ids {
+                ids.push(
+                    document
+                        .id
+                        .ok_or_else(|| no_identifier(&file, document.line))?,
+                );
+            }
+        }
+        Ok(batch)
+    };
+    let mut all = Wide {
+        width: columns.len(),
+        probabilities: Vec::new(),
+        ids: with_ids.then(Vec::new),
+        ends: 0,
+    };
+    let mut failure = None;
+    read_batches(
+        source,
+        &options,
+        &TerminalProgress::default(),
+        parse,
+        |batch| match batch {
+            Ok(batch) if failure.is_none() => {
+                all.probabilities.extend(batch.probabilities);
+                all.ends += batch.ends;
+                if let (Some(all), Some(batch)) = (&mut all.ids, batch.ids) {
+                    all.extend(batch);
+                }
+            }
+            Ok(_) => {}
+            Err(error) => {
+                failure.get_or_insert(error);
+            }
+        },
+    )?;
+    failure.map_or(Ok(all), Err)
+}
+
+/// Documents whose classes come one after the other.
+struct Groups<'a> {
+    path: &'a Path,
+    classes: Vec<String>,
+    numbers: HashMap<String, usize>,
+    /// Document, class, probability.
+    cells: Vec<(usize, usize, Probability)>,
+    ids: Option<Vec<String>>,
+    count: usize,
+    ends: usize,
+}
+
+impl<'a> Groups<'a> {
+    fn new(path: &'a Path, with_ids: bool) -> Self {
+        Self {
+            path,
+            classes: Vec::new(),
+            numbers: HashMap::new(),
+            cells: Vec::new(),
+            ids: with_ids.then(Vec::new),
+            count: 0,
+            ends: 0,
+        }
+    }
+
+    fn begin(&mut self, id: Option<String>) {
+        self.count += 1;
+        if let Some(ids) = &mut self.ids {
+            ids.push(id.unwrap_or_default());
+        }
+    }
+
+    fn push(&mut self, label: &str, probability: Probability) {
+        let next = self.classes.len();
+        let class = match self.numbers.get(label) {
+            Some(&class) => class,
+            None => {
+                self.numbers.insert(label.to_owned(), next);
+                self.classes.push(label.to_owned());
+                next
+            }
+        };
+        self.cells
+            .push((self.count.saturating_sub(1), class, probability));
+    }
+
+    /// A whole table, with the classes in order; every document must have them all.
+    fn rows(self) -> Result<Rows, CliError> {
+        warn_ends(self.path, self.ends);
+        let mut order: Vec<usize> = (0..self.classes.len()).collect();
+        order.sort_unstable_by_key(|&class| &self.classes[class]);
+        let mut place = vec![0; order.len()];
+        for (position, &class) in order.iter().enumerate() {
+            place[class] = position;
+        }
+        let classes: Vec<String> = order
+            .iter()
+            .map(|&class| self.classes[class].clone())
+            .collect();
+        // Nothing larger than the cells themselves is set aside: a file that names a new class in
+        // every row is refused before.
+        let file = self.path.display().to_string();
+        let mut cells = self.cells;
+        cells.iter_mut().for_each(|cell| cell.1 = place[cell.1]);
+        cells.sort_by_key(|&(document, class, _)| (document, class));
+        let mut probabilities = Vec::with_capacity(cells.len());
+        let mut cells = cells.into_iter();
+        for document in 0..self.count {
+            for (class, name) in classes.iter().enumerate() {
+                match cells.next() {
+                    Some((d, c, probability)) if (d, c) == (document, class) => {
+                        probabilities.push(probability);
+                    }
+                    _ => {
+                        return Err(CliError::new(format!(
+                            "document {} of `{file}` does not have exactly one probability for the class `{name}`",
+                            document + 1
+                        ))
+                        .hint("every document needs every class: predict without --top"));
+                    }
+                }
+            }
+        }
+        Ok(Rows {
+            file,
+            classes,
+            probabilities,
+            ids: self.ids,
+            row_count: self.count,
+        })
+    }
+}
+
+/// A row for each document and class; a document begins with rank 1.
+fn read_long(
+    source: &Source,
+    with_log_odds: bool,
+    id: Option<String>,
+    groups: &mut Groups<'_>,
+) -> Result<(), CliError> {
+    let file = source.name();
+    // The label comes last: it alone may hold a line break.
+    let value_column = if with_log_odds {
+        "log_odds"
+    } else {
+        "probability"
+    };
+    let columns = ["rank", value_column, "label"].map(str::to_owned).to_vec();
+    let options = table_options(columns, id);
+    let mut failure = None;
+    let mut one = |document: Document| -> Result<(), CliError> {
+        let mut values = text_of(&document).splitn(3, '\n');
+        let mut next = || values.next().unwrap_or_default();
+        let (rank, value, label) = (next(), next(), next());
+        let parsed = if with_log_odds {
+            log_odds(value).map(|probability| (probability, false))
+        } else {
+            plain_number(value)
+        };
+        let (probability, end) =
+            parsed.ok_or_else(|| not_a_probability(&file, document.line, value_column, value))?;
+        if rank.trim() == "1" {
+            if groups.ids.is_some() && document.id.is_none() {
+                return Err(no_identifier(&file, document.line));
+            }
+            groups.begin(document.id.clone());
+        } else if groups.count == 0 {
+            return Err(CliError::new(format!(
+                "{file}, line {}: the first row of a document must have rank 1",
+                document.line
+            )));
+        }
+        groups.ends += usize::from(end);
+        groups.push(label, probability);
+        Ok(())
+    };
+    read_batches(
+        source,
+        &options,
+        &TerminalProgress::default(),
+        |batch| batch,
+        |batch| {
+            for document in batch {
+                if failure.is_none() {
+                    failure = one(document).err();
+                }
+            }
+        },
+    )?;
+    failure.map_or(Ok(()), Err)
+}
+
+#[derive(Deserialize)]
+struct ListedDocument {
+    #[serde(default)]
+    id: serde_json::Value,
+    classes: Vec<ListedClass>,
+}
+
+#[derive(Deserialize)]
+struct ListedClass {
+    label: String,
+    probability: Option<f64>,
+    log_odds: Option<f64>,
+}
+
+/// A longer line is no list of classes.
+const MOST_LINE_BYTES: u64 = 64 << 20;
+
+/// An object for each document.
+fn read_lists(source: &Source, path: &Path, groups: &mut Groups<'_>) -> Result<(), CliError> {
+    let Some(mut lines) = open_lines(source)? else {
+        return Err(CliError::new(format!("`{}` is a folder", path.display())));
+    };
+    let mut line = Vec::new();
+    let mut number = 0u64;
+    loop {
+        line.clear();
+        number += 1;
+        let bad =
+            |reason: String| CliError::new(format!("{}, line {number}: {reason}", path.display()));
+        let read = std::io::Read::take(&mut lines, MOST_LINE_BYTES).read_until(b'\n', &mut line);
+        if read.map_err(|error| bad(error.to_string()))? == 0 {
+            return Ok(());
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let document: ListedDocument =
+            serde_json::from_slice(&line).map_err(|error| bad(error.to_string()))?;
+        groups.begin(match document.id {
+            serde_json::Value::String(id) => Some(id),
+            serde_json::Value::Null if groups.ids.is_some() => {
+                return Err(no_identifier(&path.display().to_string(), number));
+            }
+            serde_json::Value::Null => None,
+            other => Some(other.to_string()),
+        });
+        for class in document.classes {
+            let odds = class
+                .log_odds
+                .map(|odds| (Probability::from_log_odds(odds), false));
+            let parsed = odds.or_else(|| plain_number(&class.probability?.to_string()));
+            let (probability, end) = parsed
+                .ok_or_else(|| bad(format!("the class `{}` has no probability", class.label)))?;
+            groups.ends += usize::from(end);
+            groups.push(&class.label, probability);
+        }
+    }
+}

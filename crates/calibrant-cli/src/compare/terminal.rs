@@ -1,0 +1,235 @@
+//! The comparison as tables of text.
+
+use std::io::Write;
+
+use calibrant::evaluation::{ComparedPair, Comparison, LossDifference, MarkedLoss};
+
+use super::CompareReport;
+use crate::error::CliError;
+use crate::ledger::show_note;
+use crate::output::loss_unit;
+use crate::table::{decimal, table};
+
+/// More pairs than this are too many to read; then the best system is held against the others.
+const MOST_PAIRS: usize = 45;
+
+pub(super) const SYSTEM_COLUMNS: [&str; 9] = [
+    "system",
+    "log loss",
+    "Brier",
+    "errors",
+    "micro-F1",
+    "macro-F1",
+    "AUC",
+    "ECE",
+    "if perfect",
+];
+
+pub(super) const PAIR_COLUMNS: [&str; 11] = [
+    "first",
+    "second",
+    "by",
+    "difference",
+    "interval",
+    "wins",
+    "losses",
+    "ties",
+    "sign p",
+    "Wilcoxon p",
+    "bootstrap p",
+];
+
+pub(super) fn show(out: &mut impl Write, report: &CompareReport) -> Result<(), CliError> {
+    let comparison = &report.comparison;
+    writeln!(out, "{}", heading(comparison))?;
+    let mut rows = table(&SYSTEM_COLUMNS, 1);
+    for row in system_rows(comparison) {
+        rows.add_row(row);
+    }
+    writeln!(out, "\n{rows}\n")?;
+    for line in legend(comparison) {
+        writeln!(out, "{line}")?;
+    }
+    let shown = shown_pairs(comparison);
+    let mut rows = table(&PAIR_COLUMNS, 3);
+    for pair in &shown {
+        for row in pair_rows(pair) {
+            rows.add_row(row);
+        }
+    }
+    writeln!(out, "\n{rows}\n")?;
+    if shown.len() < comparison.pairs.len() {
+        writeln!(
+            out,
+            "{} of {} pairs, those of the system with the least log loss; --json has all",
+            shown.len(),
+            comparison.pairs.len()
+        )?;
+    }
+    for line in pair_legend(comparison) {
+        writeln!(out, "{line}")?;
+    }
+    show_note(out, report.ledger)
+}
+
+pub(super) fn heading(comparison: &Comparison) -> String {
+    format!(
+        "{} systems on {} documents, {} decisions ({})",
+        comparison.systems.len(),
+        comparison.documents,
+        comparison.decisions,
+        comparison.task
+    )
+}
+
+pub(super) fn system_rows(comparison: &Comparison) -> Vec<Vec<String>> {
+    let others = comparison.systems.len() - 1;
+    let count = |loss: &MarkedLoss| {
+        if loss.sum == loss.sum.round() {
+            format!("{:.0}", loss.sum)
+        } else {
+            format!("{:.2}", loss.sum)
+        }
+    };
+    let marked = |value: String, loss: &MarkedLoss| {
+        let marks = marks(loss, others);
+        format!("{value} {marks:<2}")
+    };
+    comparison
+        .systems
+        .iter()
+        .map(|system| {
+            vec![
+                system.name.clone(),
+                marked(decimal(system.log_loss.mean), &system.log_loss),
+                marked(decimal(system.brier.mean), &system.brier),
+                marked(count(&system.errors), &system.errors),
+                decimal(system.micro_f1),
+                decimal(system.macro_f1),
+                system.auc.map_or_else(|| "–".to_owned(), decimal),
+                decimal(system.ece),
+                decimal(system.ece_of_perfect),
+            ]
+        })
+        .collect()
+}
+
+fn marks(loss: &MarkedLoss, others: usize) -> String {
+    let mut marks = String::new();
+    if loss.best {
+        marks.push('+');
+    }
+    if loss.significantly_best {
+        marks.push('*');
+    } else if others > 1 && loss.significantly_better_than.len() + 1 == others {
+        marks.push('†');
+    }
+    marks
+}
+
+pub(super) fn legend(comparison: &Comparison) -> Vec<String> {
+    let mut lines = vec![
+        "+ the best of the column".to_owned(),
+        format!(
+            "* significantly better than every other: by the micro sign test (p < {}) and in sum",
+            comparison.level
+        ),
+    ];
+    if comparison.systems.len() > 2 {
+        lines.push("† significantly better than every other but one".to_owned());
+    }
+    lines
+}
+
+pub(super) fn shown_pairs(comparison: &Comparison) -> Vec<&ComparedPair> {
+    let best = comparison
+        .systems
+        .iter()
+        .find(|system| system.log_loss.best);
+    let of_best = |pair: &&ComparedPair| {
+        best.is_some_and(|best| pair.first == best.name || pair.second == best.name)
+    };
+    let few = comparison.pairs.len() <= MOST_PAIRS;
+    comparison
+        .pairs
+        .iter()
+        .filter(|pair| few || of_best(pair))
+        .collect()
+}
+
+pub(super) fn pair_rows(pair: &ComparedPair) -> Vec<Vec<String>> {
+    let losses: [(&str, &LossDifference); 3] = [
+        ("log loss", &pair.log_loss),
+        ("Brier", &pair.brier),
+        ("errors", &pair.errors),
+    ];
+    losses
+        .into_iter()
+        .map(|(name, loss)| {
+            let absent = || "–".to_owned();
+            vec![
+                pair.first.clone(),
+                pair.second.clone(),
+                name.to_owned(),
+                format!("{:+.5}", loss.difference),
+                loss.bootstrap.map_or_else(absent, |found| {
+                    format!("{:+.5} to {:+.5}", found.lower, found.upper)
+                }),
+                loss.sign.wins.to_string(),
+                loss.sign.losses.to_string(),
+                loss.sign.ties.to_string(),
+                p_value(loss.sign.p_value),
+                p_value(loss.wilcoxon.p_value),
+                loss.bootstrap
+                    .map_or_else(absent, |found| p_value(found.p_value)),
+            ]
+        })
+        .collect()
+}
+
+pub(super) fn pair_legend(comparison: &Comparison) -> Vec<String> {
+    let mut lines = vec![format!(
+        "difference: mean of the first less that of the second, a {}; below zero the first is better",
+        loss_unit(comparison.losses_over)
+    )];
+    let bootstrap = comparison
+        .pairs
+        .first()
+        .and_then(|pair| pair.log_loss.bootstrap);
+    if let Some(found) = bootstrap {
+        lines.push(format!(
+            "interval: {} % of {} draws of the documents",
+            100.0 * found.confidence,
+            found.resamples
+        ));
+    }
+    lines.push(
+        "wins, losses, ties: of the first, over all decisions; by errors the sign test is McNemar's exact test"
+            .to_owned(),
+    );
+    if comparison.weighted {
+        lines.push(
+            "documents have weights: means and intervals heed them, the sign and Wilcoxon tests take all alike"
+                .to_owned(),
+        );
+    }
+    if comparison.pairs.len() > 1 {
+        lines.push(format!(
+            "no correction is made for the number of pairs: of {} about {:.1} fall below {} by luck alone",
+            comparison.pairs.len(),
+            comparison.pairs.len() as f64 * comparison.level,
+            comparison.level
+        ));
+    }
+    lines
+}
+
+fn p_value(p: f64) -> String {
+    if p < 1e-300 {
+        "<1e-300".to_owned()
+    } else if p < 1e-4 {
+        format!("{p:.1e}")
+    } else {
+        format!("{p:.4}")
+    }
+}

@@ -1,0 +1,203 @@
+//! The documents that systems are compared on, with what models say about them.
+
+use std::collections::BTreeSet;
+
+use calibrant::Probability;
+use calibrant::corpus::{
+    Document, Fields, LabelNeed, ReadSummary, Source, field_names, read_batches,
+};
+use calibrant::evaluation::TestSetHash;
+use calibrant::pipeline::{Model, PredictBuffers};
+
+use super::System;
+use crate::arguments::CompareArguments;
+use crate::error::CliError;
+use crate::fit::warn_bad_rows;
+use crate::progress::TerminalProgress;
+
+/// What was read of the test set.
+#[derive(Default)]
+pub(super) struct TestSet {
+    pub(super) labels: Vec<Vec<String>>,
+    pub(super) weights: Vec<f64>,
+    pub(super) ids: Vec<Option<String>>,
+    /// Whether labels came as lists.
+    pub(super) any_list: bool,
+    pub(super) hash: TestSetHash,
+    pub(super) bad_rows: u64,
+    /// By system, then by document and class; empty for files of probabilities.
+    pub(super) predictions: Vec<Vec<Probability>>,
+}
+
+impl TestSet {
+    /// All labels that occur, in order.
+    pub(super) fn label_names(&self) -> Vec<String> {
+        let names: BTreeSet<&String> = self.labels.iter().flatten().collect();
+        names.into_iter().cloned().collect()
+    }
+}
+
+/// Reads the test set once for every way in which models read text, and predicts along the way.
+pub(super) fn read(arguments: &CompareArguments, systems: &[System]) -> Result<TestSet, CliError> {
+    let source = Source::from(arguments.file.as_str());
+    let models: Vec<(usize, &Model)> = systems
+        .iter()
+        .enumerate()
+        .filter_map(|(number, system)| Some((number, system.model.as_ref()?)))
+        .collect();
+    check_labels(arguments, systems)?;
+    let mut test_set = TestSet {
+        predictions: vec![Vec::new(); systems.len()],
+        ..TestSet::default()
+    };
+    let remembered = models.first().map(|(_, model)| model.fields().clone());
+    let common = arguments.reading.fields(&remembered.unwrap_or_default());
+    // Models that read the same fields share one pass over the file.
+    let mut passes: Vec<(Fields, Vec<(usize, &Model)>)> = Vec::new();
+    for &(number, model) in &models {
+        let fields = Fields {
+            text: arguments.reading.fields(model.fields()).text,
+            ..common.clone()
+        };
+        match passes.iter_mut().find(|(known, _)| *known == fields) {
+            Some((_, members)) => members.push((number, model)),
+            None => passes.push((fields, vec![(number, model)])),
+        }
+    }
+    if passes.is_empty() {
+        let text = text_without_models(arguments, &source, &common);
+        passes.push((Fields { text, ..common }, Vec::new()));
+    }
+    if passes.len() > 1 && source == Source::Stdin {
+        return Err(CliError::new(
+            "the models read different text fields, and standard input can be read only once",
+        )
+        .hint("name the text fields with --text, or give the test set as a file"));
+    }
+    for (number, (fields, models)) in passes.into_iter().enumerate() {
+        let summary = one_pass(
+            arguments,
+            &source,
+            fields,
+            &models,
+            &mut test_set,
+            number == 0,
+        )
+        .map_err(|error| swapped_hint(arguments, error))?;
+        if number == 0 {
+            warn_bad_rows(&summary);
+            test_set.bad_rows = summary.bad_row_count;
+        } else if summary.rows != test_set.labels.len() as u64 {
+            return Err(CliError::new(format!(
+                "the models read different numbers of documents: {} and {}",
+                test_set.labels.len(),
+                summary.rows
+            ))
+            .hint("do without --skip-bad-rows, or name the text fields with --text"));
+        }
+    }
+    Ok(test_set)
+}
+
+/// Models that learned from different label fields have no truth in common until one is named.
+fn check_labels(arguments: &CompareArguments, systems: &[System]) -> Result<(), CliError> {
+    if arguments.reading.label.is_some() {
+        return Ok(());
+    }
+    let mut fields = systems
+        .iter()
+        .filter_map(|system| Some((&system.name, system.model.as_ref()?.fields().label_name())));
+    let Some((first, label)) = fields.next() else {
+        return Ok(());
+    };
+    match fields.find(|(_, other)| *other != label) {
+        Some((second, other)) => Err(CliError::new(format!(
+            "`{first}` learned the field `{label}` and `{second}` the field `{other}`"
+        ))
+        .hint("name the field with the truth by --label")),
+        None => Ok(()),
+    }
+}
+
+/// Without models nobody reads the text, but it tells this test set from others. Where the file has
+/// no such field, the labels alone must do.
+fn text_without_models(
+    arguments: &CompareArguments,
+    source: &Source,
+    common: &Fields,
+) -> Vec<String> {
+    if !common.text.is_empty() || *source == Source::Stdin {
+        return common.text.clone();
+    }
+    match field_names(source, arguments.reading.format) {
+        Ok(names) if !names.is_empty() && !names.iter().any(|name| name == "text") => {
+            vec![common.label_name().to_owned()]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn one_pass(
+    arguments: &CompareArguments,
+    source: &Source,
+    fields: Fields,
+    models: &[(usize, &Model)],
+    test_set: &mut TestSet,
+    first: bool,
+) -> Result<ReadSummary, CliError> {
+    let options = arguments.reading.options(fields, LabelNeed::Required);
+    let predict = |documents: Vec<Document>| {
+        let predictions: Vec<Vec<Probability>> = models
+            .iter()
+            .map(|(_, model)| {
+                let mut buffers = PredictBuffers::default();
+                let class_count = model.class_count();
+                let even = Probability::from_log_odds(0.0);
+                let mut predictions = vec![even; documents.len() * class_count];
+                let rows = predictions.chunks_exact_mut(class_count.max(1));
+                for (document, classes) in documents.iter().zip(rows) {
+                    model.predict_into(&document.content, &mut buffers, classes);
+                }
+                predictions
+            })
+            .collect();
+        let hash = TestSetHash::of(&documents);
+        // The text is not kept.
+        let truths: Vec<_> = documents
+            .into_iter()
+            .map(|d| (d.labels, d.labels_were_list, d.weight, d.id))
+            .collect();
+        (predictions, hash, truths)
+    };
+    let summary = read_batches(
+        source,
+        &options,
+        &TerminalProgress::default(),
+        predict,
+        |(predictions, hash, truths)| {
+            for ((number, _), predictions) in models.iter().zip(predictions) {
+                test_set.predictions[*number].extend(predictions);
+            }
+            if first {
+                test_set.hash.merge(hash);
+                for (labels, is_list, weight, id) in truths {
+                    test_set.any_list |= is_list;
+                    test_set.labels.push(labels);
+                    test_set.weights.push(weight);
+                    test_set.ids.push(id);
+                }
+            }
+        },
+    )?;
+    Ok(summary)
+}
+
+/// `evaluate` takes the model first, so that this mistake is a likely one.
+fn swapped_hint(arguments: &CompareArguments, error: CliError) -> CliError {
+    if Model::open(arguments.file.as_ref()).is_ok() {
+        CliError::new(format!("`{}` is a model, not a test set", arguments.file))
+            .hint("the test set comes first, then the systems: calibrant compare TEST A B")
+    } else {
+        error
+    }
+}

@@ -1,0 +1,280 @@
+use super::*;
+use crate::Probability;
+use crate::numeric::Random;
+
+/// Labels drawn from log-odds, which a system then states with an error of its own.
+fn systems(
+    task: Task,
+    classes: usize,
+    documents: usize,
+    noises: &[f64],
+    weighted: bool,
+) -> Vec<Forecasts> {
+    let mut random = Random::from_seed(17);
+    let truths: Vec<Vec<f64>> = (0..documents)
+        .map(|_| (0..classes).map(|_| 1.5 * random.normal() - 0.5).collect())
+        .collect();
+    let labels: Vec<Vec<u32>> = truths
+        .iter()
+        .map(|truth| match task {
+            Task::SingleLabel => {
+                let draws: Vec<f64> = truth
+                    .iter()
+                    .map(|value| value - (-random.open_uniform().ln()).ln())
+                    .collect();
+                let best = (0..classes).max_by(|&a, &b| draws[a].total_cmp(&draws[b]));
+                vec![best.unwrap() as u32]
+            }
+            Task::MultiLabel => (0..classes as u32)
+                .filter(|&class| random.uniform() < crate::numeric::sigmoid(truth[class as usize]))
+                .collect(),
+        })
+        .collect();
+    let weights: Option<Vec<f64>> =
+        weighted.then(|| (0..documents).map(|_| 0.5 + random.uniform()).collect());
+    noises
+        .iter()
+        .map(|noise| {
+            let probabilities = truths
+                .iter()
+                .flat_map(|truth| {
+                    let stated: Vec<f64> =
+                        truth.iter().map(|v| v + noise * random.normal()).collect();
+                    let mut log_odds = stated.clone();
+                    if task == Task::SingleLabel {
+                        crate::numeric::log_odds_against_rest(&stated, &mut log_odds);
+                    }
+                    log_odds.into_iter().map(Probability::from_log_odds)
+                })
+                .collect();
+            Forecasts {
+                task,
+                class_names: (0..classes).map(|class| class.to_string()).collect(),
+                probabilities,
+                labels: labels.clone(),
+                weights: weights.clone(),
+            }
+        })
+        .collect()
+}
+
+fn named(forecasts: &[Forecasts]) -> Vec<(&'static str, &Forecasts)> {
+    ["a", "b", "c", "d"].into_iter().zip(forecasts).collect()
+}
+
+#[test]
+fn means_are_those_of_the_evaluation() {
+    for (task, classes) in [
+        (Task::SingleLabel, 2),
+        (Task::SingleLabel, 4),
+        (Task::MultiLabel, 3),
+    ] {
+        for weighted in [false, true] {
+            let forecasts = systems(task, classes, 400, &[0.3, 1.0], weighted);
+            let comparison = compare(&named(&forecasts), &CompareSettings::default()).unwrap();
+            assert_eq!(comparison.weighted, weighted);
+            for (system, forecasts) in comparison.systems.iter().zip(&forecasts) {
+                let evaluation = evaluate(forecasts).unwrap();
+                assert!((system.log_loss.mean - evaluation.log_loss).abs() < 1e-12);
+                assert!((system.brier.mean - evaluation.brier).abs() < 1e-12);
+                if !weighted {
+                    assert_eq!(system.errors.sum, evaluation.errors as f64);
+                    let sum = evaluation.log_loss * evaluation.decisions as f64;
+                    assert!((system.log_loss.sum - sum).abs() < 1e-9);
+                }
+                if let Some(accuracy) = evaluation.accuracy {
+                    assert!((system.errors.mean - (1.0 - accuracy)).abs() < 1e-12);
+                }
+                assert!(system.auc.is_some_and(|auc| auc > 0.6 && auc < 1.0));
+            }
+        }
+    }
+}
+
+#[test]
+fn sign_tests_agree_with_counting_decisions_one_by_one() {
+    let forecasts = systems(Task::MultiLabel, 3, 200, &[0.2, 0.8], false);
+    let comparison = compare(&named(&forecasts), &CompareSettings::default()).unwrap();
+    let (mut wins, mut right_alone, mut squared_wins) = (0, [0, 0], 0);
+    for document in 0..200 {
+        for class in 0..3 {
+            let belongs = forecasts[0].labels[document].contains(&class);
+            let said = [0, 1].map(|system: usize| {
+                forecasts[system].probabilities[document * 3 + class as usize]
+            });
+            let loss = said.map(|p| p.log_loss(belongs));
+            wins += u64::from(loss[0] < loss[1]);
+            let squared = said.map(|p| (p.value() - f64::from(u8::from(belongs))).powi(2));
+            squared_wins += u64::from(squared[0] < squared[1]);
+            let right = said.map(|p| (p.log_odds() > 0.0) == belongs);
+            right_alone[0] += u64::from(right[0] && !right[1]);
+            right_alone[1] += u64::from(right[1] && !right[0]);
+        }
+    }
+    let pair = &comparison.pairs[0];
+    assert_eq!(pair.log_loss.sign, SignTest::of_counts(wins, 600 - wins, 0));
+    assert_eq!(pair.brier.sign.wins, squared_wins);
+    assert_eq!(pair.mcnemar.only_first_right, right_alone[0]);
+    assert_eq!(pair.mcnemar.only_second_right, right_alone[1]);
+    assert_eq!(pair.errors.sign.p_value, pair.mcnemar.p_value);
+}
+
+#[test]
+fn the_clearly_best_is_marked_and_equals_are_not() {
+    let mut forecasts = systems(Task::SingleLabel, 3, 2_000, &[0.0, 2.0], false);
+    forecasts.push(forecasts[1].clone());
+    let comparison = compare(&named(&forecasts), &CompareSettings::default()).unwrap();
+    assert_eq!(comparison.pairs.len(), 3);
+    let [a, b, c] = &comparison.systems[..] else {
+        panic!()
+    };
+    assert!(a.log_loss.best && a.log_loss.significantly_best);
+    assert_eq!(a.log_loss.significantly_better_than, ["b", "c"]);
+    for system in [b, c] {
+        assert!(!system.log_loss.best && system.log_loss.significantly_better_than.is_empty());
+    }
+    let equals = &comparison.pairs[2].log_loss;
+    assert_eq!((equals.sign.ties, equals.sign.p_value), (2_000, 1.0));
+    assert_eq!((equals.difference, equals.wilcoxon.p_value), (0.0, 1.0));
+    assert_eq!(equals.bootstrap.unwrap().p_value, 1.0);
+    let clear = comparison.pairs[0].log_loss.bootstrap.unwrap();
+    assert!(clear.lower < comparison.pairs[0].log_loss.difference && clear.upper < 0.0);
+}
+
+#[test] // Closer on nine documents of ten and ruinous on the tenth: wins, but no mark.
+fn wins_without_the_better_sum_earn_no_mark() {
+    let of = |log_odds: &dyn Fn(usize) -> f64| Forecasts {
+        task: Task::MultiLabel,
+        class_names: vec!["x".into()],
+        probabilities: (0..100)
+            .map(|n| Probability::from_log_odds(log_odds(n)))
+            .collect(),
+        labels: vec![vec![0]; 100],
+        weights: None,
+    };
+    let bold = of(&|n| if n % 10 == 0 { -500.0 } else { 3.0 });
+    let careful = of(&|_| 2.0);
+    let comparison = compare(
+        &[("bold", &bold), ("careful", &careful)],
+        &CompareSettings::default(),
+    )
+    .unwrap();
+    let sign = comparison.pairs[0].log_loss.sign;
+    assert_eq!((sign.wins, sign.losses), (90, 10));
+    assert!(sign.p_value < 0.01);
+    assert!(comparison.systems[1].log_loss.best);
+    for system in &comparison.systems {
+        assert!(!system.log_loss.significantly_best, "{}", system.name);
+    }
+}
+
+#[test]
+fn the_order_of_rows_and_systems_leaves_no_trace() {
+    let forecasts = systems(Task::MultiLabel, 3, 300, &[0.2, 0.3], true);
+    let one = compare(&named(&forecasts), &CompareSettings::default()).unwrap();
+    let turned: Vec<Forecasts> = forecasts
+        .iter()
+        .map(|forecasts| Forecasts {
+            probabilities: forecasts
+                .probabilities
+                .chunks(3)
+                .rev()
+                .flatten()
+                .copied()
+                .collect(),
+            labels: forecasts.labels.iter().rev().cloned().collect(),
+            weights: forecasts
+                .weights
+                .as_ref()
+                .map(|w| w.iter().rev().copied().collect()),
+            ..forecasts.clone()
+        })
+        .collect();
+    let other = compare(&named(&turned), &CompareSettings::default()).unwrap();
+    assert_eq!(one.pairs[0].log_loss.sign, other.pairs[0].log_loss.sign);
+    assert_eq!(one.pairs[0].brier.wilcoxon, other.pairs[0].brier.wilcoxon);
+    let (one_draw, other_draw) = (
+        one.pairs[0].log_loss.bootstrap,
+        other.pairs[0].log_loss.bootstrap,
+    );
+    assert_eq!(one_draw, other_draw);
+    let swapped = [("b", &forecasts[1]), ("a", &forecasts[0])];
+    let swapped = compare(&swapped, &CompareSettings::default()).unwrap();
+    let (ours, theirs) = (
+        one_draw.unwrap(),
+        swapped.pairs[0].log_loss.bootstrap.unwrap(),
+    );
+    assert!((ours.lower + theirs.upper).abs() < 1e-12);
+}
+
+#[track_caller]
+fn refused(systems: &[(&str, &Forecasts)], settings: CompareSettings, message: &str) {
+    let error = compare(systems, &settings)
+        .expect_err("must be refused")
+        .to_string();
+    assert!(error.contains(message), "{error}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_the_names() {
+    let usual = CompareSettings::default();
+    let forecasts = systems(Task::MultiLabel, 2, 20, &[0.2, 0.3], false);
+    let [a, b] = &forecasts[..] else { panic!() };
+    refused(&[], usual, "at least two");
+    refused(&[("a", a)], usual, "at least two");
+    refused(&[("a", a), ("a", b)], usual, "`a`");
+    let mut other = b.clone();
+    other.class_names.swap(0, 1);
+    refused(&[("a", a), ("b", &other)], usual, "different classes");
+    let mut other = b.clone();
+    other.labels[3] = if other.labels[3].is_empty() {
+        vec![0]
+    } else {
+        vec![]
+    };
+    refused(&[("a", a), ("b", &other)], usual, "different true labels");
+    let mut other = b.clone();
+    other.weights = Some(vec![1.0; 20]);
+    refused(&[("a", a), ("b", &other)], usual, "different weights");
+    for (level, confidence, bootstrap, message) in [
+        (0.0, 0.95, 10, "level"),
+        (f64::NAN, 0.95, 10, "level"),
+        (0.01, 1.0, 10, "confidence"),
+        (0.01, 0.95, usize::MAX, "resamples"),
+    ] {
+        let settings = CompareSettings {
+            level,
+            confidence,
+            bootstrap,
+            seed: 1,
+        };
+        refused(&[("a", a), ("b", b)], settings, message);
+    }
+}
+
+#[test]
+fn a_comparison_survives_being_written_down() {
+    let forecasts = systems(Task::SingleLabel, 3, 50, &[0.2, 0.3], false);
+    let comparison = compare(&named(&forecasts), &CompareSettings::default()).unwrap();
+    let text = serde_json::to_string(&comparison).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Comparison>(&text).unwrap(),
+        comparison
+    );
+}
+
+#[test]
+fn certain_and_wrong_forecasts_stay_finite() {
+    let of = |log_odds: f64| Forecasts {
+        task: Task::MultiLabel,
+        class_names: vec!["x".into()],
+        probabilities: vec![Probability::from_log_odds(log_odds); 3],
+        labels: vec![vec![0]; 3],
+        weights: Some(vec![1e300, 1e-300, 0.0]),
+    };
+    let forecasts = [of(f64::NEG_INFINITY), of(f64::INFINITY)];
+    let comparison = compare(&named(&forecasts), &CompareSettings::default()).unwrap();
+    let text = serde_json::to_string(&comparison).unwrap();
+    assert!(!text.contains("null"), "{text}");
+    assert_eq!(comparison.systems[0].auc, None);
+}
