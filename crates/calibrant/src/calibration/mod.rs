@@ -33,6 +33,12 @@ pub trait CalibrationMethod {
 pub trait Calibrator {
     /// The probability that an example with this score is positive.
     fn probability(&self, score: f64) -> Probability;
+
+    /// The logs of the densities of positive and of negative scores, where the method rests on
+    /// them.
+    fn ln_densities(&self, _score: f64) -> Option<(f64, f64)> {
+        None
+    }
 }
 
 /// A class-conditional score density. Two of them and a prior make a [`DensityCalibrator`].
@@ -68,6 +74,13 @@ impl Calibrator for SavedCalibrator {
             Self::Platt(calibrator) => calibrator.probability(score),
             Self::AsymmetricLaplace(calibrator) => calibrator.probability(score),
             Self::ThreePiece(calibrator) => calibrator.probability(score),
+        }
+    }
+
+    fn ln_densities(&self, score: f64) -> Option<(f64, f64)> {
+        match self {
+            Self::AsymmetricLaplace(calibrator) => calibrator.ln_densities(score),
+            Self::Identity | Self::Platt(_) | Self::ThreePiece(_) => None,
         }
     }
 }

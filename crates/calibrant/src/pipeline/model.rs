@@ -23,8 +23,17 @@ pub struct Model {
 #[derive(Debug, Default)]
 pub struct PredictBuffers {
     pub(super) extractor: ExtractorBuffers,
+    scores: Vec<f64>,
     outputs: Vec<Probability>,
     room: Vec<f64>,
+}
+
+impl PredictBuffers {
+    /// The scores behind the last prediction, one an output of the scorer: those that
+    /// [`Model::calibrators`] turned into probabilities.
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
 }
 
 impl Model {
@@ -76,6 +85,16 @@ impl Model {
         &self.calibrators
     }
 
+    /// The class that an output of the scorer speaks for: two exclusive classes share one, which
+    /// speaks for the second.
+    pub fn class_of_output(&self, output: usize) -> usize {
+        if self.calibrators.len() < self.class_count() {
+            output + 1
+        } else {
+            output
+        }
+    }
+
     /// One label a document or several.
     pub fn task(&self) -> Task {
         self.summary.task
@@ -117,12 +136,12 @@ impl Model {
     ) {
         assert_eq!(classes.len(), self.class_count());
         let row = self.extractor.row(content, &mut buffers.extractor);
-        let scores = self.scorer.output_scores(row);
+        buffers.scores = self.scorer.output_scores(row);
         buffers.outputs.clear();
         buffers.outputs.extend(
             self.calibrators
                 .iter()
-                .zip(&scores)
+                .zip(&buffers.scores)
                 .map(|(calibrator, &score)| calibrator.probability(score)),
         );
         combine(self.task(), &buffers.outputs, classes, &mut buffers.room);
