@@ -4,6 +4,7 @@ mod arguments;
 mod demo;
 mod error;
 mod evaluate;
+mod evaluate_page;
 mod explain;
 mod fit;
 mod inspect;

@@ -93,6 +93,9 @@ pub(crate) struct EvaluateArguments {
     /// Measure only these classes of a multi-label model
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
     pub(crate) classes: Vec<String>,
+    /// Also write a report for a browser: measures, tables and figures in one file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Print all measures as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,6 +1,6 @@
 //! Which classes are taken for which.
 
-use super::svg::{Anchor, Svg, plain, shorten_to};
+use super::svg::{Anchor, Svg, plain, shorten_middle, shorten_to, text_width};
 
 /// A larger matrix is cut down to this many classes.
 const MOST_CLASSES: usize = 30;
@@ -10,6 +10,10 @@ const NARROW: f64 = 560.0;
 const WIDE: f64 = 1_000.0;
 /// Room above the columns for the heading.
 const TOP: f64 = 52.0;
+/// Size of the names of classes.
+const LABEL: f64 = 11.0;
+/// The darkest a cell gets: text in the colour of text stays readable on it, light or dark.
+const DARKEST: f64 = 0.6;
 
 /// What [`confusion_plot`] draws.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -52,12 +56,14 @@ pub fn confusion_plot(plot: &ConfusionPlot) -> String {
     let mut svg = Svg::new();
     let title = shorten_to(&plot.title, width - 30.0, 14.5);
     svg.text("heading", (14.0, 24.0), Anchor::Start, &title);
-    let label_size = if plot.is_wide() { 11.5 } else { 12.0 };
-    let (left, band) = if plot.is_wide() {
-        (172.0, 124.0)
-    } else {
-        (132.0, 96.0)
-    };
+    let names = matrix.names.iter();
+    let longest = names
+        .map(|name| text_width(name, LABEL))
+        .fold(0.0, f64::max);
+    let (left, band) = (
+        (longest + 46.0).clamp(80.0, 236.0),
+        (longest + 16.0).min(150.0),
+    );
     let grid = Grid {
         left,
         top: TOP + band,
@@ -68,10 +74,10 @@ pub fn confusion_plot(plot: &ConfusionPlot) -> String {
     for (index, name) in matrix.names.iter().enumerate() {
         let (x, _) = grid.corner(0, index);
         let (_, y) = grid.corner(index, 0);
-        let row = shorten_to(name, left - 42.0, label_size);
+        let row = shorten_middle(name, left - 40.0, LABEL);
         let at = (left - 7.0, y + grid.height / 2.0 + 4.0);
-        svg.sized_text("", at, Anchor::End, &row, label_size);
-        let column = shorten_to(name, band - 14.0, label_size);
+        svg.sized_text("", at, Anchor::End, &row, LABEL);
+        let column = shorten_middle(name, band - 10.0, LABEL);
         let at = (x + grid.cell / 2.0 + 4.0, grid.top - 7.0);
         svg.text_turned("tick", at, Anchor::Start, &column, true);
     }
@@ -113,7 +119,7 @@ fn draw_cell(svg: &mut Svg, matrix: &Matrix, grid: &Grid, row: usize, column: us
     let right = row == column;
     let share = value / total;
     // Mistakes are few: by the root of their share they can be told apart.
-    let shade = if right { share * 0.85 } else { share.sqrt() };
+    let shade = DARKEST * if right { share } else { share.sqrt() };
     let (truth, decided) = (&matrix.names[row], &matrix.names[column]);
     let note = if right {
         format!("{truth} recognised: {} of {}", plain(value), plain(total))
@@ -129,8 +135,7 @@ fn draw_cell(svg: &mut Svg, matrix: &Matrix, grid: &Grid, row: usize, column: us
     let text = short_count(value);
     let size = (grid.cell * 1.55 / text.chars().count() as f64).clamp(6.0, 12.5);
     let at = (x + grid.cell / 2.0, y + grid.height / 2.0 + 0.36 * size);
-    let class = if shade > 0.55 { "on-heat" } else { "" };
-    svg.sized_text(class, at, Anchor::Middle, &text, size);
+    svg.sized_text("", at, Anchor::Middle, &text, size);
 }
 
 /// A count in few characters.

@@ -7,7 +7,9 @@ use super::svg::Svg;
 use crate::evaluation::CostPoint;
 
 /// Height of the plotting area.
-const HEIGHT: f64 = 290.0;
+const HEIGHT: f64 = 320.0;
+/// Higher costs are not shown: nobody would decide so.
+const HIGHEST: f64 = 1.2;
 
 /// What [`cost_plot`] draws.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -26,10 +28,11 @@ pub struct CostPlot {
     pub x_label: String,
 }
 
-/// Draws what decisions cost on average against how many times as dear a miss is as a false
-/// alarm: by the stated probabilities, by the best threshold in hindsight, and by deciding
-/// alike everywhere. Above the lower of the two grey lines forecasts do harm; the distance
-/// of the line from the dotted one is what better calibration could still save.
+/// Draws what decisions cost against how many times as dear a miss is as a false alarm: by the
+/// stated probabilities, by the best threshold in hindsight, and by deciding alike everywhere.
+/// Costs are shown as shares of the cheaper of the two ways to decide alike everywhere, so
+/// that these stand at 1: above it forecasts do harm. The distance from the dotted line is what
+/// better calibration could still save.
 ///
 /// ```
 /// use calibrant::plot::{CostPlot, cost_plot};
@@ -55,23 +58,19 @@ pub fn cost_plot(plot: &CostPlot) -> String {
     let (low, high) = ratios.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
         (low.min(x), high.max(x))
     });
-    // Deciding alike everywhere costs much at the far ends, where nobody would: the figure is as
-    // high as the lower of the two ever is, with some room.
-    let bound = points
-        .iter()
-        .map(|point| 1.3 * point.always_yes.min(point.always_no))
-        .chain(points.iter().map(|point| point.cost.min(1.0)));
     let area = PlotArea {
         x: Axis::of_ratios(low, high, LEFT, WIDTH - RIGHT),
-        y: Axis::around(bound.chain([0.0]), bottom, top),
+        y: Axis::new(0.0, HIGHEST, bottom, top),
         x_label: &plot.x_label,
-        y_label: "mean cost of a decision",
+        y_label: "cost, where deciding alike everywhere is 1",
     };
     area.draw(&mut svg);
     let mut line = |class: &str, cost: fn(&CostPoint) -> f64| {
+        // Nothing by nothing is not a number, and leaves a gap.
+        let share = |point: &CostPoint| cost(point) / point.always_yes.min(point.always_no);
         let line: Vec<(f64, f64)> = points
             .iter()
-            .map(|point| (point.ln_cost_ratio, cost(point)))
+            .map(|point| (point.ln_cost_ratio, share(point)))
             .collect();
         draw_curve(&mut svg, class, &line, &area.x, &area.y);
     };

@@ -37,7 +37,7 @@ pub struct ReliabilityPanels {
 pub fn reliability_panels(panels: &ReliabilityPanels) -> String {
     let mut svg = Svg::new();
     let title = shorten_to(&panels.title, WIDTH - 60.0, 14.5);
-    svg.text("heading", (14.0, 24.0), Anchor::Start, &title);
+    svg.text("heading", (LEFT, 24.0), Anchor::Start, &title);
     let shown = &panels.classes[..panels.classes.len().min(MOST_PANELS)];
     let columns = shown.len().clamp(1, COLUMNS);
     let rows = shown.len().div_ceil(COLUMNS);

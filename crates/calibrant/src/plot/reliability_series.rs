@@ -15,7 +15,7 @@ pub(super) const FARTHEST: f64 = 12.0;
 /// would often show 0, whose log-odds lie nowhere.
 const LEAST_SPREAD: f64 = 4.0;
 /// How many forecasts a bin needs on an axis of probabilities.
-const LEAST_COUNT: usize = 10;
+const LEAST_COUNT: usize = 20;
 
 /// How probabilities are laid along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

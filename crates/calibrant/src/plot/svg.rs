@@ -101,6 +101,26 @@ pub(super) fn shorten_to(text: &str, width: f64, size: f64) -> String {
     short
 }
 
+/// As [`shorten_to`], cut in the middle: names of classes often differ at their ends.
+pub(super) fn shorten_middle(text: &str, width: f64, size: f64) -> String {
+    if text_width(text, size) <= width {
+        return text.to_owned();
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let mut kept = letters.len();
+    loop {
+        kept = kept.saturating_sub(1);
+        let front = kept.div_ceil(2);
+        let back = letters.len() - (kept - front);
+        let mut short: String = letters[..front].iter().collect();
+        short.push('…');
+        short.extend(&letters[back..]);
+        if kept == 0 || text_width(&short, size) <= width {
+            return short;
+        }
+    }
+}
+
 /// Where a text is anchored.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
@@ -327,6 +347,10 @@ mod tests {
     fn texts_are_cut_to_a_width() {
         assert_eq!(shorten_to("wheat", 40.0, 12.0), "wheat"); // 5 letters of 6.6
         assert_eq!(shorten_to("wheat", 30.0, 12.0), "whe…");
+        assert_eq!(
+            shorten_middle("talk.politics.misc", 66.5, 12.0),
+            "talk.…misc"
+        );
         assert_eq!(shorten_to("小麦粉", 30.0, 12.0), "小…"); // letters as wide as high
     }
 

@@ -30,12 +30,9 @@ pub(super) const FIGURE_STYLE: &str = "\
 .calibrant-plot .mark{fill:var(--c);stroke:var(--cp-surface)}\
 .calibrant-plot .bar{fill:var(--c);fill-opacity:.8}\
 .calibrant-plot .heat{fill:var(--c)}\
-.calibrant-plot .on-heat{fill:var(--cp-surface)}\
-.calibrant-plot .quiet{fill:var(--cp-soft)}\
-.calibrant-plot .band{fill:var(--c);fill-opacity:.17}\
+.calibrant-plot .band{fill:var(--c);fill-opacity:.2}\
 .calibrant-plot .area{fill:var(--c);fill-opacity:.14;stroke:var(--c);stroke-opacity:.55}\
 .calibrant-plot .hollow{fill:var(--cp-surface);stroke:var(--c);stroke-width:1.6}\
-.calibrant-plot .plain{stroke:var(--cp-soft);fill:none;stroke-width:1.4}\
 .calibrant-plot .dashed{stroke-dasharray:7 4}\
 .calibrant-plot .dotted{stroke-dasharray:1.8 3.4;stroke-linecap:round}\
 .calibrant-plot .mixed{stroke-dasharray:9 3 2 3}\

@@ -47,7 +47,7 @@ fn number(name: &str, value: impl Into<String>) -> (String, String) {
 fn measure(value: f64) -> String {
     if !value.is_finite() {
         "–".to_owned()
-    } else if value != 0.0 && value.abs() < 0.001 {
+    } else if value != 0.0 && value.abs() < 0.000_1 {
         format!("{value:.6}")
     } else {
         format!("{value:.4}")
@@ -313,21 +313,21 @@ fn decisions(report: &Report) -> Section {
         Task::SingleLabel => (
             "accept every first choice",
             "accept none",
-            "a right answer passed on costs so many wrong ones accepted",
+            "cost of passing on a right answer / of accepting a wrong one",
             "Suppose the first choice may be accepted, or the document passed on to a person. To the \
-             left, accepting a wrong answer is dear; to the right, passing on what would have been right. \
-             The two costs add up to 1.",
+             left, accepting a wrong answer is dear; to the right, passing on what would have been right.",
         ),
         Task::MultiLabel => (
             "always yes",
             "always no",
-            "a miss costs so many false alarms",
-            "To the left false alarms are dear, to the right misses; the two costs add up to 1. Deciding \
-             by the probabilities means to say yes from the probability 1/(1 + ratio) on.",
+            "cost of a miss / cost of a false alarm",
+            "To the left false alarms are dear, to the right misses. Deciding by the probabilities means to \
+             say yes from the probability 1/(1 + ratio) on.",
         ),
     };
     let cost_caption = format!(
-        "What a decision costs on average. {costs} Below both grey lines the probabilities are worth \
+        "What decisions cost, for every ratio of the two costs, as a share of what the cheaper of two \
+         simple rules would: to decide alike everywhere. {costs} Below 1 the probabilities are worth \
          having; the distance to the dotted line is what better calibration could still save."
     );
     section(
@@ -539,7 +539,8 @@ mod tests {
         assert_eq!(whole(1), "1");
         assert_eq!(whole(1_234_567), "1,234,567");
         assert_eq!(measure(0.5), "0.5000");
-        assert_eq!(measure(0.000_123_4), "0.000123");
+        assert_eq!(measure(0.000_812_3), "0.0008");
+        assert_eq!(measure(0.000_012_34), "0.000012");
         assert_eq!(measure(f64::NAN), "–");
         assert_eq!(per_cent(0.123_4), "12.3 %");
     }
