@@ -73,18 +73,18 @@ pub fn log_odds_plot(plot: &LogOddsPlot) -> String {
         .filter(|point| point.score.is_finite() && !point.log_odds.is_nan())
         .take(MOST_POINTS)
         .collect();
-    let scores = points.iter().map(|point| point.score);
+    // Curves reach as far as there is something to see; bins far out are drawn at the edge.
     let curve_ends = plot
         .curves
         .iter()
         .flat_map(|curve| curve.points.first().into_iter().chain(curve.points.last()))
         .map(|point| point.0);
-    let (low, high) = scores
-        .chain(curve_ends)
-        .filter(|score| score.is_finite())
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
-            (low.min(x), high.max(x))
-        });
+    let mut ends: Vec<f64> = curve_ends.filter(|end| end.is_finite()).collect();
+    if ends.is_empty() {
+        ends.extend(points.iter().map(|point| point.score));
+    }
+    let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     // The ends of intervals count, but a single wide one must not flatten everything.
     let seen = points.iter().flat_map(|point| {
         let near = |end: f64| end.clamp(point.log_odds - 2.0, point.log_odds + 2.0);

@@ -54,6 +54,7 @@ impl ScoreFit {
             scores.examples.iter().filter(counts).copied().collect();
         let largest = examples.iter().map(|example| example.2).fold(0.0, f64::max);
         examples.iter_mut().for_each(|example| example.2 /= largest);
+        examples.retain(|example| example.2 > 0.0);
         // The order of the input must leave no trace in the sums.
         examples.sort_unstable_by_key(|example| {
             (order_bits(example.0), example.1, example.2.to_bits())
@@ -93,7 +94,8 @@ fn range(sorted: &[(f64, bool, f64)]) -> Option<(f64, f64)> {
     // Widths must not overflow, and equal scores need some.
     let (low, high) = (low.clamp(-1e300, 1e300), high.clamp(-1e300, 1e300));
     let room = (0.01 * (high - low)).max(1e-9 * low.abs().max(high.abs()));
-    let room = if room > 0.0 { room } else { 1e-9 };
+    // Nor may a density: one over a width.
+    let room = if room > 1e-200 { room } else { 1e-9 };
     Some((low - room, high + room))
 }
 
