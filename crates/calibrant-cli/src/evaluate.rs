@@ -10,6 +10,7 @@ use calibrant::{Probability, Task};
 
 use crate::arguments::EvaluateArguments;
 use crate::error::CliError;
+use crate::evaluate_page::EvaluatePage;
 use crate::fit::warn_bad_rows;
 use crate::ledger::{Look, learner_name, record, show_note};
 use crate::output::{loss_unit, stdout, warn};
@@ -32,6 +33,10 @@ struct EvaluateReport {
 pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
     let wanted = wanted_classes(&model, &arguments.classes)?;
+    let mut page = EvaluatePage::wanted(arguments, &model, &wanted)?;
+    let kept_outputs = page
+        .as_ref()
+        .map_or(Vec::new(), |page| page.outputs().to_vec());
     let fields = arguments.reading.fields(model.fields());
     let options = arguments.reading.options(fields, LabelNeed::Required);
     let numbers: BTreeMap<&str, u32> = model.class_names().zip(0..).collect();
@@ -49,6 +54,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         &progress,
         |documents| {
             let mut buffers = PredictBuffers::default();
+            let mut scores = Vec::with_capacity(documents.len() * kept_outputs.len());
             let mut probabilities =
                 vec![Probability::from_log_odds(0.0); documents.len() * class_count];
             for (document, classes) in documents
@@ -56,18 +62,19 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                 .zip(probabilities.chunks_exact_mut(class_count))
             {
                 model.predict_into(&document.content, &mut buffers, classes);
+                scores.extend(kept_outputs.iter().map(|&output| buffers.scores()[output]));
             }
             let hash = TestSetHash::of(&documents);
             let truths: Vec<(Vec<String>, f64)> = documents
                 .into_iter()
                 .map(|document| (document.labels, document.weight))
                 .collect();
-            (hash, truths, probabilities)
+            (hash, truths, probabilities, scores)
         },
-        |(hash, truths, batch)| {
+        |(hash, truths, batch, scores)| {
             test_set.merge(hash);
-            for ((names, weight), batch) in truths.into_iter().zip(batch.chunks_exact(class_count))
-            {
+            let rows = truths.into_iter().zip(batch.chunks_exact(class_count));
+            for (document, ((names, weight), batch)) in rows.enumerate() {
                 let mut known = Vec::new();
                 for name in names {
                     match numbers.get(name.as_str()) {
@@ -78,6 +85,10 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                 if model.task() == Task::SingleLabel && known.len() != 1 {
                     left_out += 1;
                     continue;
+                }
+                if let Some(page) = &mut page {
+                    let first = document * kept_outputs.len();
+                    page.keep(&scores[first..first + kept_outputs.len()]);
                 }
                 probabilities.extend_from_slice(batch);
                 labels.push(known);
@@ -90,19 +101,21 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     if model.settings().classes.is_some() {
         unknown_labels.clear();
     }
+    let mut notes = Vec::new();
     if !unknown_labels.is_empty() {
         let names: Vec<&str> = unknown_labels.keys().take(10).map(String::as_str).collect();
-        warn(&format!(
+        notes.push(format!(
             "{} labels are unknown to the model: {}",
             unknown_labels.len(),
             names.join(", ")
         ));
     }
     if left_out > 0 {
-        warn(&format!(
+        notes.push(format!(
             "{left_out} documents without exactly one label that the model knows are not measured"
         ));
     }
+    notes.iter().for_each(|note| warn(note));
     let class_names = model.class_names().map(str::to_owned).collect();
     let forecasts = Forecasts {
         task: model.task(),
@@ -111,7 +124,12 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         labels,
         weights: Some(weights),
     };
-    let evaluation = evaluate(&restricted(forecasts, &wanted))?;
+    let forecasts = restricted(forecasts, &wanted);
+    let evaluation = evaluate(&forecasts)?;
+    if let Some(page) = &page {
+        let notes = notes.iter().map(|note| format!("{note}.")).collect();
+        page.write(arguments, &model, &forecasts, &evaluation, notes)?;
+    }
     let look = Look {
         path: &arguments.model,
         classifier: learner_name(&model),
@@ -131,6 +149,9 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         writeln!(out)?;
     } else {
         show(&mut out, &report.evaluation)?;
+        if let Some(path) = &arguments.html {
+            writeln!(out, "\nThe report is in {}.", path.display())?;
+        }
         show_note(&mut out, report.ledger)?;
     }
     Ok(out.flush()?)

@@ -5,6 +5,7 @@ mod compare;
 mod demo;
 mod error;
 mod evaluate;
+mod evaluate_page;
 mod explain;
 mod fit;
 mod inspect;

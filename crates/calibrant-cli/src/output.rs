@@ -27,6 +27,11 @@ pub(crate) fn loss_unit(unit: LossUnit) -> &'static str {
 /// A wrong place is better said before the work than after it. The documents themselves are no
 /// place to write to: a slip of the hand would cost the reader's data.
 pub(crate) fn check_target(path: &Path, documents: &str) -> Result<(), CliError> {
+    check_target_of("--output", path, documents)
+}
+
+/// As [`check_target`], of the file that some other option names.
+pub(crate) fn check_target_of(option: &str, path: &Path, documents: &str) -> Result<(), CliError> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
@@ -35,16 +40,16 @@ pub(crate) fn check_target(path: &Path, documents: &str) -> Result<(), CliError>
             "there is no folder `{}` to write to",
             folder.display()
         ))
-        .hint("make it first, or choose another --output"));
+        .hint(format!("make it first, or choose another {option}")));
     }
     if path.is_dir() {
         return Err(CliError::new(format!("`{}` is a folder", path.display()))
-            .hint("give --output a file name"));
+            .hint(format!("give {option} a file name")));
     }
     if path.metadata().is_ok_and(|found| !found.is_file()) {
         return Err(
             CliError::new(format!("`{}` is not an ordinary file", path.display()))
-                .hint("give --output a file name"),
+                .hint(format!("give {option} a file name")),
         );
     }
     if let (Ok(target), Ok(source)) = (path.canonicalize(), Path::new(documents).canonicalize())
@@ -54,13 +59,13 @@ pub(crate) fn check_target(path: &Path, documents: &str) -> Result<(), CliError>
             "`{}` holds the documents and would be overwritten",
             path.display()
         ))
-        .hint("choose another --output"));
+        .hint(format!("choose another {option}")));
     }
     Ok(())
 }
 
 /// Writes beside the target and renames, so that a page is there as a whole or not at all.
-pub(crate) fn write_page(html: &str, path: &Path) -> Result<(), CliError> {
+pub(crate) fn write_page(option: &str, html: &str, path: &Path) -> Result<(), CliError> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -74,6 +79,6 @@ pub(crate) fn write_page(html: &str, path: &Path) -> Result<(), CliError> {
     };
     write().map_err(|error| {
         CliError::new(format!("cannot write `{}`: {error}", path.display()))
-            .hint("choose another file to write to")
+            .hint(format!("choose another {option}"))
     })
 }

@@ -18,6 +18,7 @@ pub mod pipeline;
 pub mod plot;
 mod probability;
 mod progress;
+pub mod report;
 pub mod scorers;
 pub mod simulate;
 pub mod solvers;

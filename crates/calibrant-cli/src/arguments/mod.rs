@@ -98,6 +98,9 @@ pub(crate) struct EvaluateArguments {
     /// Neither read nor write the ledger of evaluations beside the model
     #[arg(long)]
     pub(crate) no_ledger: bool,
+    /// Also write a report for a browser: measures, tables and figures in one file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Print all measures as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,

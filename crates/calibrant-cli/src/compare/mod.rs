@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         ledger,
     };
     if let Some(path) = &arguments.html {
-        write_page(&page::render(&report), path)?;
+        write_page("--html", &page::render(&report), path)?;
     }
     let mut out = stdout();
     if arguments.json {

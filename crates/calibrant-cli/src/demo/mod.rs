@@ -18,7 +18,7 @@ use crate::progress::TerminalProgress;
 pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
     check_target(&arguments.output, "")?;
     let comparison = comparison::compare(arguments.seed, &TerminalProgress::default())?;
-    write_page(&page::render(&comparison), &arguments.output)?;
+    write_page("--output", &page::render(&comparison), &arguments.output)?;
     let mut out = stdout();
     if arguments.json {
         serde_json::to_writer(&mut out, &comparison)?;

@@ -193,6 +193,10 @@ impl<D: Density> Calibrator for DensityCalibrator<D> {
             self.positive.ln_pdf(score) - self.negative.ln_pdf(score) + self.ln_prior_odds,
         )
     }
+
+    fn ln_densities(&self, score: f64) -> Option<(f64, f64)> {
+        Some((self.positive.ln_pdf(score), self.negative.ln_pdf(score)))
+    }
 }
 
 impl CalibrationMethod for AsymmetricLaplaceMethod {

@@ -246,7 +246,7 @@ impl Forecasts {
             .collect()
     }
 
-    fn largest_weight(&self) -> f64 {
+    pub(super) fn largest_weight(&self) -> f64 {
         self.weights
             .as_ref()
             .map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max))

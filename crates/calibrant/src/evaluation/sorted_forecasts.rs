@@ -1,7 +1,7 @@
 //! Forecasts of yes or no, sorted once for all measures.
 
 use crate::Probability;
-use crate::numeric::{StableSum, order_bits};
+use crate::numeric::{StableSum, order_bits, value_of_order_bits};
 use std::ops::Range;
 
 /// A forecast, whether it came true, and how much it counts.
@@ -88,7 +88,7 @@ impl SortedForecasts {
             even: true,
         };
         for key in keys {
-            let log_odds = number_of((key >> 64) as u64);
+            let log_odds = value_of_order_bits((key >> 64) as u64);
             let weight = f64::from_bits((key as u64) >> 1);
             let surprise = Probability::from_log_odds(-log_odds.abs()).value();
             sorted.log_odds.push(log_odds);
@@ -195,16 +195,6 @@ impl SortedForecasts {
         }
         (yes, no)
     }
-}
-
-/// The float that [`order_bits`] made a whole number of.
-#[inline]
-fn number_of(bits: u64) -> f64 {
-    f64::from_bits(if bits >> 63 == 1 {
-        bits & !(1 << 63)
-    } else {
-        !bits
-    })
 }
 
 #[cfg(test)]

@@ -31,9 +31,18 @@ pub(super) struct Calibrators {
 #[derive(Debug, Default)]
 pub struct PredictBuffers {
     pub(super) extractor: ExtractorBuffers,
+    scores: Vec<f64>,
     outputs: Vec<Probability>,
     room: Vec<f64>,
     classes: ClassRoom,
+}
+
+impl PredictBuffers {
+    /// The scores behind the last prediction, one an output of the scorer: those that
+    /// [`Model::calibrators`] turned into probabilities.
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
 }
 
 impl Model {
@@ -88,6 +97,16 @@ impl Model {
     /// The calibrator of all classes together, where there is one.
     pub fn class_calibrator(&self) -> Option<&SavedMulticlassCalibrator> {
         self.calibrators.joint.as_ref()
+    }
+
+    /// The class that an output of the scorer speaks for: two exclusive classes share one, which
+    /// speaks for the second.
+    pub fn class_of_output(&self, output: usize) -> usize {
+        if self.scorer.output_count() < self.class_count() {
+            output + 1
+        } else {
+            output
+        }
     }
 
     /// One label a document or several.
@@ -149,10 +168,10 @@ impl Model {
     ) {
         assert_eq!(classes.len(), self.class_count());
         let row = self.extractor.row(content, &mut buffers.extractor);
-        let scores = self.scorer.output_scores(row);
+        buffers.scores = self.scorer.output_scores(row);
         if let Some(joint) = &self.calibrators.joint {
             buffers.room.resize(classes.len(), 0.0);
-            joint_scores_into(self.scorer.link(), &scores, &mut buffers.room);
+            joint_scores_into(self.scorer.link(), &buffers.scores, &mut buffers.room);
             joint.probabilities_into(&buffers.room, &mut buffers.classes, classes);
             return;
         }
@@ -161,7 +180,7 @@ impl Model {
             self.calibrators
                 .of_outputs
                 .iter()
-                .zip(&scores)
+                .zip(&buffers.scores)
                 .map(|(calibrator, &score)| calibrator.probability(score)),
         );
         combine(self.task(), &buffers.outputs, classes, &mut buffers.room);

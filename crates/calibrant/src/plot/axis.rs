@@ -1,5 +1,18 @@
 //! Numbers along an axis.
 
+use super::log_odds_ticks::{probability_ticks, ratio_ticks};
+
+/// What the numbers along an axis are written as.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Written {
+    /// As they are.
+    Plainly,
+    /// Log-odds, written as the probabilities they belong to.
+    AsProbabilities,
+    /// Logarithms, written as the ratios they belong to.
+    AsRatios,
+}
+
 /// A stretch of numbers and where it lies on the drawing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
@@ -7,6 +20,7 @@ pub(super) struct Axis {
     pub(super) high: f64,
     start: f64,
     end: f64,
+    written: Written,
 }
 
 impl Axis {
@@ -31,6 +45,23 @@ impl Axis {
             high,
             start,
             end,
+            written: Written::Plainly,
+        }
+    }
+
+    /// An axis of log-odds on which probabilities are written.
+    pub(super) fn of_log_odds(low: f64, high: f64, start: f64, end: f64) -> Self {
+        Self {
+            written: Written::AsProbabilities,
+            ..Self::new(low, high, start, end)
+        }
+    }
+
+    /// An axis of natural logarithms on which the ratios themselves are written.
+    pub(super) fn of_ratios(low: f64, high: f64, start: f64, end: f64) -> Self {
+        Self {
+            written: Written::AsRatios,
+            ..Self::new(low, high, start, end)
         }
     }
 
@@ -67,6 +98,15 @@ impl Axis {
 
     /// Round numbers along the axis with their labels, about `count` of them.
     pub(super) fn ticks(&self, count: usize) -> Vec<(f64, String)> {
+        let length = (self.end - self.start).abs();
+        match self.written {
+            Written::Plainly => self.round_ticks(count),
+            Written::AsProbabilities => probability_ticks(self.low, self.high, length),
+            Written::AsRatios => ratio_ticks(self.low, self.high, length),
+        }
+    }
+
+    fn round_ticks(&self, count: usize) -> Vec<(f64, String)> {
         let step = self.step(count);
         let first = (self.low / step - 1e-6).ceil();
         let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;

@@ -1,7 +1,7 @@
 //! What all figures share: heading, plotting area, ticks, labels, legend.
 
 use super::axis::Axis;
-use super::svg::{Anchor, Svg, series_number, shorten};
+use super::svg::{Anchor, Svg, series_number, shorten, shorten_to, text_width};
 
 /// Width of every figure, in the units of its view box.
 pub(super) const WIDTH: f64 = 480.0;
@@ -13,26 +13,90 @@ pub(super) const RIGHT: f64 = 18.0;
 const LEGEND_TOP: f64 = 44.0;
 const LEGEND_LINE: f64 = 18.0;
 
-/// Writes the heading and a legend; gives the height they take.
+/// The sample that stands before a name in a legend.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Key {
+    /// The marker of a series.
+    Marker(usize),
+    /// A line of a series in the pattern of a number (see [`pattern`]).
+    Line(usize, usize),
+    /// A filled stretch of a series.
+    Area(usize),
+    /// A faint band of a series.
+    Band(usize),
+    /// The dashed line of an ideal.
+    Ideal,
+}
+
+/// The pattern of the line with this number, so that lines can be told apart without colour.
+pub(super) fn pattern(number: usize) -> &'static str {
+    ["", " dashed", " dotted", " mixed"][number % 4]
+}
+
+/// Writes the heading and a legend of markers; gives the height they take.
 pub(super) fn heading_and_legend(svg: &mut Svg, title: &str, names: &[&str]) -> f64 {
-    svg.text("heading", (LEFT, 24.0), Anchor::Start, &shorten(title, 56));
-    if names.is_empty() {
+    let entries: Vec<(Key, &str)> = names
+        .iter()
+        .enumerate()
+        .map(|(series, &name)| (Key::Marker(series), name))
+        .collect();
+    heading_and_keys(svg, title, &entries, WIDTH)
+}
+
+/// Writes the heading and a legend of anything, in a figure of some width; gives the height they
+/// take.
+pub(super) fn heading_and_keys(
+    svg: &mut Svg,
+    title: &str,
+    entries: &[(Key, &str)],
+    width: f64,
+) -> f64 {
+    let title = shorten_to(title, width - LEFT - RIGHT, 14.5);
+    svg.text("heading", (LEFT, 24.0), Anchor::Start, &title);
+    if entries.is_empty() {
         return LEGEND_TOP - 4.0;
     }
     // Entries stand side by side while they fit.
     let (mut x, mut y) = (LEFT + 5.0, LEGEND_TOP);
-    for (series, name) in names.iter().enumerate() {
-        let name = shorten(name, 48);
-        let width = 30.0 + 6.6 * name.chars().count() as f64;
-        if x + width > WIDTH && x > LEFT + 5.0 {
+    for &(key, name) in entries {
+        let sample = match key {
+            Key::Marker(_) => 15.0,
+            _ => 31.0,
+        };
+        let name = shorten_to(name, width - LEFT - RIGHT - sample, 12.0);
+        let needed = sample + text_width(&name, 12.0);
+        if x + needed > width - RIGHT + 8.0 && x > LEFT + 5.0 {
             x = LEFT + 5.0;
             y += LEGEND_LINE;
         }
-        svg.marker(series, (x, y - 4.0), 4.5, "");
-        svg.text("legend", (x + 10.0, y), Anchor::Start, &name);
-        x += width;
+        draw_key(svg, key, (x, y - 4.0));
+        let room = sample - 5.0;
+        svg.text("legend", (x + room, y), Anchor::Start, &name);
+        x += needed + 14.0;
     }
     y + 14.0
+}
+
+fn draw_key(svg: &mut Svg, key: Key, (x, y): (f64, f64)) {
+    let (from, to) = ((x - 5.0, y), (x + 19.0, y));
+    match key {
+        Key::Marker(series) => svg.marker(series, (x, y), 4.5, ""),
+        Key::Line(series, number) => {
+            let class = series_class(series, "stroke") + pattern(number);
+            svg.line(&class, from, to);
+        }
+        Key::Area(series) => svg.rectangle(
+            &series_class(series, "area"),
+            (from.0, y - 5.0),
+            (24.0, 10.0),
+        ),
+        Key::Band(series) => svg.rectangle(
+            &series_class(series, "band"),
+            (from.0, y - 5.0),
+            (24.0, 10.0),
+        ),
+        Key::Ideal => svg.line("ideal", from, to),
+    }
 }
 
 /// Grid, frame, ticks and labels of a plotting area.

@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::frame::{LEFT, PlotArea, RIGHT, WIDTH, heading_and_legend, series_class};
-use super::svg::{Svg, pair};
+use super::svg::{Svg, pair, plain};
 
 /// Height of the plotting area.
 const HEIGHT: f64 = 260.0;
@@ -95,17 +95,6 @@ pub fn line_chart(chart: &LineChart) -> String {
         }
     }
     svg.finish(WIDTH, bottom + 48.0, &chart.title, &chart.description)
-}
-
-/// A number for a note: four decimals where that says something.
-fn plain(value: f64) -> String {
-    if value == value.trunc() && value.abs() < 1e15 {
-        format!("{value}")
-    } else if (1e-3..1e9).contains(&value.abs()) {
-        format!("{value:.4}")
-    } else {
-        format!("{value:.3e}")
-    }
 }
 
 #[cfg(test)]

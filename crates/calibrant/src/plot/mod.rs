@@ -6,17 +6,39 @@
 //! a page that sets the variables decides, and no variable needs to be set. All text is escaped.
 
 mod axis;
+mod confusion_plot;
+mod consistency;
+mod cost_plot;
+mod curve;
+mod density_plot;
 mod frame;
 mod line_chart;
+mod log_odds_plot;
+mod log_odds_ticks;
 mod page;
+mod precision_recall_plot;
 mod reliability_diagram;
+mod reliability_panels;
+mod reliability_series;
 mod scatter_truth;
 mod svg;
 mod theme;
 
+pub use confusion_plot::{ConfusionPlot, confusion_plot};
+pub use cost_plot::{CostPlot, cost_plot};
+pub use curve::Curve;
+pub use density_plot::{DensityCell, DensityGroup, DensityPlot, density_plot};
 pub use line_chart::{LineChart, LineSeries, line_chart};
+pub use log_odds_plot::{LogOddsPlot, LogOddsPoint, log_odds_plot};
 pub use page::{Block, Figure, Section, Table, page};
-pub use reliability_diagram::{ReliabilityPlot, ReliabilitySeries, reliability_diagram};
+pub use precision_recall_plot::{
+    PrecisionRecallPlot, PrecisionRecallSeries, precision_recall_plot,
+};
+pub use reliability_diagram::{
+    ReliabilityPlot, reliability_diagram, reliability_diagram_of_log_odds,
+};
+pub use reliability_panels::{ReliabilityPanels, reliability_panels};
+pub use reliability_series::{HistogramCell, ReliabilityPoint, ReliabilitySeries, Scale};
 pub use scatter_truth::{TruthPlot, scatter_truth};
 pub use svg::escape;
 

@@ -23,6 +23,8 @@ pub enum Block {
     Table(Table),
     /// Figures, side by side where there is room.
     Figures(Vec<Figure>),
+    /// One figure over the whole width.
+    WideFigure(Figure),
     /// A text shown as it was written, such as a document.
     Quotation(String),
     /// Commands or code, in letters of equal width.
@@ -117,18 +119,26 @@ fn write_block(html: &mut String, block: &Block) {
         Block::Figures(figures) => {
             html.push_str("<div class=\"figures\">\n");
             for figure in figures {
-                push(html, format_args!("<figure>\n{}", figure.svg));
-                if !figure.caption.is_empty() {
-                    push(
-                        html,
-                        format_args!("<figcaption>{}</figcaption>\n", escape(&figure.caption)),
-                    );
-                }
-                html.push_str("</figure>\n");
+                write_figure(html, figure, "");
             }
             html.push_str("</div>\n");
         }
+        Block::WideFigure(figure) => write_figure(html, figure, " class=\"wide\""),
     }
+}
+
+fn write_figure(html: &mut String, figure: &Figure, class: &str) {
+    push(
+        html,
+        format_args!("<figure{class}>\n<div>{}</div>", figure.svg),
+    );
+    if !figure.caption.is_empty() {
+        push(
+            html,
+            format_args!("<figcaption>{}</figcaption>\n", escape(&figure.caption)),
+        );
+    }
+    html.push_str("</figure>\n");
 }
 
 fn write_table(html: &mut String, table: &Table) {
@@ -240,7 +250,8 @@ mod tests {
                 Block::Table(Table {
                     caption: text.clone(), header: vec![text.clone()], rows: vec![vec![text.clone()]],
                 }),
-                Block::Figures(vec![Figure { svg, caption: text.clone() }]),
+                Block::Figures(vec![Figure { svg: svg.clone(), caption: text.clone() }]),
+                Block::WideFigure(Figure { svg, caption: text.clone() }),
             ];
             check_markup(&page(&text, &[Section { heading: text.clone(), blocks }]), &[]);
         }

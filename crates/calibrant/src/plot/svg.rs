@@ -54,12 +54,89 @@ pub(super) fn coordinate(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text }
 }
 
+/// A number for a note: four decimals where that says something.
+pub(super) fn plain(value: f64) -> String {
+    if !value.is_finite() {
+        "–".to_owned()
+    } else if value == value.trunc() && value.abs() < 1e15 {
+        format!("{value}")
+    } else if (1e-3..1e9).contains(&value.abs()) {
+        format!("{value:.4}")
+    } else {
+        format!("{value:.3e}")
+    }
+}
+
+/// About how wide a text of this size is: letters are half as wide as high, those of East Asian
+/// scripts as wide as high.
+pub(super) fn text_width(text: &str, size: f64) -> f64 {
+    let ems: f64 = text
+        .chars()
+        .map(|c| {
+            if c >= '\u{1100}' && !('\u{2000}'..'\u{2e80}').contains(&c) {
+                1.0
+            } else {
+                0.55
+            }
+        })
+        .sum();
+    ems * size
+}
+
+/// As much of a text as fits into a width.
+pub(super) fn shorten_to(text: &str, width: f64, size: f64) -> String {
+    if text_width(text, size) <= width {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    let mut used = text_width("…", size);
+    for character in text.chars() {
+        used += text_width(character.encode_utf8(&mut [0; 4]), size);
+        if used > width {
+            break;
+        }
+        short.push(character);
+    }
+    short.push('…');
+    short
+}
+
+/// As [`shorten_to`], cut in the middle: names of classes often differ at their ends.
+pub(super) fn shorten_middle(text: &str, width: f64, size: f64) -> String {
+    if text_width(text, size) <= width {
+        return text.to_owned();
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let mut kept = letters.len();
+    loop {
+        kept = kept.saturating_sub(1);
+        let front = kept.div_ceil(2);
+        let back = letters.len() - (kept - front);
+        let mut short: String = letters[..front].iter().collect();
+        short.push('…');
+        short.extend(&letters[back..]);
+        if kept == 0 || text_width(&short, size) <= width {
+            return short;
+        }
+    }
+}
+
 /// Where a text is anchored.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
     Middle,
     End,
+}
+
+impl Anchor {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Middle => "middle",
+            Self::End => "end",
+        }
+    }
 }
 
 /// A drawing in the making.
@@ -113,6 +190,41 @@ impl Svg {
         ));
     }
 
+    /// A rectangle, partly see-through, with a note that is shown when it is pointed at.
+    pub(super) fn faded_rectangle(
+        &mut self,
+        class: &str,
+        corner: (f64, f64),
+        size: (f64, f64),
+        opacity: f64,
+        note: &str,
+    ) {
+        let (x, y) = (coordinate(corner.0), coordinate(corner.1));
+        let (width, height) = (coordinate(size.0.max(0.0)), coordinate(size.1.max(0.0)));
+        let (opacity, note) = (coordinate(opacity), escape(note));
+        self.push(format_args!(
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+             fill-opacity=\"{opacity}\"><title>{note}</title></rect>"
+        ));
+    }
+
+    /// Text whose letters have the given size.
+    pub(super) fn sized_text(
+        &mut self,
+        class: &str,
+        at: (f64, f64),
+        anchor: Anchor,
+        text: &str,
+        size: f64,
+    ) {
+        let anchor = anchor.name();
+        let (x, y, size) = (coordinate(at.0), coordinate(at.1), coordinate(size));
+        let text = escape(text);
+        self.push(format_args!(
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\" style=\"font-size:{size}px\">{text}</text>"
+        ));
+    }
+
     pub(super) fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, text: &str) {
         self.text_turned(class, at, anchor, text, false);
     }
@@ -126,11 +238,7 @@ impl Svg {
         text: &str,
         turned: bool,
     ) {
-        let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
+        let anchor = anchor.name();
         let (x, y) = (coordinate(at.0), coordinate(at.1));
         let turn = if turned {
             format!(" transform=\"rotate(-90 {x} {y})\"")
@@ -150,12 +258,19 @@ impl Svg {
         self.noted_path(&class, &shape(series, at, size), note);
     }
 
+    /// As [`Self::marker`], not filled.
+    pub(super) fn hollow_marker(&mut self, series: usize, at: (f64, f64), size: f64, note: &str) {
+        let class = format!("s{} hollow", series_number(series));
+        self.noted_path(&class, &shape(series, at, size), note);
+    }
+
     /// A round marker in the colour of text.
     pub(super) fn dot(&mut self, at: (f64, f64), size: f64, note: &str) {
         self.noted_path("dot", &shape(0, at, size), note);
     }
 
-    fn noted_path(&mut self, class: &str, data: &str, note: &str) {
+    /// A path with a note that is shown when it is pointed at.
+    pub(super) fn noted_path(&mut self, class: &str, data: &str, note: &str) {
         if note.is_empty() {
             self.path(class, data);
         } else {
@@ -226,6 +341,17 @@ mod tests {
         ] {
             assert_eq!(coordinate(value), expected);
         }
+    }
+
+    #[test]
+    fn texts_are_cut_to_a_width() {
+        assert_eq!(shorten_to("wheat", 40.0, 12.0), "wheat"); // 5 letters of 6.6
+        assert_eq!(shorten_to("wheat", 30.0, 12.0), "whe…");
+        assert_eq!(
+            shorten_middle("talk.politics.misc", 66.5, 12.0),
+            "talk.…misc"
+        );
+        assert_eq!(shorten_to("小麦粉", 30.0, 12.0), "小…"); // letters as wide as high
     }
 
     #[test]

@@ -30,5 +30,11 @@ pub(super) const FIGURE_STYLE: &str = "\
 .calibrant-plot .mark{fill:var(--c);stroke:var(--cp-surface)}\
 .calibrant-plot .bar{fill:var(--c);fill-opacity:.8}\
 .calibrant-plot .heat{fill:var(--c)}\
+.calibrant-plot .band{fill:var(--c);fill-opacity:.2}\
+.calibrant-plot .area{fill:var(--c);fill-opacity:.14;stroke:var(--c);stroke-opacity:.55}\
+.calibrant-plot .hollow{fill:var(--cp-surface);stroke:var(--c);stroke-width:1.6}\
+.calibrant-plot .dashed{stroke-dasharray:7 4}\
+.calibrant-plot .dotted{stroke-dasharray:1.8 3.4;stroke-linecap:round}\
+.calibrant-plot .mixed{stroke-dasharray:9 3 2 3}\
 .calibrant-plot .mean{stroke:var(--cp-ink);fill:none;stroke-width:1.8;stroke-linejoin:round}\
 .calibrant-plot .dot{fill:var(--cp-ink);stroke:var(--cp-surface)}";
