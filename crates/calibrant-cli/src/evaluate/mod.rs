@@ -1,19 +1,23 @@
 //! `calibrant evaluate`
 
+mod costs;
+mod show;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use calibrant::corpus::{LabelNeed, Source, read_batches};
-use calibrant::evaluation::{Evaluation, Forecasts, evaluate};
+use calibrant::evaluation::{
+    BootstrapSettings, Evaluation, EvaluationOptions, Forecasts, evaluate_with,
+};
 use calibrant::pipeline::{Model, PredictBuffers};
 use calibrant::{Probability, Task};
 
 use crate::arguments::EvaluateArguments;
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
-use crate::output::{loss_unit, stdout, warn};
+use crate::output::{stdout, warn};
 use crate::progress::TerminalProgress;
-use crate::table::{decimal, table};
 
 #[derive(serde::Serialize)]
 struct EvaluateReport {
@@ -29,8 +33,19 @@ struct EvaluateReport {
 pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
     let wanted = wanted_classes(&model, &arguments.classes)?;
+    let options = EvaluationOptions {
+        costs: arguments
+            .costs
+            .as_deref()
+            .map(|given| costs::read(given, model.task(), model.class_names()))
+            .transpose()?,
+        bootstrap: (arguments.bootstrap != Some(0)).then(|| BootstrapSettings {
+            replicates: arguments.bootstrap,
+            ..BootstrapSettings::default()
+        }),
+    };
     let fields = arguments.reading.fields(model.fields());
-    let options = arguments.reading.options(fields, LabelNeed::Required);
+    let reading = arguments.reading.options(fields, LabelNeed::Required);
     let numbers: BTreeMap<&str, u32> = model.class_names().zip(0..).collect();
     let progress = TerminalProgress::default();
     let class_count = model.class_count();
@@ -41,7 +56,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let mut left_out = 0;
     let read = read_batches(
         &Source::from(arguments.file.as_str()),
-        &options,
+        &reading,
         &progress,
         |documents| {
             let mut buffers = PredictBuffers::default();
@@ -105,7 +120,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         labels,
         weights: Some(weights),
     };
-    let evaluation = evaluate(&restricted(forecasts, &wanted))?;
+    let evaluation = evaluate_with(&restricted(forecasts, &wanted), &options)?;
     let report = EvaluateReport {
         evaluation,
         unknown_labels,
@@ -117,7 +132,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         serde_json::to_writer(&mut out, &report)?;
         writeln!(out)?;
     } else {
-        show(&mut out, &report.evaluation)?;
+        show::show(&mut out, &report.evaluation)?;
     }
     Ok(out.flush()?)
 }
@@ -173,63 +188,4 @@ fn restricted(forecasts: Forecasts, wanted: &[usize]) -> Forecasts {
             .collect(),
         ..forecasts
     }
-}
-
-fn show(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), CliError> {
-    writeln!(
-        out,
-        "{} documents, {} decisions ({})",
-        evaluation.documents, evaluation.decisions, evaluation.task
-    )?;
-    let mut rows = table(&["measure", "value", ""], 1);
-    let mut add = |name: &str, value: f64, note: String| {
-        rows.add_row(vec![name.to_owned(), decimal(value), note]);
-    };
-    if let Some(accuracy) = evaluation.accuracy {
-        add("accuracy", accuracy, String::new());
-    }
-    add("micro-F1", evaluation.micro_f1, String::new());
-    add("macro-F1", evaluation.macro_f1, String::new());
-    add(
-        "log loss",
-        evaluation.log_loss,
-        format!("nats a {}", loss_unit(evaluation.log_loss_over)),
-    );
-    add("Brier", evaluation.brier, String::new());
-    add(
-        "ECE",
-        evaluation.ece,
-        format!(
-            "{} in a perfect forecaster of this size",
-            decimal(evaluation.ece_of_perfect)
-        ),
-    );
-    writeln!(out, "\n{rows}")?;
-    let mut rows = table(
-        &[
-            "class",
-            "documents",
-            "predicted",
-            "precision",
-            "recall",
-            "F1",
-            "log loss",
-            "Brier",
-        ],
-        1,
-    );
-    for class in &evaluation.classes {
-        rows.add_row(vec![
-            class.label.clone(),
-            class.positives.to_string(),
-            class.predicted.to_string(),
-            decimal(class.precision),
-            decimal(class.recall),
-            decimal(class.f1),
-            decimal(class.log_loss),
-            decimal(class.brier),
-        ]);
-    }
-    writeln!(out, "\n{rows}")?;
-    Ok(())
 }
