@@ -95,6 +95,12 @@ pub(crate) struct EvaluateArguments {
     /// Measure only these classes of a multi-label model
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
     pub(crate) classes: Vec<String>,
+    /// What decisions cost: a CSV or JSON file with truth, decision and cost, or `truth,decision,cost;…`; what is not named costs 1 if wrong and 0 if right. For a multi-label model truth and decision are `yes` or `no`
+    #[arg(long, value_name = "FILE|COSTS")]
+    pub(crate) costs: Option<String>,
+    /// Replicates of the 95 % intervals, drawn by document; 0 leaves them out (1000 by default, fewer for very many decisions)
+    #[arg(long, value_name = "N")]
+    pub(crate) bootstrap: Option<usize>,
     /// Neither read nor write the ledger of evaluations beside the model
     #[arg(long)]
     pub(crate) no_ledger: bool,

@@ -1,118 +1,66 @@
-//! Which classes are taken for which.
+//! Which class was taken for which.
 
-use super::forecasts::{EvaluationError, Forecasts};
-use crate::Task;
+use super::forecasts::Row;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
-/// How much of each true class was decided to be which.
-///
-/// # Formula
-/// Of single-label documents each adds its weight to the cell of its label (row) and
-/// its most probable class (column). Of multi-label documents every label `t` adds to the
-/// row of `t`: to the diagonal where it was decided; else, shared evenly, to the classes that were
-/// decided wrongly, or to the column of nothing where there are none. Classes
-/// decided wrongly where no label was missed stand in the row of nothing. So the rows of
-/// classes add up to the documents with that label.
-///
-/// # When it misleads
-/// Which of several missed labels a wrong decision stands for is unknown; sharing evenly is a
-/// convention.
-#[derive(Debug, Clone, PartialEq)]
+/// Documents of one class that were decided to be of one class.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ConfusionCell {
+    /// The true class, a position in the class names.
+    pub truth: usize,
+    /// The most probable class.
+    pub decision: usize,
+    /// How many documents.
+    pub documents: usize,
+    /// The sum of their weights.
+    pub weight: f64,
+}
+
+/// The confusion matrix of single-label forecasts: its cells that are not empty, by truth and then by
+/// decision. (With a thousand classes nearly all of a million cells are empty.)
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ConfusionMatrix {
-    /// The classes; for multi-label forecasts "(nothing)" is the last.
-    pub names: Vec<String>,
-    /// Weights, row after row: the truth in rows, decisions in columns.
-    pub counts: Vec<f64>,
+    /// The cells.
+    pub cells: Vec<ConfusionCell>,
 }
 
-/// Counts which classes are taken for which.
-///
-/// ```
-/// use calibrant::{Probability, Task, evaluation::{Forecasts, confusion_matrix}};
-/// let p = Probability::from_log_odds(2.0);
-/// let matrix = confusion_matrix(&Forecasts {
-///     task: Task::SingleLabel,
-///     class_names: vec!["ham".into(), "spam".into()],
-///     probabilities: vec![p, p.complement(), p, p.complement()],
-///     labels: vec![vec![0], vec![1]],
-///     weights: None,
-/// })?;
-/// assert_eq!(matrix.counts, [1.0, 0.0, 1.0, 0.0]); // ham was said both times
-/// # Ok::<(), calibrant::evaluation::EvaluationError>(())
-/// ```
-pub fn confusion_matrix(forecasts: &Forecasts) -> Result<ConfusionMatrix, EvaluationError> {
-    forecasts.check()?;
-    let mut names = forecasts.class_names.clone();
-    if forecasts.task == Task::MultiLabel {
-        names.push("(nothing)".to_owned());
-    }
-    let (size, scale) = (names.len(), forecasts.largest_weight());
-    let mut counts = vec![0.0; size * size];
-    let mut is_label = vec![false; size];
-    for row in forecasts.rows() {
-        if forecasts.task == Task::SingleLabel {
+impl ConfusionMatrix {
+    pub(super) fn new(rows: &[Row<'_>], scale: f64) -> Self {
+        let mut cells: BTreeMap<(usize, usize), (usize, f64)> = BTreeMap::new();
+        for row in rows {
             let truth = row.labels.first().map_or(0, |&label| label as usize);
-            counts[truth * size + row.top_class()] += row.weight;
-            continue;
+            let cell = cells.entry((truth, row.top_class())).or_default();
+            cell.0 += 1;
+            cell.1 += row.weight;
         }
-        row.labels
-            .iter()
-            .for_each(|&label| is_label[label as usize] = true);
-        let decided = |class: usize| row.probabilities[class].log_odds() > 0.0;
-        let classes = 0..size - 1;
-        let wrong: Vec<usize> = classes
-            .clone()
-            .filter(|&class| decided(class) && !is_label[class])
+        let cells = cells
+            .into_iter()
+            .map(|((truth, decision), (documents, weight))| ConfusionCell {
+                truth,
+                decision,
+                documents,
+                weight: (weight * scale).min(f64::MAX),
+            })
             .collect();
-        let mut missed_any = false;
-        for label in classes.filter(|&class| is_label[class]) {
-            if decided(label) {
-                counts[label * size + label] += row.weight;
-                continue;
-            }
-            missed_any = true;
-            if wrong.is_empty() {
-                counts[label * size + size - 1] += row.weight;
-            }
-            for &class in &wrong {
-                counts[label * size + class] += row.weight / wrong.len() as f64;
-            }
-        }
-        if !missed_any {
-            for &class in &wrong {
-                counts[(size - 1) * size + class] += row.weight;
-            }
-        }
-        row.labels
-            .iter()
-            .for_each(|&label| is_label[label as usize] = false);
+        Self { cells }
     }
-    counts.iter_mut().for_each(|count| *count *= scale);
-    Ok(ConfusionMatrix { names, counts })
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Probability;
+    /// The weight of one cell.
+    pub fn weight(&self, truth: usize, decision: usize) -> f64 {
+        let found = self
+            .cells
+            .iter()
+            .find(|cell| (cell.truth, cell.decision) == (truth, decision));
+        found.map_or(0.0, |cell| cell.weight)
+    }
 
-    #[test] // By hand: grain found, wheat missed for corn; then corn for nothing; then all missed.
-    fn several_labels_are_paired_with_wrong_decisions() {
-        let yes = Probability::from_log_odds(1.0);
-        let no = yes.complement();
-        let matrix = confusion_matrix(&Forecasts {
-            task: Task::MultiLabel,
-            class_names: vec!["grain".into(), "wheat".into(), "corn".into()],
-            probabilities: vec![yes, no, yes, no, no, yes, no, no, no],
-            labels: vec![vec![0, 1, 1], vec![], vec![2]],
-            weights: Some(vec![2.0, 2.0, 4.0]),
-        })
-        .unwrap();
-        let expected = [
-            [2.0, 0.0, 0.0, 0.0],
-            [0.0, 0.0, 2.0, 0.0],
-            [0.0, 0.0, 0.0, 4.0],
-            [0.0, 0.0, 2.0, 0.0],
-        ];
-        assert_eq!(matrix.counts, expected.concat());
+    /// The cells off the diagonal, the heaviest first.
+    pub fn confusions(&self) -> Vec<ConfusionCell> {
+        let mut cells: Vec<ConfusionCell> = self.cells.clone();
+        cells.retain(|cell| cell.truth != cell.decision);
+        cells.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        cells
     }
 }

@@ -95,6 +95,30 @@ pub enum EvaluationError {
         /// Labels given.
         found: usize,
     },
+    /// There are not as many costs as pairs of truth and decision.
+    #[error("{size} classes need {size} x {size} costs, found {found}")]
+    CostCount {
+        /// Rows of the cost matrix.
+        size: usize,
+        /// Costs given, or the position that is beyond the matrix.
+        found: usize,
+    },
+    /// The cost matrix is for another number of classes.
+    #[error(
+        "the cost matrix is {found} x {found}, but {needed} x {needed} is needed (one row a class; \"no\" and \"yes\" for multi-label forecasts)"
+    )]
+    CostSize {
+        /// Rows that are needed.
+        needed: usize,
+        /// Rows given.
+        found: usize,
+    },
+    /// A cost is not a number, or beyond all bounds.
+    #[error("{cost} is not a cost; costs must be numbers between -1e100 and 1e100")]
+    BadCost {
+        /// The cost.
+        cost: f64,
+    },
     /// The probabilities of a single-label document do not sum to one.
     #[error(
         "the probabilities of document {document} sum to {sum:.4}; single-label probabilities must sum to 1 (evaluate as multi-label instead?)"

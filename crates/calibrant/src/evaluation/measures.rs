@@ -1,9 +1,16 @@
 //! All measures of one set of forecasts.
 
 use super::SortedForecasts;
-use super::calibration_error::{error_of, error_of_perfect};
+use super::bootstrap::{Bootstrap, BootstrapSettings, bootstrap_rows};
+use super::calibration::Calibration;
+use super::calibration_error::{BesidePerfect, error_of};
+use super::class_wise::{against_rest, class_rankings, mean_of, top_label_error};
+use super::confusion::ConfusionMatrix;
+use super::costs::{CostMatrix, CostReport};
+use super::error_likelihood::ErrorLikelihood;
 use super::forecasts::{EvaluationError, Forecasts, Row};
-use super::per_class::{ClassEvaluation, Tally, macro_f1, micro_f1, tally};
+use super::losses::sum_of_mean;
+use super::per_class::{ClassEvaluation, Tally, macro_f1, micro_f1, ratio, tally};
 use crate::Task;
 use crate::numeric::StableSum;
 use serde::{Deserialize, Serialize};
@@ -66,6 +73,71 @@ pub struct Evaluation {
     pub errors: usize,
     /// Every class against the rest, in the order of the class names.
     pub classes: Vec<ClassEvaluation>,
+    /// The hits of all classes together as a share of all predictions; 0 without predictions.
+    #[serde(default)]
+    pub micro_precision: f64,
+    /// The hits of all classes together as a share of all labels; 0 without labels.
+    #[serde(default)]
+    pub micro_recall: f64,
+    /// Mean precision over the classes that have a positive or a prediction.
+    #[serde(default)]
+    pub macro_precision: f64,
+    /// Mean recall over the classes that have a positive or a prediction.
+    #[serde(default)]
+    pub macro_recall: f64,
+    /// [`Self::log_loss`] in bits: the cross-entropy.
+    #[serde(default)]
+    pub log_loss_bits: f64,
+    /// The weighted sum of which [`Self::log_loss`] is the mean.
+    #[serde(default)]
+    pub log_loss_sum: f64,
+    /// The weighted sum of which [`Self::brier`] is the mean.
+    #[serde(default)]
+    pub brier_sum: f64,
+    /// All that needs more than one look at the forecasts.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub further: Option<Further>,
+}
+
+/// What [`evaluate`] measures beyond the basics. In JSON these stand beside the other measures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Further {
+    /// Wrong decisions beside what the probabilities lead one to expect.
+    pub error_likelihood: ErrorLikelihood,
+    /// Mean area under the ROC curve of classes against the rest, over those with both outcomes.
+    pub macro_auc: Option<f64>,
+    /// Mean average precision of classes against the rest, over those with a positive.
+    pub macro_average_precision: Option<f64>,
+    /// Mean expected calibration error of classes against the rest.
+    pub classwise_ece: BesidePerfect,
+    /// Expected calibration error of the most probable class, separately for every decision;
+    /// single-label only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_label_ece: Option<BesidePerfect>,
+    /// All measures of the most probable class's probability (single-label) or of every decision
+    /// (multi-label) as yes-or-no forecasts.
+    pub calibration: Calibration,
+    /// With two exclusive classes: all measures of the second class's probability.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration_of_second: Option<Calibration>,
+    /// Which class was taken for which; single-label only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confusion: Option<ConfusionMatrix>,
+    /// What decisions cost, where costs were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<CostReport>,
+    /// Intervals, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<Bootstrap>,
+}
+
+/// What to measure beside the usual.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EvaluationOptions {
+    /// What decisions cost.
+    pub costs: Option<CostMatrix>,
+    /// Intervals by drawing documents.
+    pub bootstrap: Option<BootstrapSettings>,
 }
 
 /// Measures forecasts against the truth, in `O(n log n)` of the decisions.
@@ -87,20 +159,28 @@ pub struct Evaluation {
 /// # Ok::<(), calibrant::evaluation::EvaluationError>(())
 /// ```
 pub fn evaluate(forecasts: &Forecasts) -> Result<Evaluation, EvaluationError> {
-    measure(forecasts, error_of_perfect)
+    evaluate_with(forecasts, &EvaluationOptions::default())
 }
 
-/// As [`evaluate`] but without drawing outcomes for [`Evaluation::ece_of_perfect`], which is not a
-/// number then.
+/// As [`evaluate`], with costs or intervals where asked for.
+pub fn evaluate_with(
+    forecasts: &Forecasts,
+    options: &EvaluationOptions,
+) -> Result<Evaluation, EvaluationError> {
+    measure(forecasts, Some(options))
+}
+
+/// As [`evaluate`] but without all that takes more than a look: there is nothing in
+/// [`Evaluation::further`], and [`Evaluation::ece_of_perfect`] is not a number.
 pub(crate) fn evaluate_without_chance(
     forecasts: &Forecasts,
 ) -> Result<Evaluation, EvaluationError> {
-    measure(forecasts, |_, _| f64::NAN)
+    measure(forecasts, None)
 }
 
 fn measure(
     forecasts: &Forecasts,
-    error_of_perfect: impl Fn(&SortedForecasts, &[std::ops::Range<usize>]) -> f64,
+    options: Option<&EvaluationOptions>,
 ) -> Result<Evaluation, EvaluationError> {
     forecasts.check()?;
     let rows = forecasts.rows();
@@ -117,6 +197,31 @@ fn measure(
     let present = |tally: &&Tally| tally.positives > 0;
     let probability = probability_measures(forecasts.task, &rows, &tallies, total_weight);
     let single = forecasts.task == Task::SingleLabel;
+    let mut classes: Vec<ClassEvaluation> = forecasts
+        .class_names
+        .iter()
+        .zip(&tallies)
+        .map(|(label, tally)| tally.evaluation(label, total_weight))
+        .collect();
+    let mean_over_seen = |of: fn(&ClassEvaluation) -> f64| {
+        let seen = classes
+            .iter()
+            .zip(&tallies)
+            .filter(|(_, tally)| seen(tally));
+        mean_of(seen.map(|(class, _)| of(class))).unwrap_or(0.0)
+    };
+    let (macro_precision, macro_recall) = (
+        mean_over_seen(|class| class.precision),
+        mean_over_seen(|class| class.recall),
+    );
+    let weight_of = |of: fn(&Tally) -> f64| tallies.iter().map(of).sum::<f64>();
+    let hits = weight_of(|tally| tally.hit_weight);
+    let further = match options {
+        Some(options) => Some(further(forecasts, &rows, &points, &mut classes, options)?),
+        None => None,
+    };
+    let losses =
+        total_weight * forecasts.largest_weight() * if single { 1.0 } else { class_count as f64 };
     Ok(Evaluation {
         task: forecasts.task,
         documents: rows.len(),
@@ -125,7 +230,7 @@ fn measure(
         } else {
             rows.len() * class_count
         },
-        accuracy: single.then(|| tallies.iter().map(|t| t.hit_weight).sum::<f64>() / total_weight),
+        accuracy: single.then(|| hits / total_weight),
         micro_f1: micro_f1(tallies.iter()),
         macro_f1: macro_f1(tallies.iter().filter(seen)),
         micro_f1_present: micro_f1(tallies.iter().filter(present)),
@@ -141,14 +246,69 @@ fn measure(
         brier_definition: brier_definition(forecasts.task, class_count).to_owned(),
         ece: error_of(&points, &cut),
         ece_bins: ECE_BINS,
-        ece_of_perfect: error_of_perfect(&points, &cut),
+        ece_of_perfect: further.as_ref().map_or(f64::NAN, |further| {
+            further.calibration.ece_equal_mass.of_perfect
+        }),
         errors,
-        classes: forecasts
-            .class_names
-            .iter()
-            .zip(&tallies)
-            .map(|(label, tally)| tally.evaluation(label, total_weight))
-            .collect(),
+        classes,
+        micro_precision: ratio(hits, weight_of(|tally| tally.predicted_weight)),
+        micro_recall: ratio(hits, weight_of(|tally| tally.positive_weight)),
+        macro_precision,
+        macro_recall,
+        log_loss_bits: probability.log_loss / std::f64::consts::LN_2,
+        log_loss_sum: sum_of_mean(probability.log_loss, losses),
+        brier_sum: sum_of_mean(probability.brier, losses),
+        further,
+    })
+}
+
+/// Everything that [`evaluate_without_chance`] leaves out; completes the measures of classes.
+fn further(
+    forecasts: &Forecasts,
+    rows: &[Row<'_>],
+    points: &SortedForecasts,
+    classes: &mut [ClassEvaluation],
+    options: &EvaluationOptions,
+) -> Result<Further, EvaluationError> {
+    let single = forecasts.task == Task::SingleLabel;
+    // Costs that do not fit are better refused before the work than after it.
+    let costs = options
+        .costs
+        .as_ref()
+        .map(|costs| forecasts.cost_report(rows, costs))
+        .transpose()?;
+    let rankings = class_rankings(rows, classes.len());
+    for (class, ranking) in classes.iter_mut().zip(&rankings) {
+        class.auc = ranking.auc;
+        class.average_precision = ranking.average_precision;
+        class.ece = Some(ranking.ece.value);
+        class.ece_of_perfect = Some(ranking.ece.of_perfect);
+    }
+    let mean = |of: fn(&BesidePerfect) -> f64| {
+        mean_of(rankings.iter().map(|ranking| of(&ranking.ece))).unwrap_or(0.0)
+    };
+    Ok(Further {
+        error_likelihood: forecasts.error_likelihood(rows),
+        macro_auc: mean_of(rankings.iter().filter_map(|ranking| ranking.auc)),
+        macro_average_precision: mean_of(
+            rankings
+                .iter()
+                .filter_map(|ranking| ranking.average_precision),
+        ),
+        classwise_ece: BesidePerfect {
+            value: mean(|ece| ece.value),
+            of_perfect: mean(|ece| ece.of_perfect),
+        },
+        top_label_ece: single.then(|| top_label_error(rows, classes.len())),
+        calibration: points.calibration(),
+        calibration_of_second: (single && classes.len() == 2)
+            .then(|| against_rest(rows, 1).calibration()),
+        confusion: single.then(|| ConfusionMatrix::new(rows, forecasts.largest_weight())),
+        costs,
+        bootstrap: options
+            .bootstrap
+            .as_ref()
+            .map(|settings| bootstrap_rows(forecasts, rows, settings)),
     })
 }
 

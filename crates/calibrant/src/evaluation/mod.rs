@@ -1,23 +1,30 @@
 //! How good are the probabilities? Measures what was said against what was true;
 //! fits nothing.
 //!
-//! [`evaluate`] turns [`Forecasts`] into one [`Evaluation`]: decisions (accuracy,
-//! F1), probabilities (log loss, Brier score) and calibration (the expected
-//! calibration error beside the value that a perfect forecaster would show).
-//! [`reliability`] gives the bins of a reliability diagram. [`compare`] holds several
-//! systems against each other, with tests of whether a difference could be luck, and
-//! a [`Ledger`] remembers how often a test set has been looked at.
+//! [`evaluate`] turns [`Forecasts`] into one [`Evaluation`]: decisions (accuracy, F1, a confusion
+//! matrix, costs), probabilities (log loss, Brier score, ranking) and calibration. Underneath are
+//! [`SortedForecasts`], yes-or-no forecasts that are sorted once; every measure of such forecasts
+//! is a method of theirs, and [`Calibration`] holds all of them. What a perfect forecaster would
+//! show by chance stands beside every calibration error. [`bootstrap`] says how much measures would
+//! vary with other documents. [`compare`] holds several systems against
+//! each other, with tests of whether a difference could be luck, and a [`Ledger`] remembers how often
+//! a test set has been looked at.
 
+mod bootstrap;
 mod calibration;
 mod calibration_error;
 mod calibration_line;
 mod calibration_tests;
+mod class_wise;
 mod compare;
 mod confusion;
+mod confusion_table;
 mod cost_curve;
+mod costs;
 mod debiased_error;
 mod decomposition;
 mod equal_mass;
+mod error_likelihood;
 mod forecasts;
 mod interval;
 mod ledger;
@@ -33,6 +40,7 @@ mod significance;
 mod smooth_error;
 mod sorted_forecasts;
 
+pub use bootstrap::{Bootstrap, BootstrapSettings, bootstrap};
 pub use calibration::Calibration;
 pub use calibration_error::{
     BesidePerfect, Binning, calibration_error, calibration_error_of_perfect,
@@ -42,10 +50,13 @@ pub use calibration_tests::TestResult;
 pub use compare::{
     CompareSettings, ComparedPair, ComparedSystem, Comparison, LossDifference, MarkedLoss, compare,
 };
-pub use confusion::{ConfusionMatrix, confusion_matrix};
+pub use confusion::{ConfusionCell, ConfusionMatrix};
+pub use confusion_table::{ConfusionTable, confusion_table};
 pub use cost_curve::{CostPoint, cost_curve};
+pub use costs::{CostMatrix, CostReport, cost_report};
 pub use debiased_error::DebiasedError;
 pub use decomposition::Decomposition;
+pub use error_likelihood::ErrorLikelihood;
 pub use forecasts::{EvaluationError, Forecasts};
 pub use interval::Interval;
 pub use ledger::{
@@ -53,7 +64,9 @@ pub use ledger::{
 };
 pub use losses::Losses;
 pub(crate) use measures::evaluate_without_chance;
-pub use measures::{ECE_BINS, Evaluation, LossUnit, evaluate};
+pub use measures::{
+    ECE_BINS, Evaluation, EvaluationOptions, Further, LossUnit, evaluate, evaluate_with,
+};
 pub use per_class::ClassEvaluation;
 pub use precision_recall::{PrecisionRecall, PrecisionRecallPoint, precision_recall};
 pub use ranking::RankingPoint;

@@ -26,6 +26,18 @@ pub struct ClassEvaluation {
     pub log_loss: f64,
     /// Mean squared distance of the probability from 1 (belongs) or 0.
     pub brier: f64,
+    /// Area under the ROC curve against the rest; absent where only one outcome was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auc: Option<f64>,
+    /// Average precision against the rest; absent where no document belongs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average_precision: Option<f64>,
+    /// Expected calibration error of "belongs or not", over bins of equal mass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ece: Option<f64>,
+    /// What [`Self::ece`] would be for a perfect forecaster, on average.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ece_of_perfect: Option<f64>,
 }
 
 /// What is counted for one class; everything but the two counts is weighted.
@@ -59,6 +71,10 @@ impl Tally {
             f1: self.f1(),
             log_loss: self.log_loss.total() / total_weight,
             brier: self.brier.total() / total_weight,
+            auc: None,
+            average_precision: None,
+            ece: None,
+            ece_of_perfect: None,
         }
     }
 }

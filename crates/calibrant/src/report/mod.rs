@@ -11,8 +11,8 @@ mod score_fit;
 pub use score_fit::{ClassScores, ScoreFit};
 
 use crate::evaluation::{
-    ConfusionMatrix, CostPoint, Evaluation, EvaluationError, Forecasts, PrecisionRecall,
-    confusion_matrix, cost_curve, precision_recall,
+    ConfusionTable, CostPoint, Evaluation, EvaluationError, Forecasts, PrecisionRecall,
+    confusion_table, cost_curve, precision_recall,
 };
 use crate::plot::{ReliabilitySeries, Scale};
 use points::{all_decisions, decisions_of_class};
@@ -79,7 +79,7 @@ pub struct Report {
     /// What decisions cost.
     pub costs: Vec<CostPoint>,
     /// Which classes are taken for which.
-    pub confusion: ConfusionMatrix,
+    pub confusion: ConfusionTable,
     /// Scores and what calibrators make of them.
     pub scores: Vec<ScoreFit>,
 }
@@ -123,7 +123,7 @@ impl Report {
             class_reliability: class_reliability(forecasts, evaluation),
             precision_recall: class_curves(forecasts, evaluation),
             costs: cost_curve(&judged, COST_RATIO.ln(), COST_STEPS),
-            confusion: confusion_matrix(forecasts)?,
+            confusion: confusion_table(forecasts)?,
             scores: input.scores.iter().filter_map(ScoreFit::new).collect(),
         })
     }

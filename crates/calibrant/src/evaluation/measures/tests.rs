@@ -1,3 +1,4 @@
+use super::super::{BootstrapSettings, CostMatrix};
 use super::*;
 use crate::Probability;
 use proptest::prelude::*;
@@ -147,6 +148,18 @@ fn the_json_names_are_the_promised_ones() {
         "ece_of_perfect",
         "errors",
         "classes",
+        "micro_precision",
+        "micro_recall",
+        "macro_precision",
+        "macro_recall",
+        "log_loss_bits",
+        "log_loss_sum",
+        "brier_sum",
+        "error_likelihood",
+        "macro_auc",
+        "macro_average_precision",
+        "classwise_ece",
+        "calibration",
     ];
     expected.sort_unstable();
     assert_eq!(keys, expected);
@@ -154,6 +167,80 @@ fn the_json_names_are_the_promised_ones() {
     assert_eq!(json["task"], "multi_label");
     let back: Evaluation = serde_json::from_value(json).unwrap();
     assert_eq!(back, found);
+}
+
+#[test]
+fn an_evaluation_of_before_can_still_be_read() {
+    let found = evaluate(&forecasts(Task::MultiLabel, &[&[0.9]], &[&[0]])).unwrap();
+    let mut json = serde_json::to_value(&found).unwrap();
+    let fields = json.as_object_mut().unwrap();
+    fields.remove("calibration");
+    fields.remove("micro_precision");
+    let back: Evaluation = serde_json::from_value(json).unwrap();
+    assert_eq!((back.further, back.log_loss), (None, found.log_loss));
+}
+
+#[test] // By hand, on four documents of three classes; two decisions for class 0, one right.
+fn what_single_labels_add_agrees_with_the_hand() {
+    let forecasts = forecasts(
+        Task::SingleLabel,
+        &[
+            &[0.5, 0.3, 0.2],
+            &[0.2, 0.2, 0.6],
+            &[0.1, 0.45, 0.45],
+            &[0.7, 0.2, 0.1],
+        ],
+        &[&[0], &[2], &[2], &[1]],
+    );
+    let options = EvaluationOptions {
+        costs: Some(CostMatrix::zero_one(3)),
+        bootstrap: Some(BootstrapSettings::default()),
+    };
+    let found = evaluate_with(&forecasts, &options).unwrap();
+    close(found.micro_precision, 0.5);
+    close(found.macro_precision, (0.5 + 0.0 + 1.0) / 3.0);
+    close(found.macro_recall, (1.0 + 0.0 + 0.5) / 3.0);
+    close(found.log_loss_sum, found.log_loss * 4.0);
+    close(found.log_loss_bits, found.log_loss / 2f64.ln());
+    let further = found.further.unwrap();
+    let confusion = further.confusion.unwrap();
+    assert_eq!(confusion.cells.len(), 4);
+    assert_eq!((confusion.weight(2, 1), confusion.weight(0, 0)), (1.0, 1.0));
+    assert_eq!(confusion.weight(1, 2), 0.0);
+    assert_eq!(confusion.confusions().len(), 2);
+    close(further.error_likelihood.expected, 0.5 + 0.4 + 0.55 + 0.3);
+    // Class 0 against the rest: the positive has 0.5, below 0.7; class 1: 0.2 ties one, is below two;
+    // class 2: 0.6 and 0.45 are above 0.2 and 0.1.
+    close(
+        further.macro_auc.unwrap(),
+        (2.0 / 3.0 + 0.5 / 3.0 + 1.0) / 3.0,
+    );
+    // Decision 0: 0.5 right and 0.7 wrong; decision 1: 0.45 wrong; decision 2: 0.6 right.
+    close(
+        further.top_label_ece.unwrap().value,
+        (0.5 + 0.7 + 0.45 + 0.4) / 4.0,
+    );
+    close(further.costs.unwrap().mean_cost, 0.5);
+    assert_eq!(further.bootstrap.unwrap().replicates, 1_000);
+    assert!(further.calibration_of_second.is_none());
+    close(
+        further.classwise_ece.value,
+        found.classes.iter().map(|c| c.ece.unwrap()).sum::<f64>() / 3.0,
+    );
+}
+
+#[test]
+fn with_two_classes_the_second_is_measured_by_itself() {
+    let found = evaluate(&forecasts(
+        Task::SingleLabel,
+        &[&[0.9, 0.1], &[0.4, 0.6]],
+        &[&[0], &[0]],
+    ))
+    .unwrap();
+    let second = found.further.unwrap().calibration_of_second.unwrap();
+    close(second.losses.log_loss, found.log_loss);
+    close(second.losses.brier, found.brier);
+    assert_eq!(second.positive_share, 0.0);
 }
 
 #[test]
@@ -257,7 +344,20 @@ fn select(forecasts: &Forecasts, documents: &[usize]) -> Forecasts {
 
 /// Every number that heeds weights, except the simulated one.
 fn weighted_numbers(found: &Evaluation) -> Vec<f64> {
+    let further = found.further.as_ref().unwrap();
     let mut numbers = vec![
+        found.micro_precision,
+        found.micro_recall,
+        found.macro_precision,
+        found.macro_recall,
+        found.log_loss_sum,
+        found.brier_sum,
+        further.macro_auc.unwrap_or(-1.0),
+        further.macro_average_precision.unwrap_or(-1.0),
+        further.classwise_ece.value,
+        further.top_label_ece.map_or(-1.0, |ece| ece.value),
+        further.error_likelihood.expected,
+        further.error_likelihood.ln_likelihood,
         found.accuracy.unwrap_or(0.0),
         found.micro_f1,
         found.macro_f1,
@@ -283,7 +383,10 @@ fn weighted_numbers(found: &Evaluation) -> Vec<f64> {
 fn same_numbers(a: &[f64], b: &[f64]) {
     assert_eq!(a.len(), b.len());
     for (index, (x, y)) in a.iter().zip(b).enumerate() {
-        assert!((x - y).abs() < 1e-12, "number {index}: {x} and {y}");
+        assert!(
+            (x - y).abs() < 1e-12 * (1.0 + x.abs()),
+            "number {index}: {x} and {y}"
+        );
     }
 }
 
@@ -296,6 +399,9 @@ proptest! {
         let (a, b) = (evaluate(&forecasts).unwrap(), evaluate(&select(&forecasts, &order)).unwrap());
         same_numbers(&weighted_numbers(&a), &weighted_numbers(&b));
         prop_assert!((a.ece_of_perfect - b.ece_of_perfect).abs() < 1e-12);
+        let (x, y) = (a.further.unwrap(), b.further.unwrap());
+        prop_assert_eq!(x.calibration, y.calibration);
+        prop_assert!((x.classwise_ece.value - y.classwise_ece.value).abs() < 1e-12);
         prop_assert_eq!(a.errors, b.errors);
     }
 

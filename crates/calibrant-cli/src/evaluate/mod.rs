@@ -1,10 +1,16 @@
 //! `calibrant evaluate`
 
+mod costs;
+mod show;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use calibrant::corpus::{LabelNeed, Source, read_batches};
-use calibrant::evaluation::{Evaluation, Forecasts, LedgerNote, TestSetHash, evaluate};
+use calibrant::evaluation::{
+    BootstrapSettings, Evaluation, EvaluationOptions, Forecasts, LedgerNote, TestSetHash,
+    evaluate_with,
+};
 use calibrant::pipeline::{Model, PredictBuffers};
 use calibrant::{Probability, Task};
 
@@ -13,9 +19,8 @@ use crate::error::CliError;
 use crate::evaluate_page::EvaluatePage;
 use crate::fit::warn_bad_rows;
 use crate::ledger::{Look, learner_name, record, show_note};
-use crate::output::{loss_unit, stdout, warn};
+use crate::output::{stdout, warn};
 use crate::progress::TerminalProgress;
-use crate::table::{decimal, table};
 
 #[derive(serde::Serialize)]
 struct EvaluateReport {
@@ -37,8 +42,19 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let kept_outputs = page
         .as_ref()
         .map_or(Vec::new(), |page| page.outputs().to_vec());
+    let options = EvaluationOptions {
+        costs: arguments
+            .costs
+            .as_deref()
+            .map(|given| costs::read(given, model.task(), model.class_names()))
+            .transpose()?,
+        bootstrap: (arguments.bootstrap != Some(0)).then(|| BootstrapSettings {
+            replicates: arguments.bootstrap,
+            ..BootstrapSettings::default()
+        }),
+    };
     let fields = arguments.reading.fields(model.fields());
-    let options = arguments.reading.options(fields, LabelNeed::Required);
+    let reading = arguments.reading.options(fields, LabelNeed::Required);
     let numbers: BTreeMap<&str, u32> = model.class_names().zip(0..).collect();
     let progress = TerminalProgress::default();
     let class_count = model.class_count();
@@ -50,7 +66,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let mut test_set = TestSetHash::default();
     let read = read_batches(
         &Source::from(arguments.file.as_str()),
-        &options,
+        &reading,
         &progress,
         |documents| {
             let mut buffers = PredictBuffers::default();
@@ -125,7 +141,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         weights: Some(weights),
     };
     let forecasts = restricted(forecasts, &wanted);
-    let evaluation = evaluate(&forecasts)?;
+    let evaluation = evaluate_with(&forecasts, &options)?;
     if let Some(page) = &page {
         let notes = notes.iter().map(|note| format!("{note}.")).collect();
         page.write(arguments, &model, &forecasts, &evaluation, notes)?;
@@ -148,7 +164,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         serde_json::to_writer(&mut out, &report)?;
         writeln!(out)?;
     } else {
-        show(&mut out, &report.evaluation)?;
+        show::show(&mut out, &report.evaluation)?;
         if let Some(path) = &arguments.html {
             writeln!(out, "\nThe report is in {}.", path.display())?;
         }
@@ -208,63 +224,4 @@ fn restricted(forecasts: Forecasts, wanted: &[usize]) -> Forecasts {
             .collect(),
         ..forecasts
     }
-}
-
-fn show(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), CliError> {
-    writeln!(
-        out,
-        "{} documents, {} decisions ({})",
-        evaluation.documents, evaluation.decisions, evaluation.task
-    )?;
-    let mut rows = table(&["measure", "value", ""], 1);
-    let mut add = |name: &str, value: f64, note: String| {
-        rows.add_row(vec![name.to_owned(), decimal(value), note]);
-    };
-    if let Some(accuracy) = evaluation.accuracy {
-        add("accuracy", accuracy, String::new());
-    }
-    add("micro-F1", evaluation.micro_f1, String::new());
-    add("macro-F1", evaluation.macro_f1, String::new());
-    add(
-        "log loss",
-        evaluation.log_loss,
-        format!("nats a {}", loss_unit(evaluation.log_loss_over)),
-    );
-    add("Brier", evaluation.brier, String::new());
-    add(
-        "ECE",
-        evaluation.ece,
-        format!(
-            "{} in a perfect forecaster of this size",
-            decimal(evaluation.ece_of_perfect)
-        ),
-    );
-    writeln!(out, "\n{rows}")?;
-    let mut rows = table(
-        &[
-            "class",
-            "documents",
-            "predicted",
-            "precision",
-            "recall",
-            "F1",
-            "log loss",
-            "Brier",
-        ],
-        1,
-    );
-    for class in &evaluation.classes {
-        rows.add_row(vec![
-            class.label.clone(),
-            class.positives.to_string(),
-            class.predicted.to_string(),
-            decimal(class.precision),
-            decimal(class.recall),
-            decimal(class.f1),
-            decimal(class.log_loss),
-            decimal(class.brier),
-        ]);
-    }
-    writeln!(out, "\n{rows}")?;
-    Ok(())
 }

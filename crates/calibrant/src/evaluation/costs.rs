@@ -1,0 +1,366 @@
+//! What decisions cost when some errors are worse than others.
+
+use super::forecasts::{EvaluationError, Forecasts, Row};
+use super::losses::sum_of_mean;
+use crate::Task;
+use crate::numeric::StableSum;
+use serde::{Deserialize, Serialize};
+
+/// What each decision costs for each truth; a benefit is a cost below zero.
+///
+/// For single-label forecasts rows and columns are the classes; for multi-label ones they are "no" and
+/// "yes", and the same costs hold for every decision.
+///
+/// ```
+/// use calibrant::evaluation::CostMatrix;
+/// // To miss spam costs 1, to lose a letter costs 20.
+/// let costs = CostMatrix::new(2, vec![0.0, 20.0, 1.0, 0.0])?;
+/// assert_eq!(costs.cost(0, 1), 20.0); // truth "ham", decision "spam"
+/// assert!(CostMatrix::new(2, vec![0.0, f64::NAN, 1.0, 0.0]).is_err());
+/// # Ok::<(), calibrant::evaluation::EvaluationError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostMatrix {
+    size: usize,
+    /// Truth by truth.
+    costs: Vec<f64>,
+}
+
+impl CostMatrix {
+    /// Costs beyond this are refused: sums of them must stay finite.
+    pub const LARGEST: f64 = 1e100;
+
+    /// From costs truth by truth: that of `decision` for `truth` is at `truth * size + decision`.
+    pub fn new(size: usize, costs: Vec<f64>) -> Result<Self, EvaluationError> {
+        if size == 0 || size.checked_mul(size) != Some(costs.len()) {
+            let found = costs.len();
+            return Err(EvaluationError::CostCount { size, found });
+        }
+        let fine = |cost: &f64| cost.abs() <= Self::LARGEST;
+        match costs.iter().copied().find(|cost| !fine(cost)) {
+            Some(cost) => Err(EvaluationError::BadCost { cost }),
+            None => Ok(Self { size, costs }),
+        }
+    }
+
+    /// Nothing for what is right and 1 for what is wrong, to be changed by [`Self::with_cost`].
+    pub fn zero_one(size: usize) -> Self {
+        let costs = (0..size * size)
+            .map(|cell| f64::from(u8::from(cell / size.max(1) != cell % size.max(1))))
+            .collect();
+        Self { size, costs }
+    }
+
+    /// Changes one cost.
+    pub fn with_cost(
+        mut self,
+        truth: usize,
+        decision: usize,
+        cost: f64,
+    ) -> Result<Self, EvaluationError> {
+        if truth >= self.size || decision >= self.size {
+            let (size, found) = (self.size, truth.max(decision));
+            return Err(EvaluationError::CostCount { size, found });
+        }
+        self.costs[truth * self.size + decision] = cost;
+        Self::new(self.size, self.costs)
+    }
+
+    /// What `decision` costs if `truth` is true.
+    pub fn cost(&self, truth: usize, decision: usize) -> f64 {
+        self.costs[truth * self.size + decision]
+    }
+}
+
+/// Mean costs (a document for single-label forecasts, a decision for multi-label ones; weighted).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CostReport {
+    /// Of the decisions that the stated probabilities say are cheapest.
+    pub mean_cost: f64,
+    /// The same in sum.
+    pub sum: f64,
+    /// What those decisions cost according to the stated probabilities: far from
+    /// [`Self::mean_cost`] means that the probabilities cannot be trusted with these costs.
+    pub stated_mean_cost: f64,
+    /// Of deciding for what is most probable.
+    pub mean_cost_of_most_probable: f64,
+    /// Of always deciding the same, whatever is cheapest on these documents.
+    pub mean_cost_of_constant: f64,
+    /// What that decision is: a class, or "yes" or "no".
+    pub constant: String,
+    /// Of knowing the truth.
+    pub mean_cost_of_perfect: f64,
+    /// Decisions that differ from the most probable.
+    pub changed: usize,
+}
+
+/// Decides by expected cost and adds up what it really costs.
+///
+/// # Formula
+/// ```text
+/// decide d that minimises  Σ_t P(t) cost(t, d);  ties go to what is most probable
+/// ```
+///
+/// # When it misleads
+/// The cheapest constant decision is chosen on the documents that are measured, so it looks a little
+/// better than it is.
+///
+/// ```
+/// use calibrant::{Probability, Task, evaluation::{CostMatrix, Forecasts, cost_report}};
+/// let p = Probability::from_log_odds(4f64.ln()); // 0.8 spam, but it is ham
+/// let forecasts = Forecasts {
+///     task: Task::SingleLabel,
+///     class_names: vec!["ham".into(), "spam".into()],
+///     probabilities: vec![p.complement(), p],
+///     labels: vec![vec![0]],
+///     weights: None,
+/// };
+/// let costs = CostMatrix::new(2, vec![0.0, 20.0, 1.0, 0.0])?;
+/// let report = cost_report(&forecasts, &costs)?;
+/// // By hand: "spam" would cost 0.2 · 20 = 4 on average, "ham" 0.8 · 1.
+/// assert_eq!((report.mean_cost, report.mean_cost_of_most_probable), (0.0, 20.0));
+/// assert!((report.stated_mean_cost - 0.8).abs() < 1e-12);
+/// # Ok::<(), calibrant::evaluation::EvaluationError>(())
+/// ```
+pub fn cost_report(
+    forecasts: &Forecasts,
+    costs: &CostMatrix,
+) -> Result<CostReport, EvaluationError> {
+    forecasts.check()?;
+    forecasts.cost_report(&forecasts.rows(), costs)
+}
+
+impl Forecasts {
+    pub(super) fn cost_report(
+        &self,
+        rows: &[Row<'_>],
+        costs: &CostMatrix,
+    ) -> Result<CostReport, EvaluationError> {
+        let classes = self.class_names.len();
+        let needed = match self.task {
+            Task::SingleLabel => classes,
+            Task::MultiLabel => 2,
+        };
+        if costs.size != needed {
+            return Err(EvaluationError::CostSize {
+                needed,
+                found: costs.size,
+            });
+        }
+        let mut sums = CostSums::new(costs);
+        match self.task {
+            Task::SingleLabel => {
+                let mut stated = vec![0.0; classes];
+                for row in rows {
+                    for (stated, probability) in stated.iter_mut().zip(row.probabilities) {
+                        *stated = probability.value();
+                    }
+                    let truth = row.labels.first().map_or(0, |&label| label as usize);
+                    sums.add(&stated, truth, row.top_class(), row.weight);
+                }
+            }
+            Task::MultiLabel => {
+                for (probability, happened, weight) in self.points_of(rows) {
+                    let stated = [probability.complement().value(), probability.value()];
+                    let likelier = usize::from(probability.log_odds() > 0.0);
+                    sums.add(&stated, usize::from(happened), likelier, weight);
+                }
+            }
+        }
+        let name = |decision: usize| match self.task {
+            Task::SingleLabel => self.class_names[decision].clone(),
+            Task::MultiLabel => ["no", "yes"][decision.min(1)].to_owned(),
+        };
+        Ok(sums.report(name, self.largest_weight()))
+    }
+}
+
+struct CostSums<'a> {
+    costs: &'a CostMatrix,
+    /// The least cost of each truth, whatever is decided.
+    perfect: Vec<f64>,
+    weight: StableSum,
+    decided: StableSum,
+    stated: StableSum,
+    likelier: StableSum,
+    of_perfect: StableSum,
+    truths: Vec<StableSum>,
+    changed: usize,
+}
+
+impl<'a> CostSums<'a> {
+    fn new(costs: &'a CostMatrix) -> Self {
+        let least = |row: &[f64]| row.iter().copied().fold(f64::INFINITY, f64::min);
+        Self {
+            costs,
+            perfect: costs.costs.chunks(costs.size).map(least).collect(),
+            weight: StableSum::default(),
+            decided: StableSum::default(),
+            stated: StableSum::default(),
+            likelier: StableSum::default(),
+            of_perfect: StableSum::default(),
+            truths: vec![StableSum::default(); costs.size],
+            changed: 0,
+        }
+    }
+
+    fn add(&mut self, stated: &[f64], truth: usize, likelier: usize, weight: f64) {
+        let expected = |decision: usize| -> f64 {
+            let costs = self.costs.costs[decision..].iter().step_by(self.costs.size);
+            stated.iter().zip(costs).map(|(p, cost)| p * cost).sum()
+        };
+        let (mut best, mut least) = (likelier, expected(likelier));
+        for decision in 0..self.costs.size {
+            let cost = expected(decision);
+            // What differs by rounding only is a tie.
+            if cost < least - 1e-12 * least.abs() {
+                (best, least) = (decision, cost);
+            }
+        }
+        self.weight.add(weight);
+        self.decided.add(weight * self.costs.cost(truth, best));
+        self.stated.add(weight * least);
+        self.likelier.add(weight * self.costs.cost(truth, likelier));
+        self.of_perfect.add(weight * self.perfect[truth]);
+        self.truths[truth].add(weight);
+        self.changed += usize::from(best != likelier);
+    }
+
+    fn report(self, name: impl Fn(usize) -> String, scale: f64) -> CostReport {
+        let weight = self.weight.total();
+        let constant_cost = |decision: usize| -> f64 {
+            let truths = self.truths.iter().enumerate();
+            let costs = truths.map(|(truth, sum)| sum.total() * self.costs.cost(truth, decision));
+            costs.collect::<StableSum>().total() / weight
+        };
+        let mut constant = 0;
+        for decision in 1..self.costs.size {
+            if constant_cost(decision) < constant_cost(constant) {
+                constant = decision;
+            }
+        }
+        let mean = |sum: StableSum| sum.total() / weight;
+        let mean_cost = mean(self.decided);
+        CostReport {
+            mean_cost,
+            sum: sum_of_mean(mean_cost.abs(), weight * scale) * mean_cost.signum(),
+            stated_mean_cost: mean(self.stated),
+            mean_cost_of_most_probable: mean(self.likelier),
+            mean_cost_of_constant: constant_cost(constant),
+            constant: name(constant),
+            mean_cost_of_perfect: mean(self.of_perfect),
+            changed: self.changed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Probability;
+    use crate::numeric::{Random, log_odds_against_rest};
+
+    fn drawn(task: Task, classes: usize, count: usize) -> Forecasts {
+        let mut random = Random::from_seed(11);
+        let mut probabilities = Vec::new();
+        let mut labels = Vec::new();
+        for _ in 0..count {
+            let scores: Vec<f64> = (0..classes).map(|_| 1.5 * random.normal()).collect();
+            let mut log_odds = scores.clone();
+            if task == Task::SingleLabel {
+                log_odds_against_rest(&scores, &mut log_odds);
+            }
+            let row: Vec<Probability> = log_odds
+                .into_iter()
+                .map(Probability::from_log_odds)
+                .collect();
+            let mut left = random.uniform();
+            labels.push(match task {
+                Task::SingleLabel => {
+                    let draw = row.iter().position(|p| {
+                        left -= p.value();
+                        left < 0.0
+                    });
+                    vec![draw.unwrap_or(classes - 1) as u32]
+                }
+                Task::MultiLabel => (0..classes as u32)
+                    .filter(|&class| random.uniform() < row[class as usize].value())
+                    .collect(),
+            });
+            probabilities.extend(row);
+        }
+        Forecasts {
+            task,
+            class_names: (0..classes).map(|class| class.to_string()).collect(),
+            probabilities,
+            labels,
+            weights: Some((0..count).map(|_| 0.5 + random.uniform()).collect()),
+        }
+    }
+
+    #[test]
+    fn equal_costs_leave_the_most_probable_and_cost_the_errors() {
+        for (task, size) in [(Task::SingleLabel, 4), (Task::MultiLabel, 2)] {
+            let forecasts = drawn(task, 4, 500);
+            let report = cost_report(&forecasts, &CostMatrix::zero_one(size)).unwrap();
+            let errors = super::super::evaluate(&forecasts).unwrap();
+            assert_eq!(report.changed, 0);
+            assert_eq!(report.mean_cost, report.mean_cost_of_most_probable);
+            assert_eq!(report.mean_cost_of_perfect, 0.0);
+            if let Some(accuracy) = errors.accuracy {
+                assert!((report.mean_cost - (1.0 - accuracy)).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn right_probabilities_make_the_cheapest_decisions_and_know_what_they_cost() {
+        for (task, size) in [(Task::SingleLabel, 3), (Task::MultiLabel, 2)] {
+            let forecasts = drawn(task, 3, 20_000);
+            let costs = CostMatrix::zero_one(size).with_cost(0, 1, 9.0).unwrap();
+            let report = cost_report(&forecasts, &costs).unwrap();
+            assert!(report.mean_cost < report.mean_cost_of_most_probable);
+            assert!(report.mean_cost < report.mean_cost_of_constant);
+            assert!((report.mean_cost / report.stated_mean_cost - 1.0).abs() < 0.05);
+            assert!(report.changed > 0);
+        }
+    }
+
+    #[test] // By hand: 3 "no", 1 "yes"; yes for all costs 3 · 1 + 1 · (-8), no for all 0.
+    fn benefits_and_constants_agree_with_the_hand() {
+        let p = Probability::from_log_odds(-2.0);
+        let forecasts = Forecasts {
+            task: Task::MultiLabel,
+            class_names: vec!["a".into(), "b".into()],
+            probabilities: vec![p; 4],
+            labels: vec![vec![], vec![1]],
+            weights: None,
+        };
+        let costs = CostMatrix::new(2, vec![0.0, 1.0, 0.0, -8.0]).unwrap();
+        let report = cost_report(&forecasts, &costs).unwrap();
+        assert_eq!(
+            (report.mean_cost_of_constant, report.constant.as_str()),
+            (-1.25, "yes")
+        );
+        assert_eq!(report.mean_cost_of_perfect, -2.0);
+        // p = 0.119: yes is worth 0.881 - 0.954 < 0.
+        assert_eq!(
+            (report.mean_cost, report.changed, report.sum),
+            (-1.25, 4, -5.0)
+        );
+    }
+
+    #[test]
+    fn costs_that_do_not_fit_are_refused() {
+        let forecasts = drawn(Task::SingleLabel, 3, 5);
+        assert!(cost_report(&forecasts, &CostMatrix::zero_one(2)).is_err());
+        assert!(CostMatrix::new(2, vec![0.0; 3]).is_err());
+        assert!(CostMatrix::new(0, vec![]).is_err());
+        assert!(CostMatrix::zero_one(2).with_cost(2, 0, 1.0).is_err());
+        assert!(
+            CostMatrix::zero_one(2)
+                .with_cost(1, 0, f64::INFINITY)
+                .is_err()
+        );
+    }
+}
