@@ -1,6 +1,7 @@
 //! The `calibrant` program: arguments to a checked job, the library's answer to text, JSON or files.
 
 mod arguments;
+mod calibrate;
 mod demo;
 mod error;
 mod evaluate;
@@ -9,6 +10,7 @@ mod fit;
 mod inspect;
 mod output;
 mod predict;
+mod prior;
 mod progress;
 mod table;
 
@@ -47,6 +49,7 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions { shell } => {

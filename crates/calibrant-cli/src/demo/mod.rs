@@ -9,14 +9,10 @@ mod stated;
 mod terminal;
 
 use std::io::Write;
-use std::path::Path;
-
-use calibrant::pipeline::publish;
 
 use crate::arguments::DemoArguments;
 use crate::error::CliError;
-use crate::output::check_target;
-use crate::output::stdout;
+use crate::output::{check_target, stdout, write_page};
 use crate::progress::TerminalProgress;
 
 pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
@@ -31,23 +27,4 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
         terminal::show(&mut out, &comparison, &arguments.output)?;
     }
     Ok(out.flush()?)
-}
-
-/// Writes beside the target and renames, so that a page is there as a whole or not at all.
-fn write_page(html: &str, path: &Path) -> Result<(), CliError> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let write = || {
-        let mut file = tempfile::Builder::new()
-            .prefix(".calibrant-")
-            .tempfile_in(folder)?;
-        file.write_all(html.as_bytes())?;
-        publish(file, path)
-    };
-    write().map_err(|error| {
-        CliError::new(format!("cannot write `{}`: {error}", path.display()))
-            .hint("choose another --output")
-    })
 }
