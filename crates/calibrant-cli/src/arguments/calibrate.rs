@@ -32,7 +32,7 @@ pub(crate) struct CalibrateArguments {
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) score_is: ScoreIsName,
     /// The label that the score speaks for (default: 1 of 1/0, yes of yes/no and so on, else the last by alphabet)
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = method, help = method_help())]
     pub(crate) method: Method,
