@@ -52,6 +52,7 @@ fn settings(arguments: &FitArguments) -> Result<FitSettings, CliError> {
         classifier,
         class_weights: learning.class_weights()?,
         calibrator: learning.calibrator(),
+        multiclass: learning.multiclass(),
         folds: learning.folds,
         classes: (!learning.classes.is_empty()).then(|| learning.classes.clone()),
         task: learning.task(),
@@ -129,6 +130,7 @@ fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result
         decimal(held_out.brier),
         decimal(held_out.ece),
     )?;
+    write_multiclass(&mut out, summary)?;
     write_classes(&mut out, summary)?;
     let borrowed: Vec<&str> = summary
         .borrowed()
@@ -148,6 +150,25 @@ fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result
         model_bytes as f64 / 1e6
     )?;
     Ok(out.flush()?)
+}
+
+/// Which way for all classes was taken, and how the others did.
+fn write_multiclass(out: &mut impl Write, summary: &TrainingSummary) -> Result<(), CliError> {
+    let Some(multiclass) = &summary.multiclass else {
+        return Ok(());
+    };
+    let tried: Vec<String> = multiclass
+        .tried
+        .iter()
+        .map(|tried| format!("{} {:.5}", tried.kind.name(), tried.log_loss))
+        .collect();
+    writeln!(
+        out,
+        "classes together: {} (held-out log loss: {})",
+        multiclass.chosen.name(),
+        tried.join(", ")
+    )?;
+    Ok(())
 }
 
 pub(crate) fn write_classes(
@@ -178,10 +199,16 @@ pub(crate) fn write_classes(
             CalibrationNote::Own => "",
             CalibrationNote::Pooled => " (pooled)",
             CalibrationNote::PriorOnly => " (prior only)",
+            CalibrationNote::Joint => " (all classes together)",
+        };
+        // A class has no calibrator of its own where there is one for all.
+        let method = match (class.calibration, &summary.multiclass) {
+            (CalibrationNote::Joint, Some(joint)) => joint.chosen.name(),
+            _ => class.calibrator.name(),
         };
         rows.add_row(vec![
             class.label.clone(),
-            format!("{}{note}", class.calibrator.name()),
+            format!("{method}{note}"),
             class.positives.to_string(),
             chosen
                 .map(|chosen| format!("{:.5}", chosen.log_loss))

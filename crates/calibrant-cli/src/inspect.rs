@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use calibrant::calibration::SavedCalibrator;
+use calibrant::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use calibrant::corpus::Fields;
 use calibrant::pipeline::{
     CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ModelFileError, ScoreCalibrator,
@@ -28,6 +28,8 @@ struct InspectReport<'a> {
     summary: &'a TrainingSummary,
     calibrators: &'a [SavedCalibrator],
     #[serde(skip_serializing_if = "Option::is_none")]
+    class_calibrator: Option<&'a SavedMulticlassCalibrator>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     terms: Option<BTreeMap<String, Vec<(String, f64)>>>,
 }
 
@@ -50,6 +52,7 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
             fields: model.fields(),
             summary: model.summary(),
             calibrators: model.calibrators(),
+            class_calibrator: model.class_calibrator(),
             terms,
         };
         serde_json::to_writer(&mut out, &report)?;
@@ -83,6 +86,9 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     add("features", summary.features.to_string());
     add("labels", summary.task.to_string());
     add("seed", settings.seed.to_string());
+    if let Some(multiclass) = &summary.multiclass {
+        add("classes together", multiclass.chosen.name().to_owned());
+    }
     add("held-out log loss", decimal(summary.held_out.log_loss));
     writeln!(out, "{}", rows.to_string().trim_start())?;
     write_classes(&mut out, summary)?;

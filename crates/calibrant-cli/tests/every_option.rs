@@ -201,6 +201,34 @@ fn every_calibrator_goes_all_the_way() {
 }
 
 #[test]
+fn every_way_for_many_classes_goes_all_the_way() {
+    for way in [
+        "one_vs_rest",
+        "temperature",
+        "vector",
+        "dirichlet",
+        "coupling",
+        "auto",
+    ] {
+        for classifier in ["svm", "naive-bayes"] {
+            let options = ["--multiclass", way, "--classifier", classifier];
+            if way == "one_vs_rest" || way == "auto" {
+                check_everywhere(&options);
+                continue;
+            }
+            // Documents with several labels have no classes that exclude each other.
+            let sandbox = corpora();
+            for (file, class_count) in CORPORA {
+                if file == "several.jsonl" {
+                    continue;
+                }
+                check(&sandbox, file, class_count, &options);
+            }
+        }
+    }
+}
+
+#[test]
 fn every_way_to_cut_text_goes_all_the_way() {
     for options in [
         &["--hash-bits", "10"][..],

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use calibrant::Task;
-use calibrant::calibration::CalibratorKind;
+use calibrant::calibration::{CalibratorKind, MulticlassKind};
 use calibrant::pipeline::{ClassWeights, Classifier};
 use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Smoothing};
 use calibrant::solvers::{HingeLoss, SolverLimits};
@@ -52,6 +52,9 @@ pub(crate) struct LearningArguments {
     /// How scores become probabilities; auto chooses for each class by held-out log loss
     #[arg(long, value_enum, default_value_t = CalibratorName::Auto)]
     pub(crate) calibrator: CalibratorName,
+    /// With one label a document: how the classes come to probabilities together
+    #[arg(long, value_enum, value_name = "WAY", default_value_t = MulticlassName::OneVsRest)]
+    pub(crate) multiclass: MulticlassName,
     /// Folds of the cross-fitting that calibration rests on
     #[arg(
         long,
@@ -107,6 +110,23 @@ pub(crate) enum CalibratorName {
     ThreePiece,
     /// The raw score read as log-odds: for comparison
     None,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum MulticlassName {
+    /// The way with the least held-out log loss
+    Auto,
+    /// Each class by --calibrator, then brought to a sum of one
+    #[value(name = "one_vs_rest", alias = "one-vs-rest")]
+    OneVsRest,
+    /// One factor for all scores
+    Temperature,
+    /// A slope and an intercept for each class
+    Vector,
+    /// A matrix over the log-probabilities of all classes
+    Dirichlet,
+    /// A curve for each pair of classes
+    Coupling,
 }
 
 impl LearningArguments {
@@ -187,6 +207,17 @@ impl LearningArguments {
             CalibratorName::AsymmetricLaplace => CalibratorKind::AsymmetricLaplace,
             CalibratorName::ThreePiece => CalibratorKind::ThreePiece,
             CalibratorName::None => CalibratorKind::None,
+        }
+    }
+
+    pub(crate) fn multiclass(&self) -> MulticlassKind {
+        match self.multiclass {
+            MulticlassName::Auto => MulticlassKind::Auto,
+            MulticlassName::OneVsRest => MulticlassKind::OneVsRest,
+            MulticlassName::Temperature => MulticlassKind::Temperature,
+            MulticlassName::Vector => MulticlassKind::Vector,
+            MulticlassName::Dirichlet => MulticlassKind::Dirichlet,
+            MulticlassName::Coupling => MulticlassKind::Coupling,
         }
     }
 }

@@ -17,9 +17,10 @@ mod three_piece;
 pub use asymmetric_laplace::{AsymmetricLaplace, AsymmetricLaplaceMethod, DensityCalibrator};
 pub use auto::{CalibratorKind, Choice, ChoiceRules, Tried};
 pub use class_scores::{
-    CalibratedClass, CalibrationNote, ClassRoom, HeldOutClassScores, MulticlassChoice,
-    MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, Temperature,
-    TemperatureCalibrator,
+    CalibratedClass, CalibrationNote, ClassRoom, CouplingCalibrator, Dirichlet,
+    DirichletCalibrator, HeldOutClassScores, MulticlassChoice, MulticlassKind, OneVsRestCalibrator,
+    PairwiseCoupling, SavedMulticlassCalibrator, Temperature, TemperatureCalibrator,
+    VectorCalibrator, VectorScaling, couple,
 };
 pub use held_out::HeldOutScores;
 pub use platt::{Platt, PlattCalibrator};

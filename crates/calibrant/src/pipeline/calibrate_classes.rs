@@ -1,83 +1,146 @@
 //! Held-out scores of all classes to their calibrators.
 
-use rayon::prelude::*;
-
-use super::summary::CalibrationNote;
+use super::FitSettings;
+use super::summary::{MulticlassSummary, TriedMulticlass};
 use crate::calibration::{
-    Calibrator, CalibratorKind, HeldOutScores, PlattCalibrator, PooledCurve, SavedCalibrator, Tried,
+    CalibratedClass, HeldOutClassScores, HeldOutScores, MulticlassKind, SavedMulticlassCalibrator,
+    calibrate_each, normalise_into,
 };
-use crate::numeric::log_odds_against_rest;
+use crate::corpus::Folds;
+use crate::multiclass::ClassLabels;
+use crate::numeric::softplus;
+use crate::scorers::Link;
 use crate::{FitError, Probability, Task};
 
-/// The calibrator of one output and how it came about.
-pub(super) struct CalibratedOutput {
-    pub(super) calibrator: SavedCalibrator,
-    pub(super) kind: CalibratorKind,
-    pub(super) note: CalibrationNote,
-    pub(super) tried: Vec<Tried>,
-    /// What is said of each training document by curves that were fitted without its fold.
+/// What calibration is fitted to.
+pub(super) struct CalibrationData<'a> {
+    pub(super) settings: &'a FitSettings,
+    pub(super) labels: &'a ClassLabels,
+    pub(super) weights: &'a [f64],
+    pub(super) folds: &'a Folds,
+    pub(super) link: Link,
+}
+
+/// How outputs are calibrated, and what that says of the training documents.
+pub(super) struct Calibrated {
+    /// One an output; none where all classes have a calibrator together.
+    pub(super) outputs: Vec<CalibratedClass>,
+    /// The calibrator of all classes together.
+    pub(super) joint: Option<SavedMulticlassCalibrator>,
+    pub(super) multiclass: Option<MulticlassSummary>,
+    /// For each document and class, by scorers and calibrators that were fitted without its fold.
     pub(super) forecasts: Vec<Probability>,
 }
 
-/// Calibrates every output. One with fewer positives than folds borrows the curve of the rarer
-/// classes together; where there is none to borrow, its prior has to do.
-pub(super) fn calibrate_outputs(
-    held_out: &[HeldOutScores],
-    kind: CalibratorKind,
-    fold_count: usize,
-) -> Result<Vec<CalibratedOutput>, FitError> {
-    let is_rare = |scores: &HeldOutScores| {
-        let positives = scores.positives();
-        positives.min(scores.len() - positives) < fold_count
-    };
-    let pool = if kind != CalibratorKind::None && held_out.len() > 1 && held_out.iter().any(is_rare)
-    {
-        PooledCurve::fit(held_out)?
-    } else {
-        None
-    };
-    held_out
-        .par_iter()
-        .map(|scores| {
-            if kind != CalibratorKind::None && is_rare(scores) {
-                return Ok(rare(scores, pool.as_ref()));
+impl CalibrationData<'_> {
+    /// Calibrates all outputs on their scores of documents that were not learned from.
+    pub(super) fn calibrate(&self, out_of_fold: Vec<Vec<f64>>) -> Result<Calibrated, FitError> {
+        let kind = self.settings.multiclass;
+        match (self.labels.task, kind) {
+            (_, MulticlassKind::OneVsRest) | (Task::MultiLabel, MulticlassKind::Auto) => {
+                let (outputs, forecasts) = self.one_by_one(out_of_fold)?;
+                return Ok(Calibrated {
+                    outputs,
+                    joint: None,
+                    multiclass: None,
+                    forecasts,
+                });
             }
-            let choice = kind.choose(scores)?;
-            Ok(CalibratedOutput {
-                calibrator: choice.calibrator,
-                kind: choice.chosen,
-                note: CalibrationNote::Own,
-                tried: choice.tried,
-                forecasts: choice.cross_validated,
-            })
+            (Task::MultiLabel, _) => {
+                return Err(FitError::BadSetting {
+                    setting: "calibration of many classes",
+                    requirement: "one_vs_rest or auto where documents may have several labels",
+                    value: kind.name().into(),
+                });
+            }
+            (Task::SingleLabel, _) => {}
+        }
+        let held_out = self.class_scores(&out_of_fold)?;
+        let mut outputs = Vec::new();
+        let contest = kind.choose_beside(&held_out, || {
+            let (calibrated, forecasts) = self.one_by_one(out_of_fold)?;
+            outputs = calibrated;
+            Ok(forecasts)
+        })?;
+        if contest.calibrator.is_some() {
+            outputs.clear();
+        }
+        let tried = contest.tried.into_iter();
+        Ok(Calibrated {
+            outputs,
+            joint: contest.calibrator,
+            multiclass: Some(MulticlassSummary {
+                chosen: contest.chosen,
+                tried: tried
+                    .map(|(kind, log_loss)| TriedMulticlass { kind, log_loss })
+                    .collect(),
+            }),
+            forecasts: contest.forecasts,
         })
-        .collect()
+    }
+
+    /// Each output on its own, then combined.
+    fn one_by_one(
+        &self,
+        out_of_fold: Vec<Vec<f64>>,
+    ) -> Result<(Vec<CalibratedClass>, Vec<Probability>), FitError> {
+        let held_out = out_of_fold
+            .into_iter()
+            .enumerate()
+            .map(|(output, scores)| {
+                let class = self.labels.class_of_output(output);
+                let membership = self.labels.membership(class);
+                HeldOutScores::from_cross_fit(scores, membership, self.weights.to_vec(), self.folds)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let outputs = calibrate_each(&held_out, self.settings.calibrator, self.settings.folds)?;
+        let class_count = self.labels.class_count;
+        let even = Probability::from_log_odds(0.0);
+        let mut forecasts = vec![even; self.weights.len() * class_count];
+        let (mut row_outputs, mut room) = (Vec::new(), Vec::new());
+        for (row, classes) in forecasts.chunks_exact_mut(class_count).enumerate() {
+            row_outputs.clear();
+            row_outputs.extend(outputs.iter().map(|output| output.forecasts[row]));
+            combine(self.labels.task, &row_outputs, classes, &mut room);
+        }
+        Ok((outputs, forecasts))
+    }
+
+    fn class_scores(&self, out_of_fold: &[Vec<f64>]) -> Result<HeldOutClassScores, FitError> {
+        let class_count = self.labels.class_count;
+        let mut scores = vec![0.0; self.weights.len() * class_count];
+        let mut outputs = Vec::new();
+        for (row, classes) in scores.chunks_exact_mut(class_count).enumerate() {
+            outputs.clear();
+            outputs.extend(out_of_fold.iter().map(|scores| scores[row]));
+            joint_scores_into(self.link, &outputs, classes);
+        }
+        let of_row = self.labels.of_row.iter();
+        let labels = of_row.map(|classes| classes.first().copied().unwrap_or(0));
+        HeldOutClassScores::from_cross_fit(
+            scores,
+            class_count,
+            labels.collect(),
+            self.weights.to_vec(),
+            self.folds,
+        )
+    }
 }
 
-fn rare(scores: &HeldOutScores, pool: Option<&PooledCurve>) -> CalibratedOutput {
-    let prior = scores.ln_prior_odds();
-    let (curve, note) = match pool {
-        Some(pool) => (pool.for_class(prior), CalibrationNote::Pooled),
-        None => (
-            PlattCalibrator {
-                slope: 0.0,
-                intercept: prior,
-            },
-            CalibrationNote::PriorOnly,
-        ),
-    };
-    let calibrator = SavedCalibrator::Platt(curve);
-    let forecasts = scores
-        .scores()
-        .iter()
-        .map(|&score| calibrator.probability(score))
-        .collect();
-    CalibratedOutput {
-        calibrator,
-        kind: CalibratorKind::Platt,
-        note,
-        tried: Vec::new(),
-        forecasts,
+/// One score a class, for a calibrator of all classes together, from one an output. Log-odds against
+/// the rest become log-probabilities, whose differences are the log-odds of one class against another.
+pub(super) fn joint_scores_into(link: Link, outputs: &[f64], classes: &mut [f64]) {
+    match link {
+        Link::Independent => classes.copy_from_slice(outputs),
+        Link::Mirror => {
+            classes[0] = -outputs[0];
+            classes[1] = outputs[0];
+        }
+        Link::AgainstRest => {
+            for (class, log_odds) in classes.iter_mut().zip(outputs) {
+                *class = -softplus(-log_odds);
+            }
+        }
     }
 }
 
@@ -96,39 +159,7 @@ pub(super) fn combine(
             classes[0] = second.complement();
             classes[1] = second;
         }
-        (Task::SingleLabel, _) => {
-            room.clear();
-            room.extend(outputs.iter().map(|p| p.ln()));
-            let (weights, log_odds) = {
-                room.resize(2 * outputs.len(), 0.0);
-                room.split_at_mut(outputs.len())
-            };
-            log_odds_against_rest(weights, log_odds);
-            classes
-                .iter_mut()
-                .zip(log_odds)
-                .for_each(|(class, log_odds)| *class = Probability::from_log_odds(*log_odds));
-        }
+        (Task::SingleLabel, _) => normalise_into(outputs, classes, room),
         (Task::MultiLabel, _) => classes.copy_from_slice(outputs),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test] // 0.6 : 0.3 : 0.1 of one-against-rest probabilities 0.6, 0.3, 0.1 already sum to one.
-    fn exclusive_classes_are_brought_to_a_sum_of_one() {
-        let of = |p: f64| Probability::from_log_odds((p / (1.0 - p)).ln());
-        let mut classes = [of(0.5); 3];
-        combine(
-            Task::SingleLabel,
-            &[of(0.6), of(0.3), of(0.6)],
-            &mut classes,
-            &mut Vec::new(),
-        );
-        let values: Vec<f64> = classes.iter().map(|p| p.value()).collect();
-        assert!((values[0] - 0.4).abs() < 1e-12 && (values[1] - 0.2).abs() < 1e-12);
-        assert!((values.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 }

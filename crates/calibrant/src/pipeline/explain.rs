@@ -26,6 +26,9 @@ use crate::scorers::Link;
 /// classes the score is a log-odds against the others together; there `v_t` is the class's weight
 /// minus the others' mean weight by their share of the rest, and `s₀` takes up the remainder
 /// (the entropy of those shares), so that the sum stays exact.
+///
+/// Where all classes have a calibrator together, `L` depends on all outputs and a term gets its share
+/// through each of them, by the same integral; nothing is left to be brought to a sum of one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     /// The class that is explained.
@@ -96,32 +99,51 @@ impl Model {
             .map(|(column, value)| (column, value, sign * value * weight(column)))
             .collect();
         let score = sign * self.scorer.output_scores(row)[output];
-        let calibrated = |score: f64| {
-            let calibrator = &self.calibrators[output];
-            sign * calibrator.probability(sign * score).log_odds()
-        };
         let moved: f64 = contributions
             .iter()
             .map(|&(_, _, contribution)| contribution)
             .sum();
-        let base = calibrated(score - moved);
-        let total = calibrated(score);
-        let slope = if moved.abs() > 1e-12 {
-            (total - base) / moved
-        } else {
-            0.0
+        let (base, total, log_odds_of) = match &self.calibrators.joint {
+            None => {
+                let calibrated = |score: f64| {
+                    let calibrator = &self.calibrators.of_outputs[output];
+                    sign * calibrator.probability(sign * score).log_odds()
+                };
+                let (base, total) = (calibrated(score - moved), calibrated(score));
+                let still = moved.abs() <= 1e-12;
+                let slope = if still { 0.0 } else { (total - base) / moved };
+                let shares: Vec<f64> = contributions
+                    .iter()
+                    .map(|&(_, _, contribution)| slope * contribution)
+                    .collect();
+                (if still { total } else { base }, total, shares)
+            }
+            Some(joint) => {
+                let path = self.path_slopes(joint, class, self.scorer.biases(), &outputs);
+                let shares: Vec<f64> = contributions
+                    .iter()
+                    .map(|&(column, value, _)| {
+                        let slopes = path.slopes.iter().enumerate();
+                        let weights = slopes
+                            .map(|(output, slope)| slope * self.scorer.weight(column, output));
+                        value * weights.sum::<f64>()
+                    })
+                    .collect();
+                (path.base, path.total, shares)
+            }
         };
 
         let mut terms: Vec<TermContribution> = contributions
             .into_iter()
-            .map(|(column, value, contribution)| {
+            .zip(log_odds_of)
+            .map(|((column, value, contribution), log_odds)| {
                 let (term, count) = names.get(&(column as u32)).cloned().unwrap_or_default();
                 TermContribution {
                     term,
                     count,
                     value,
                     score: contribution,
-                    log_odds: slope * contribution,
+                    log_odds,
                 }
             })
             .collect();
@@ -137,7 +159,7 @@ impl Model {
             log_odds: classes[class].log_odds(),
             score,
             calibrated_log_odds: total,
-            base_log_odds: if moved.abs() > 1e-12 { base } else { total },
+            base_log_odds: base,
             terms,
             unknown_terms,
         }

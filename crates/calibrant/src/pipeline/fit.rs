@@ -3,17 +3,18 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::calibrate_classes::{calibrate_outputs, combine};
+use super::calibrate_classes::CalibrationData;
 use super::extractor::FeatureExtractor;
 use super::fit_scorer::Training;
+use super::model::Calibrators;
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
 use super::training_corpus::PreparedCorpus;
 use super::{ClassWeights, Classifier, FitSettings, Model, TrainingCorpus};
-use crate::calibration::{HeldOutScores, SavedCalibrator};
+use crate::calibration::{CalibrationNote, CalibratorKind, SavedCalibrator};
 use crate::corpus::{Fields, Folds};
 use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::multiclass::{ClassFactors, ClassLabels};
-use crate::{FitError, Probability, Progress, Task};
+use crate::{FitError, Progress, Task};
 
 /// Learns a scorer from all documents and calibrates it on scores of documents it had not seen.
 ///
@@ -55,52 +56,41 @@ pub fn fit(
     let mut fit = training.fit(arranged.counts, arranged.vocabulary)?;
 
     progress.begin("calibrating", None);
-    let held_out = std::mem::take(&mut fit.out_of_fold)
-        .into_iter()
-        .enumerate()
-        .map(|(output, scores)| {
-            let membership = labels.membership(labels.class_of_output(output));
-            HeldOutScores::from_cross_fit(scores, membership, weights.clone(), &folds)
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    let outputs = calibrate_outputs(&held_out, settings.calibrator, settings.folds)?;
-
-    let mut probabilities =
-        vec![Probability::from_log_odds(0.0); weights.len() * labels.class_count];
-    let mut room = Vec::new();
-    let mut row_outputs = Vec::new();
-    for (row, classes) in probabilities
-        .chunks_exact_mut(labels.class_count)
-        .enumerate()
-    {
-        row_outputs.clear();
-        row_outputs.extend(outputs.iter().map(|output| output.forecasts[row]));
-        combine(labels.task, &row_outputs, classes, &mut room);
-    }
+    let calibration = CalibrationData {
+        settings: &settings,
+        labels: &labels,
+        weights: &weights,
+        folds: &folds,
+        link: fit.scorer.link(),
+    };
+    let calibrated = calibration.calibrate(std::mem::take(&mut fit.out_of_fold))?;
+    let outputs = calibrated.outputs;
     let members = labels.members();
     let forecasts = Forecasts {
         task: labels.task,
         class_names,
-        probabilities,
+        probabilities: calibrated.forecasts,
         labels: labels.of_row.clone(),
         weights: Some(weights),
     };
     let evaluation = evaluate_without_chance(&forecasts)?;
     let weights = forecasts.weights.as_deref().unwrap_or_default();
+    let unequal = UnequalWeights::of(weights);
     let class_names = forecasts.class_names;
     let classes = class_names
         .iter()
         .enumerate()
         .map(|(class, label)| {
             // Two exclusive classes share an output.
-            let output = class.min(outputs.len() - 1);
+            let output = class.min(labels.output_count() - 1);
+            let own = outputs.get(output);
             ClassSummary {
                 label: label.clone(),
                 positives: members[class].len(),
-                prior: weighted_share(&members[class], weights),
-                calibrator: outputs[output].kind,
-                calibration: outputs[output].note,
-                tried: outputs[output].tried.clone(),
+                prior: unequal.map(|unequal| unequal.share(&members[class], weights)),
+                calibrator: own.map_or(CalibratorKind::None, |own| own.kind),
+                calibration: own.map_or(CalibrationNote::Joint, |own| own.note),
+                tried: own.map(|own| own.tried.clone()).unwrap_or_default(),
                 convergence: fit.convergence.get(output).copied(),
             }
         })
@@ -112,6 +102,7 @@ pub fn fit(
         features: fit.weighting.document_frequencies().len(),
         folds: settings.folds,
         classes,
+        multiclass: calibrated.multiclass,
         held_out: HeldOutMeasures::from(&evaluation),
         calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
@@ -128,26 +119,43 @@ pub fn fit(
         .collect();
     check_survives(&summary)?;
     check_survives(&calibrators)?;
+    check_survives(&calibrated.joint)?;
     Ok(Model::new(
         settings,
         fields,
         extractor,
         fit.scorer,
-        calibrators,
+        Calibrators {
+            of_outputs: calibrators,
+            joint: calibrated.joint,
+        },
         summary,
     ))
 }
 
-/// The share of the weight that these rows have, if weights differ at all.
-fn weighted_share(members: &[u32], weights: &[f64]) -> Option<f64> {
-    let differ = weights.windows(2).any(|pair| pair[0] != pair[1]);
-    differ.then(|| {
-        let largest = weights.iter().copied().fold(0.0, f64::max);
-        let scaled = |weight: f64| weight / largest;
-        let total: f64 = weights.iter().map(|&weight| scaled(weight)).sum();
-        let own = members.iter().map(|&row| scaled(weights[row as usize]));
-        own.sum::<f64>() / total
-    })
+/// Totals of weights that are not all alike.
+#[derive(Clone, Copy)]
+struct UnequalWeights {
+    largest: f64,
+    /// In units of the largest, so that it cannot overflow.
+    total: f64,
+}
+
+impl UnequalWeights {
+    fn of(weights: &[f64]) -> Option<Self> {
+        let differ = weights.windows(2).any(|pair| pair[0] != pair[1]);
+        differ.then(|| {
+            let largest = weights.iter().copied().fold(0.0, f64::max);
+            let total = weights.iter().map(|weight| weight / largest).sum();
+            Self { largest, total }
+        })
+    }
+
+    /// The share of the weight that these rows have.
+    fn share(&self, rows: &[u32], weights: &[f64]) -> f64 {
+        let own = rows.iter().map(|&row| weights[row as usize] / self.largest);
+        own.sum::<f64>() / self.total
+    }
 }
 
 /// JSON has no infinities: what holds one is better refused now than when it is opened.

@@ -3,6 +3,7 @@
 mod calibrate_classes;
 mod calibrator_file;
 mod explain;
+mod explain_joint;
 mod extractor;
 mod fit;
 mod fit_scorer;
@@ -14,6 +15,7 @@ mod settings;
 mod summary;
 mod training_corpus;
 
+pub use crate::calibration::CalibrationNote;
 pub use calibrator_file::{CALIBRATOR_VERSION, CalibratorFileError};
 pub use explain::{Explanation, TermContribution};
 pub use extractor::{ExtractorBuffers, FeatureExtractor};
@@ -25,5 +27,7 @@ pub use score_calibrator::{
     ScoreSummary, ScoreTable, TriedMethod,
 };
 pub use settings::{ClassWeights, Classifier, FitSettings};
-pub use summary::{CalibrationNote, ClassSummary, HeldOutMeasures, TrainingSummary};
+pub use summary::{
+    ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedMulticlass,
+};
 pub use training_corpus::{CountedBatch, TrainingCorpus};

@@ -1,9 +1,9 @@
 //! The whole path from text to probabilities as one value.
 
-use super::calibrate_classes::combine;
+use super::calibrate_classes::{combine, joint_scores_into};
 use super::extractor::{ExtractorBuffers, FeatureExtractor};
 use super::{ClassSummary, FitSettings, TrainingSummary};
-use crate::calibration::{Calibrator, SavedCalibrator};
+use crate::calibration::{Calibrator, ClassRoom, SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::{Content, Fields};
 use crate::scorers::LinearClassScorer;
 use crate::{Probability, Task};
@@ -15,8 +15,16 @@ pub struct Model {
     pub(super) fields: Fields,
     pub(super) extractor: FeatureExtractor,
     pub(super) scorer: LinearClassScorer,
-    pub(super) calibrators: Vec<SavedCalibrator>,
+    pub(super) calibrators: Calibrators,
     pub(super) summary: TrainingSummary,
+}
+
+/// Scores to probabilities: output by output, or all classes together.
+#[derive(Debug, Clone)]
+pub(super) struct Calibrators {
+    /// One an output; none where there is a joint one.
+    pub(super) of_outputs: Vec<SavedCalibrator>,
+    pub(super) joint: Option<SavedMulticlassCalibrator>,
 }
 
 /// Room for one prediction, reused from one document to the next.
@@ -25,6 +33,7 @@ pub struct PredictBuffers {
     pub(super) extractor: ExtractorBuffers,
     outputs: Vec<Probability>,
     room: Vec<f64>,
+    classes: ClassRoom,
 }
 
 impl Model {
@@ -33,7 +42,7 @@ impl Model {
         fields: Fields,
         extractor: FeatureExtractor,
         scorer: LinearClassScorer,
-        calibrators: Vec<SavedCalibrator>,
+        calibrators: Calibrators,
         summary: TrainingSummary,
     ) -> Self {
         Self {
@@ -71,9 +80,14 @@ impl Model {
         &self.scorer
     }
 
-    /// Scores to probabilities, one an output.
+    /// Scores to probabilities, one an output; none where all classes have a calibrator together.
     pub fn calibrators(&self) -> &[SavedCalibrator] {
-        &self.calibrators
+        &self.calibrators.of_outputs
+    }
+
+    /// The calibrator of all classes together, where there is one.
+    pub fn class_calibrator(&self) -> Option<&SavedMulticlassCalibrator> {
+        self.calibrators.joint.as_ref()
     }
 
     /// One label a document or several.
@@ -136,9 +150,16 @@ impl Model {
         assert_eq!(classes.len(), self.class_count());
         let row = self.extractor.row(content, &mut buffers.extractor);
         let scores = self.scorer.output_scores(row);
+        if let Some(joint) = &self.calibrators.joint {
+            buffers.room.resize(classes.len(), 0.0);
+            joint_scores_into(self.scorer.link(), &scores, &mut buffers.room);
+            joint.probabilities_into(&buffers.room, &mut buffers.classes, classes);
+            return;
+        }
         buffers.outputs.clear();
         buffers.outputs.extend(
             self.calibrators
+                .of_outputs
                 .iter()
                 .zip(&scores)
                 .map(|(calibrator, &score)| calibrator.probability(score)),

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! metadata   calibrant = JSON {version, checksum, model: {settings, fields, calibrators, summary, …}}
+//!            class_calibrator: all classes together, in place of calibrators
 //! tensors    vocabulary.bytes U8, vocabulary.ends U32     absent with hashed features
 //!            document_frequencies U32
 //!            weights F32 or F64 [features, outputs], biases F64 [outputs]
@@ -22,9 +23,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::extractor::FeatureExtractor;
+use super::model::Calibrators;
 use super::{FitSettings, Model, TrainingSummary};
 use crate::Task;
-use crate::calibration::SavedCalibrator;
+use crate::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::Fields;
 use crate::features::{FittedWeighting, Vocabulary};
 use crate::scorers::{ClassScorer, LinearClassScorer, Link, Storage, WeightMatrix};
@@ -101,6 +103,8 @@ struct Description {
     fields: Fields,
     link: Link,
     calibrators: Vec<SavedCalibrator>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    class_calibrator: Option<SavedMulticlassCalibrator>,
     document_count: u64,
     total_length: f64,
     summary: TrainingSummary,
@@ -137,7 +141,8 @@ impl Model {
             settings: self.settings.clone(),
             fields: self.fields.clone(),
             link: self.scorer.link(),
-            calibrators: self.calibrators.clone(),
+            calibrators: self.calibrators.of_outputs.clone(),
+            class_calibrator: self.calibrators.joint.clone(),
             document_count,
             total_length,
             summary: self.summary.clone(),
@@ -303,6 +308,7 @@ impl Model {
             fields,
             link,
             calibrators,
+            class_calibrator,
             document_count,
             total_length,
             summary,
@@ -330,15 +336,27 @@ impl Model {
         );
         let biases = reader.vector::<f64>("biases", Dtype::F64)?;
         let scorer = LinearClassScorer::new(reader.weights()?, biases, link)?;
+        let calibrated = match &class_calibrator {
+            None => calibrators.len() == scorer.output_count(),
+            Some(joint) => {
+                calibrators.is_empty()
+                    && joint.class_count() == scorer.class_count()
+                    && summary.task == Task::SingleLabel
+            }
+        };
         let fits = scorer.feature_count() == weighting.document_frequencies().len()
             && scorer.class_count() == summary.classes.len()
-            && calibrators.len() == scorer.output_count()
+            && calibrated
             && (link != Link::Mirror || summary.task == Task::SingleLabel);
         let extractor = FeatureExtractor {
             analyzer,
             space: settings.column_space(),
             vocabulary,
             weighting,
+        };
+        let calibrators = Calibrators {
+            of_outputs: calibrators,
+            joint: class_calibrator,
         };
         fits.then(|| Self::new(settings, fields, extractor, scorer, calibrators, summary))
     }

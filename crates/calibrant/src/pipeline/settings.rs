@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::calibration::CalibratorKind;
+use crate::calibration::{CalibratorKind, MulticlassKind};
 use crate::features::{
     ColumnSpace, DocumentFrequencyLimits, Selection, Weighting, WeightingSettings,
 };
@@ -123,6 +123,8 @@ pub struct FitSettings {
     pub class_weights: ClassWeights,
     /// The calibration method.
     pub calibrator: CalibratorKind,
+    /// How the classes of documents with one label come to probabilities together.
+    pub multiclass: MulticlassKind,
     /// Folds of the cross-fitting that calibration rests on.
     pub folds: usize,
     /// Only these classes; all that occur if absent.
@@ -144,6 +146,7 @@ impl Default for FitSettings {
             classifier: Classifier::default(),
             class_weights: ClassWeights::default(),
             calibrator: CalibratorKind::Auto,
+            multiclass: MulticlassKind::OneVsRest,
             folds: 5,
             classes: None,
             task: None,

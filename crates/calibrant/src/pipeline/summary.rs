@@ -3,21 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Task;
-use crate::calibration::{CalibratorKind, Tried};
+use crate::calibration::{CalibrationNote, CalibratorKind, MulticlassKind, Tried};
 use crate::evaluation::{Evaluation, LossUnit};
 use crate::solvers::Convergence;
-
-/// Where a class's calibrator comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CalibrationNote {
-    /// Fitted to the class's own held-out scores.
-    Own,
-    /// The class has fewer positives than folds: borrowed from the rarer classes together.
-    Pooled,
-    /// Too few positives and nothing to borrow: the class's share, whatever the score.
-    PriorOnly,
-}
 
 /// One class of the training documents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,7 +17,7 @@ pub struct ClassSummary {
     /// Its share of the documents' weight; absent where all weigh alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<f64>,
-    /// Its calibration method.
+    /// Its calibration method; none of its own where all classes have a calibrator together.
     pub calibrator: CalibratorKind,
     /// Where the calibrator comes from.
     pub calibration: CalibrationNote,
@@ -73,6 +61,26 @@ impl From<&Evaluation> for HeldOutMeasures {
     }
 }
 
+/// How all classes together were calibrated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MulticlassSummary {
+    /// The way.
+    pub chosen: MulticlassKind,
+    /// Every way that was tried with its cross-validated log loss.
+    pub tried: Vec<TriedMulticlass>,
+}
+
+/// A way for many classes and how well it forecast.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TriedMulticlass {
+    /// The way.
+    pub kind: MulticlassKind,
+    /// Its cross-validated log loss, in nats a document.
+    pub log_loss: f64,
+}
+
 /// What the training was like.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainingSummary {
@@ -88,6 +96,9 @@ pub struct TrainingSummary {
     pub folds: usize,
     /// Every class.
     pub classes: Vec<ClassSummary>,
+    /// How all classes together were calibrated; absent where each was on its own from the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multiclass: Option<MulticlassSummary>,
     /// What to expect on documents like these.
     pub held_out: HeldOutMeasures,
     /// The version of calibrant that fitted the model.
@@ -104,8 +115,9 @@ impl TrainingSummary {
 
     /// Classes whose calibrator is not their own.
     pub fn borrowed(&self) -> impl Iterator<Item = &ClassSummary> {
+        use CalibrationNote::{Pooled, PriorOnly};
         self.classes
             .iter()
-            .filter(|class| class.calibration != CalibrationNote::Own)
+            .filter(|class| matches!(class.calibration, Pooled | PriorOnly))
     }
 }

@@ -4,6 +4,7 @@ mod dual_descent;
 mod hinge_loss;
 mod logistic_loss;
 mod newton_logistic;
+mod newton_softmax;
 mod parts;
 mod pool_adjacent_violators;
 
@@ -14,5 +15,7 @@ pub use dual_descent::{
 pub use hinge_loss::{HingeLoss, HingeLossDual};
 pub use logistic_loss::LogisticLossDual;
 pub use newton_logistic::newton_logistic;
+pub(crate) use newton_softmax::Factor;
+pub use newton_softmax::{QuadraticPenalty, SoftmaxRows, SoftmaxSolution, newton_softmax};
 pub use parts::sum_in_parts;
 pub use pool_adjacent_violators::{Pool, pool_adjacent_violators};

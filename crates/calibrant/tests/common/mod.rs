@@ -1,7 +1,7 @@
 //! What the tests of the pipeline share: small corpora and every way to learn from them.
 #![allow(dead_code)] // Each test binary uses its own part.
 
-use calibrant::calibration::CalibratorKind;
+use calibrant::calibration::{CalibratorKind, MulticlassKind};
 use calibrant::corpus::{Content, Document, Fields};
 use calibrant::features::{
     DocumentFrequencyLimits, Selection, SelectionMeasure, SelectionScope, Weighting,
@@ -210,6 +210,13 @@ pub(crate) fn setups() -> Vec<(&'static str, FitSettings)> {
             ..plain(3)
         };
         setups.push(("calibrator", settings));
+    }
+    for learner in [0, 3] {
+        let settings = FitSettings {
+            multiclass: MulticlassKind::Auto,
+            ..plain(learner)
+        };
+        setups.push(("classes together", settings));
     }
     setups
 }

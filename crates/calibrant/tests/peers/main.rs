@@ -12,4 +12,5 @@ mod naive_bayes;
 mod parquet;
 mod platt;
 mod python;
+mod temperature;
 mod weighting;

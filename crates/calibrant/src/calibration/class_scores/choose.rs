@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::held_out::Part;
 use super::one_vs_rest::{CalibratedClass, calibrate_each, normalise_into};
 use super::{
-    ClassRoom, HeldOutClassScores, OneVsRestCalibrator, SavedMulticlassCalibrator, Temperature,
+    ClassRoom, Dirichlet, HeldOutClassScores, OneVsRestCalibrator, PairwiseCoupling,
+    SavedMulticlassCalibrator as Saved, Temperature, VectorScaling,
 };
 use crate::calibration::CalibratorKind;
 use crate::calibration::auto::surely_better;
@@ -22,11 +23,23 @@ pub enum MulticlassKind {
     OneVsRest,
     /// One factor for all scores.
     Temperature,
+    /// A slope and an intercept for each class.
+    Vector,
+    /// A matrix over log-probabilities.
+    Dirichlet,
+    /// A curve for each pair of classes.
+    Coupling,
 }
 
 impl MulticlassKind {
     /// The ways that [`MulticlassKind::Auto`] chooses from, the simplest first.
-    pub const CANDIDATES: [Self; 2] = [Self::Temperature, Self::OneVsRest];
+    pub const CANDIDATES: [Self; 5] = [
+        Self::Temperature,
+        Self::OneVsRest,
+        Self::Vector,
+        Self::Coupling,
+        Self::Dirichlet,
+    ];
 
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -34,6 +47,9 @@ impl MulticlassKind {
             Self::Auto => "auto",
             Self::OneVsRest => "one_vs_rest",
             Self::Temperature => "temperature",
+            Self::Vector => "vector",
+            Self::Dirichlet => "dirichlet",
+            Self::Coupling => "coupling",
         }
     }
 
@@ -57,9 +73,9 @@ impl MulticlassKind {
         let calibrator = match contest.calibrator {
             Some(calibrator) => calibrator,
             None => {
-                let calibrators = classes.iter().map(|class| class.calibrator.clone());
+                let calibrators = classes.into_iter().map(|class| class.calibrator);
                 let calibrator = OneVsRestCalibrator::new(calibrators.collect());
-                SavedMulticlassCalibrator::OneVsRest(calibrator.ok_or(FitError::NoDocuments)?)
+                Saved::OneVsRest(calibrator.ok_or(FitError::NoDocuments)?)
             }
         };
         Ok(MulticlassChoice {
@@ -147,15 +163,20 @@ impl MulticlassKind {
     }
 
     /// Whether there are enough examples for the way to be worth a try.
-    fn suits(self, _held_out: &HeldOutClassScores) -> bool {
-        true
+    fn suits(self, held_out: &HeldOutClassScores) -> bool {
+        let classes = held_out.class_count();
+        match self {
+            Self::Dirichlet => held_out.len() / 10 >= classes * classes,
+            Self::Coupling => classes <= 100,
+            _ => true,
+        }
     }
 
     /// Fits a joint way to all examples, and to all but each fold to forecast that.
     fn cross_validate(
         self,
         held_out: &HeldOutClassScores,
-    ) -> Result<(Option<SavedMulticlassCalibrator>, Vec<Probability>), FitError> {
+    ) -> Result<(Option<Saved>, Vec<Probability>), FitError> {
         let whole = self.fit_joint(&held_out.whole(), None)?;
         let class_count = held_out.class_count();
         let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.scores().len()];
@@ -172,14 +193,23 @@ impl MulticlassKind {
     }
 
     /// Fits a way that looks at all classes together, from a calibrator that is near if there is one.
-    fn fit_joint(
-        self,
-        part: &Part<'_>,
-        _start: Option<&SavedMulticlassCalibrator>,
-    ) -> Result<SavedMulticlassCalibrator, FitError> {
-        Ok(match self {
-            Self::Temperature | Self::Auto | Self::OneVsRest => {
-                SavedMulticlassCalibrator::Temperature(Temperature.fit_part(part)?)
+    fn fit_joint(self, part: &Part<'_>, start: Option<&Saved>) -> Result<Saved, FitError> {
+        Ok(match (self, start) {
+            (Self::Vector, Some(Saved::Vector(start))) => {
+                Saved::Vector(VectorScaling.fit_part(part, Some(start))?)
+            }
+            (Self::Vector, _) => Saved::Vector(VectorScaling.fit_part(part, None)?),
+            (Self::Dirichlet, Some(Saved::Dirichlet(start))) => {
+                Saved::Dirichlet(Dirichlet.fit_part(part, Some(start))?)
+            }
+            (Self::Dirichlet, _) => Saved::Dirichlet(Dirichlet.fit_part(part, None)?),
+            (Self::Coupling, Some(Saved::Coupling(start))) => {
+                Saved::Coupling(PairwiseCoupling.fit_part(part, Some(start))?)
+            }
+            (Self::Coupling, _) => Saved::Coupling(PairwiseCoupling.fit_part(part, None)?),
+            // One against the rest is not a joint way and is handled before.
+            (Self::Temperature | Self::Auto | Self::OneVsRest, _) => {
+                Saved::Temperature(Temperature.fit_part(part)?)
             }
         })
     }
@@ -220,7 +250,7 @@ fn put_back(rows: &[Probability], order: &[u32], class_count: usize) -> Vec<Prob
 pub(crate) struct Contest {
     pub(crate) chosen: MulticlassKind,
     /// `None` where one against the rest was chosen.
-    pub(crate) calibrator: Option<SavedMulticlassCalibrator>,
+    pub(crate) calibrator: Option<Saved>,
     pub(crate) tried: Vec<(MulticlassKind, f64)>,
     pub(crate) forecasts: Vec<Probability>,
 }
@@ -231,7 +261,7 @@ pub struct MulticlassChoice {
     /// The way.
     pub chosen: MulticlassKind,
     /// The fitted calibrator.
-    pub calibrator: SavedMulticlassCalibrator,
+    pub calibrator: Saved,
     /// All candidates with their cross-validated log losses, in nats an example.
     pub tried: Vec<(MulticlassKind, f64)>,
     /// For each example, class after class, what a calibrator fitted to the other folds says of it.

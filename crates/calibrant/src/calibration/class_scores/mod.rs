@@ -4,14 +4,24 @@
 //! exactly one class is right.
 
 mod choose;
+mod coupling;
+mod dirichlet;
 mod held_out;
 mod one_vs_rest;
+mod shrinkage;
 mod temperature;
+mod vector;
+
+#[cfg(test)]
+mod tests;
 
 pub use choose::{MulticlassChoice, MulticlassKind};
+pub use coupling::{CouplingCalibrator, PairwiseCoupling, couple};
+pub use dirichlet::{Dirichlet, DirichletCalibrator};
 pub use held_out::HeldOutClassScores;
 pub use one_vs_rest::{CalibratedClass, CalibrationNote, OneVsRestCalibrator};
 pub use temperature::{Temperature, TemperatureCalibrator};
+pub use vector::{VectorCalibrator, VectorScaling};
 
 pub(crate) use one_vs_rest::{calibrate_each, normalise_into};
 
@@ -28,6 +38,12 @@ pub enum SavedMulticlassCalibrator {
     OneVsRest(OneVsRestCalibrator),
     /// One factor for all scores.
     Temperature(TemperatureCalibrator),
+    /// A slope and an intercept for each class.
+    Vector(VectorCalibrator),
+    /// A curve for each pair of classes.
+    Coupling(CouplingCalibrator),
+    /// A matrix over log-probabilities.
+    Dirichlet(DirichletCalibrator),
 }
 
 impl SavedMulticlassCalibrator {
@@ -36,6 +52,9 @@ impl SavedMulticlassCalibrator {
         match self {
             Self::OneVsRest(_) => MulticlassKind::OneVsRest,
             Self::Temperature(_) => MulticlassKind::Temperature,
+            Self::Vector(_) => MulticlassKind::Vector,
+            Self::Coupling(_) => MulticlassKind::Coupling,
+            Self::Dirichlet(_) => MulticlassKind::Dirichlet,
         }
     }
 
@@ -44,6 +63,9 @@ impl SavedMulticlassCalibrator {
         match self {
             Self::OneVsRest(calibrator) => calibrator.calibrators().len(),
             Self::Temperature(calibrator) => calibrator.class_count(),
+            Self::Vector(calibrator) => calibrator.class_count(),
+            Self::Coupling(calibrator) => calibrator.class_count(),
+            Self::Dirichlet(calibrator) => calibrator.class_count(),
         }
     }
 
@@ -62,6 +84,9 @@ impl SavedMulticlassCalibrator {
         match self {
             Self::OneVsRest(calibrator) => calibrator.ln_weights_into(scores, room),
             Self::Temperature(calibrator) => calibrator.ln_weights_into(scores, room),
+            Self::Vector(calibrator) => calibrator.ln_weights_into(scores, room),
+            Self::Coupling(calibrator) => calibrator.ln_weights_into(scores, room),
+            Self::Dirichlet(calibrator) => calibrator.ln_weights_into(scores, room),
         }
         room.probabilities_into(out);
     }
@@ -71,18 +96,23 @@ impl SavedMulticlassCalibrator {
 #[derive(Debug, Clone, Default)]
 pub struct ClassRoom {
     /// Log-weights of the classes, up to a common summand.
-    pub(super) ln_weights: Vec<f64>,
+    ln_weights: Vec<f64>,
     log_odds: Vec<f64>,
+    /// Whatever a calibrator needs on the way.
+    more: Vec<f64>,
 }
 
 impl ClassRoom {
     /// Takes log-weights one by one; those out of all bounds are brought back.
-    pub(super) fn fill(&mut self, ln_weights: impl Iterator<Item = f64>) {
+    fn fill(&mut self, ln_weights: impl Iterator<Item = f64>) {
         self.ln_weights.clear();
         self.ln_weights.extend(ln_weights.map(bounded));
     }
 
     fn probabilities_into(&mut self, out: &mut [Probability]) {
+        // Log-weights far from zero would leave no digits for what sets them apart.
+        let top = self.ln_weights.iter().copied().fold(f64::MIN, f64::max);
+        self.ln_weights.iter_mut().for_each(|weight| *weight -= top);
         self.log_odds.resize(self.ln_weights.len(), 0.0);
         log_odds_against_rest(&self.ln_weights, &mut self.log_odds);
         for (probability, &log_odds) in out.iter_mut().zip(&self.log_odds) {
@@ -99,11 +129,11 @@ fn bounded(ln_weight: f64) -> f64 {
     ln_weight.clamp(-Probability::MAX_LOG_ODDS, Probability::MAX_LOG_ODDS)
 }
 
-/// A score from outside, made finite. Scores beyond `1e300` say no more than `1e300` does, and their
-/// differences must not overflow.
+/// A score from outside, brought to where arithmetic is safe: beyond `1e300` it says no more than
+/// `1e300` does and differences must not overflow, and below `1e-290` slopes would.
 #[inline]
 fn tame(score: f64) -> f64 {
-    if score.is_nan() {
+    if score.is_nan() || score.abs() < 1e-290 {
         return 0.0;
     }
     score.clamp(-1e300, 1e300)

@@ -1,0 +1,168 @@
+//! Every way to calibrate many classes at once, through the whole pipeline.
+
+mod common;
+
+use calibrant::FitError;
+use calibrant::calibration::MulticlassKind;
+use calibrant::corpus::Content;
+use calibrant::pipeline::{CalibrationNote, FitSettings, Model};
+use calibrant::scorers::NaiveBayesKind;
+use common::{
+    check_probabilities, documents, fit_batches, fitted, multi_label_documents, naive_bayes,
+    with_classifier,
+};
+
+const TOGETHER: [MulticlassKind; 4] = [
+    MulticlassKind::Temperature,
+    MulticlassKind::Vector,
+    MulticlassKind::Coupling,
+    MulticlassKind::Dirichlet,
+];
+
+fn settings(multiclass: MulticlassKind, bayes: bool) -> FitSettings {
+    let plain = if bayes {
+        with_classifier(naive_bayes(NaiveBayesKind::Multinomial))
+    } else {
+        FitSettings::default()
+    };
+    FitSettings {
+        multiclass,
+        ..plain
+    }
+}
+
+const TEXTS: [&str; 4] = ["w1 w2 w3 w4 w5", "w7 w7 w7 w8", "w0 w30 w31 unheard", ""];
+
+/// Base and terms add up to the log-odds of the very probability that is predicted.
+#[track_caller]
+fn check_explanations(model: &Model) {
+    for text in TEXTS {
+        let said = model.predict(text);
+        for (class, said) in said.iter().enumerate() {
+            let explanation = model.explain(&Content::Text(text.to_owned()), class);
+            let terms: f64 = explanation.terms.iter().map(|term| term.log_odds).sum();
+            let sum = explanation.base_log_odds + terms;
+            assert!((sum - said.log_odds()).abs() < 1e-6, "{sum} {said:?}");
+            assert!((explanation.calibrated_log_odds - said.log_odds()).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn every_way_predicts_explains_and_survives_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    for class_count in [2, 4] {
+        let documents = documents(240, class_count, 80, 3);
+        for kind in TOGETHER {
+            for bayes in [false, true] {
+                let model = fitted(&documents, &settings(kind, bayes));
+                let joint = model.class_calibrator().unwrap();
+                assert_eq!(joint.kind(), kind);
+                assert!(model.calibrators().is_empty());
+                let summary = model.summary();
+                assert_eq!(summary.multiclass.as_ref().unwrap().chosen, kind);
+                assert!(
+                    summary
+                        .classes
+                        .iter()
+                        .all(|class| class.calibration == CalibrationNote::Joint)
+                );
+                assert_eq!(summary.borrowed().count(), 0);
+                // Better than knowing nothing.
+                let loss = summary.held_out.log_loss;
+                assert!(
+                    loss < 0.9 * (class_count as f64).ln(),
+                    "{}: {loss}",
+                    kind.name()
+                );
+                check_explanations(&model);
+                model.save(&path).unwrap();
+                let opened = Model::open(&path).unwrap();
+                for text in TEXTS {
+                    check_probabilities(&opened, text);
+                    assert_eq!(opened.predict(text), model.predict(text));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn auto_is_never_much_worse_than_one_against_the_rest() {
+    for bayes in [false, true] {
+        let documents = documents(400, 5, 120, 9);
+        let usual = fitted(&documents, &settings(MulticlassKind::OneVsRest, bayes));
+        assert_eq!(usual.summary().multiclass, None);
+        let auto = fitted(&documents, &settings(MulticlassKind::Auto, bayes));
+        let tried = &auto.summary().multiclass.as_ref().unwrap().tried;
+        assert_eq!(tried.len(), 5, "{tried:?}");
+        // The candidate is the model that would have been fitted without the choice.
+        let one_vs_rest = tried
+            .iter()
+            .find(|tried| tried.kind == MulticlassKind::OneVsRest)
+            .unwrap();
+        let known = usual.summary().held_out.log_loss;
+        assert!((one_vs_rest.log_loss - known).abs() < 1e-9);
+        assert!(auto.summary().held_out.log_loss < known + 0.02);
+        TEXTS
+            .iter()
+            .for_each(|text| check_probabilities(&auto, text));
+    }
+}
+
+#[test]
+fn where_auto_stays_with_one_against_the_rest_the_model_is_the_usual_one() {
+    // Two classes, whose one curve must bend: a factor through one half cannot follow.
+    let mut documents = documents(300, 2, 40, 5);
+    documents.retain(|document| document.labels[0] == "class 0" || document.line % 2 == 1);
+    let auto = fitted(&documents, &settings(MulticlassKind::Auto, true));
+    let usual = fitted(&documents, &settings(MulticlassKind::OneVsRest, true));
+    if auto.class_calibrator().is_none() {
+        assert_eq!(auto.calibrators(), usual.calibrators());
+        assert_eq!(auto.predict(TEXTS[0]), usual.predict(TEXTS[0]));
+    } else {
+        assert!(auto.calibrators().is_empty());
+    }
+}
+
+#[test]
+fn documents_with_several_labels_have_no_classes_together() {
+    let documents = multi_label_documents(100, 3, 2);
+    for kind in TOGETHER {
+        let outcome = fit_batches(&documents, &settings(kind, false), 50);
+        let refused = matches!(outcome, Err(FitError::BadSetting { .. }));
+        assert!(refused, "{}", kind.name());
+    }
+    let auto = fitted(&documents, &settings(MulticlassKind::Auto, false));
+    let usual = fitted(&documents, &settings(MulticlassKind::OneVsRest, false));
+    assert_eq!(auto.predict(TEXTS[1]), usual.predict(TEXTS[1]));
+}
+
+#[test]
+fn the_order_of_documents_changes_no_byte() {
+    let documents = documents(120, 3, 60, 4);
+    let mut reversed = documents.clone();
+    reversed.reverse();
+    for kind in TOGETHER.into_iter().chain([MulticlassKind::Auto]) {
+        let settings = settings(kind, false);
+        let one = fitted(&documents, &settings).to_bytes();
+        let other = fit_batches(&reversed, &settings, 17).unwrap().to_bytes();
+        assert!(one == other, "{}", kind.name());
+    }
+}
+
+#[test]
+fn a_class_with_a_single_document_is_no_obstacle() {
+    let mut documents = documents(90, 3, 40, 6);
+    documents.push(common::document("w1 w5 w9 lonely words", &["rare"]));
+    for kind in TOGETHER.into_iter().chain([MulticlassKind::Auto]) {
+        for bayes in [false, true] {
+            let model = fitted(&documents, &settings(kind, bayes));
+            assert_eq!(model.class_count(), 4);
+            TEXTS
+                .iter()
+                .for_each(|text| check_probabilities(&model, text));
+        }
+    }
+}
