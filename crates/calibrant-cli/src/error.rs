@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use calibrant::FitError;
 use calibrant::corpus::ReadError;
 use calibrant::evaluation::EvaluationError;
-use calibrant::pipeline::ModelFileError;
+use calibrant::pipeline::{CalibratorFileError, ModelFileError};
 
 #[derive(Debug)]
 pub(crate) struct CliError {
@@ -101,7 +101,32 @@ impl From<ModelFileError> for CliError {
             ModelFileError::UnknownVersion { .. } => {
                 Some("a newer calibrant wrote it: update this one")
             }
+            ModelFileError::IsCalibrator { .. } => Some(
+                "`calibrant calibrate --calibrator FILE --apply SCORES` gives scores their probabilities",
+            ),
             ModelFileError::NotAModel { .. } => Some("the model comes first, then the documents"),
+            _ => None,
+        };
+        Self {
+            hint: hint.map(str::to_owned),
+            ..Self::new(error.to_string())
+        }
+    }
+}
+
+impl From<CalibratorFileError> for CliError {
+    fn from(error: CalibratorFileError) -> Self {
+        let hint = match &error {
+            CalibratorFileError::NotFound { .. } => {
+                Some("`calibrant calibrate FILE --score FIELD -o CALIBRATOR` makes one")
+            }
+            CalibratorFileError::IsModel { .. } => {
+                Some("`calibrant predict MODEL FILE` gives texts their probabilities")
+            }
+            CalibratorFileError::UnknownVersion { .. } => {
+                Some("a newer calibrant wrote it: update this one")
+            }
+            CalibratorFileError::Damaged { .. } => Some("fetch or fit it again"),
             _ => None,
         };
         Self {

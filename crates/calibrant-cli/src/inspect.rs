@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 
 use calibrant::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use calibrant::corpus::Fields;
-use calibrant::pipeline::{FORMAT_VERSION, FitSettings, Model, TrainingSummary};
+use calibrant::pipeline::{
+    CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ModelFileError, ScoreCalibrator,
+    TrainingSummary,
+};
 use calibrant::scorers::Link;
 
 use crate::arguments::InspectArguments;
+use crate::calibrate::write_origin;
 use crate::error::CliError;
 use crate::fit::write_classes;
 use crate::output::stdout;
@@ -29,7 +34,10 @@ struct InspectReport<'a> {
 }
 
 pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
-    let model = Model::open(&arguments.model)?;
+    let model = match Model::open(&arguments.model) {
+        Err(ModelFileError::IsCalibrator { path }) => return calibrator(arguments, &path),
+        model => model?,
+    };
     let file_bytes = std::fs::metadata(&arguments.model)?.len();
     let terms = arguments
         .terms
@@ -92,6 +100,81 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
         writeln!(out, "\n{class}: {}", terms.join(", "))?;
     }
     Ok(out.flush()?)
+}
+
+#[derive(serde::Serialize)]
+struct CalibratorReport<'a> {
+    kind: &'static str,
+    format_version: u32,
+    file_bytes: u64,
+    #[serde(flatten)]
+    calibrator: &'a ScoreCalibrator,
+}
+
+/// Shows a calibrator of scores.
+fn calibrator(arguments: &InspectArguments, path: &Path) -> Result<(), CliError> {
+    let calibrator = ScoreCalibrator::open(path)?;
+    if arguments.terms.is_some() {
+        return Err(
+            CliError::new("a calibrator of scores knows no terms").hint("leave out --terms")
+        );
+    }
+    let file_bytes = std::fs::metadata(path)?.len();
+    let mut out = stdout();
+    if arguments.json {
+        let report = CalibratorReport {
+            kind: "calibrator",
+            format_version: CALIBRATOR_VERSION,
+            file_bytes,
+            calibrator: &calibrator,
+        };
+        serde_json::to_writer(&mut out, &report)?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
+    }
+    let summary = calibrator.summary();
+    writeln!(
+        out,
+        "{} (calibrator of scores, {file_bytes} bytes, format {CALIBRATOR_VERSION})",
+        path.display()
+    )?;
+    write_origin(&mut out, &calibrator)?;
+    let mut rows = table(&["", ""], 2);
+    let mut add = |name: &str, value: String| {
+        rows.add_row(vec![name.to_owned(), value]);
+    };
+    add(
+        "fitted by",
+        format!("calibrant {}", summary.calibrant_version),
+    );
+    add("classes", calibrator.classes().join(", "));
+    add("fields", serde_json::to_string(calibrator.fields())?);
+    add("scale", serde_json::to_string(&calibrator.scale())?);
+    let curve = serde_json::to_string(calibrator.curve())?;
+    add("curve", shortened(&curve));
+    add(
+        "cross-validated",
+        format!(
+            "log loss {}, Brier {}, ECE {}",
+            decimal(summary.cross_validated.log_loss),
+            decimal(summary.cross_validated.brier),
+            decimal(summary.cross_validated.ece)
+        ),
+    );
+    writeln!(out, "{}", rows.to_string().trim_start())?;
+    Ok(out.flush()?)
+}
+
+/// Curves may hold thousands of numbers; --json shows them all.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(300) {
+        Some((end, _)) => format!(
+            "{}… ({} characters; --json shows all)",
+            &text[..end],
+            text.len()
+        ),
+        None => text.to_owned(),
+    }
 }
 
 /// For each class the terms with the largest weights (for joint models: above the classes' mean).

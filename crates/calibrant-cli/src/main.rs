@@ -1,6 +1,7 @@
 //! The `calibrant` program: arguments to a checked job, the library's answer to text, JSON or files.
 
 mod arguments;
+mod calibrate;
 mod compare;
 mod demo;
 mod error;
@@ -12,6 +13,7 @@ mod inspect;
 mod ledger;
 mod output;
 mod predict;
+mod prior;
 mod progress;
 mod table;
 
@@ -51,6 +53,7 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions { shell } => {

@@ -1,7 +1,9 @@
 //! What can be said on the command line.
 
+mod calibrate;
 mod features;
 mod learning;
+mod prior;
 mod reading;
 
 use std::num::NonZeroUsize;
@@ -9,8 +11,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use calibrate::{CalibrateArguments, Method, ScoreIsName};
 pub(crate) use features::FeatureArguments;
 pub(crate) use learning::{LabelCount, LearningArguments};
+pub(crate) use prior::{AdaptPrior, PriorArguments};
 pub(crate) use reading::ReadArguments;
 
 /// Classify text with probabilities that can be trusted.
@@ -36,7 +40,9 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Show which terms moved a document's log-odds, for and against
     Explain(ExplainArguments),
-    /// Show what is in a model file
+    /// Turn scores of any classifier into probabilities: no text needed
+    Calibrate(Box<CalibrateArguments>),
+    /// Show what is in a model or calibrator file
     Inspect(InspectArguments),
     /// See stated beside true probabilities on a simulated inbox: no file needed
     Demo(DemoArguments),
@@ -79,6 +85,8 @@ pub(crate) struct PredictArguments {
     pub(crate) top: Option<NonZeroUsize>,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
+    #[command(flatten)]
+    pub(crate) prior: PriorArguments,
     /// JSON Lines on standard output
     #[arg(long, conflicts_with = "output")]
     pub(crate) json: bool,
@@ -184,7 +192,7 @@ pub(crate) struct ExplainArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArguments {
-    /// A model file
+    /// A model or calibrator file
     pub(crate) model: PathBuf,
     /// Also show this many of the strongest terms for each class
     #[arg(long, value_name = "N")]

@@ -1,6 +1,7 @@
 //! `calibrant predict`
 
-mod writer;
+mod parquet_rows;
+pub(crate) mod writer;
 
 use std::ops::ControlFlow;
 
@@ -12,8 +13,9 @@ use crate::arguments::PredictArguments;
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
 use crate::output::check_target;
+use crate::prior::PriorPlan;
 use crate::progress::TerminalProgress;
-use writer::{Prediction, PredictionWriter};
+use writer::{Layout, Prediction, PredictionWriter};
 
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
@@ -30,33 +32,57 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     if let Some(path) = &arguments.output {
         check_target(path, &arguments.file)?;
     }
-    let mut writer = PredictionWriter::create(arguments.output.as_deref(), arguments.json)?;
+    let plan = PriorPlan::new(
+        &arguments.prior,
+        model.task(),
+        &class_names,
+        None,
+        model.priors(),
+    )?;
+    let mut writer =
+        PredictionWriter::create(arguments.output.as_deref(), arguments.json, Layout::Classes)?;
+    let mut held = Held::default();
     let mut failure = None;
     let mut number = 0u64;
+    let mut write = |id: Option<String>, classes: &[(usize, Probability)]| {
+        number += 1;
+        let id = id.unwrap_or_else(|| number.to_string());
+        let classes = classes
+            .iter()
+            .map(|&(class, probability)| (class_names[class], probability))
+            .collect();
+        writer.write(&Prediction { id, classes })
+    };
     let read = read_batches_until(
         &Source::from(arguments.file.as_str()),
         &options,
         &progress,
         |documents| {
             let mut buffers = PredictBuffers::default();
+            let mut room = Vec::new();
             let mut classes = vec![Probability::from_log_odds(0.0); class_names.len()];
             documents
                 .into_iter()
                 .map(|document| {
                     model.predict_into(&document.content, &mut buffers, &mut classes);
-                    (document.id, best(&classes, most))
+                    if let Some(shift) = plan.known_shift() {
+                        shift.apply(&mut classes, &mut room);
+                    }
+                    let row = if plan.must_see_all() {
+                        classes.iter().copied().enumerate().collect()
+                    } else {
+                        best(&classes, most)
+                    };
+                    (document.id, row)
                 })
                 .collect::<Vec<_>>()
         },
         |batch| {
-            for (id, classes) in batch {
-                number += 1;
-                let id = id.unwrap_or_else(|| number.to_string());
-                let classes = classes
-                    .iter()
-                    .map(|&(class, probability)| (class_names[class], probability))
-                    .collect();
-                if let Err(error) = writer.write(&Prediction { id, classes }) {
+            for (id, row) in batch {
+                if plan.must_see_all() {
+                    held.ids.push(id);
+                    held.probabilities.extend(row.iter().map(|class| class.1));
+                } else if let Err(error) = write(id, &row) {
                     failure = Some(error);
                     return ControlFlow::Break(());
                 }
@@ -67,13 +93,32 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     if let Some(error) = failure {
         return Err(error);
     }
+    if plan.must_see_all() {
+        let all = &mut held.probabilities;
+        let decided = plan.decide(&arguments.file, model.task(), &class_names, all, None)?;
+        decided.apply(class_names.len(), all);
+        for (id, row) in held
+            .ids
+            .into_iter()
+            .zip(all.chunks_exact(class_names.len()))
+        {
+            write(id, &best(row, most))?;
+        }
+    }
     writer.finish()?;
     warn_bad_rows(&read);
     Ok(())
 }
 
+/// Documents that wait for the priors to be known.
+#[derive(Default)]
+struct Held {
+    ids: Vec<Option<String>>,
+    probabilities: Vec<Probability>,
+}
+
 /// The most probable classes, the first of equals first.
-fn best(classes: &[Probability], most: usize) -> Vec<(usize, Probability)> {
+pub(crate) fn best(classes: &[Probability], most: usize) -> Vec<(usize, Probability)> {
     let mut order: Vec<(usize, Probability)> = classes.iter().copied().enumerate().collect();
     order.sort_by(|a, b| b.1.log_odds().total_cmp(&a.1.log_odds()));
     order.truncate(most);

@@ -1,29 +1,63 @@
 //! Predictions as CSV, JSON Lines or Parquet, whole or not at all.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use calibrant::Probability;
-use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
 use tempfile::NamedTempFile;
 
+use super::parquet_rows::ParquetRows;
 use crate::error::CliError;
 use crate::output::stdout;
 
-/// The classes of one document, the most probable first.
-pub(super) struct Prediction<'a> {
-    pub(super) id: String,
-    pub(super) classes: Vec<(&'a str, Probability)>,
+/// Which columns there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// A row for each document and class: [`Prediction`].
+    Classes,
+    /// A row for each example: [`PositivePrediction`], with the ends of an interval or without.
+    Positive { interval: bool },
 }
 
-pub(super) struct PredictionWriter {
+impl Layout {
+    pub(super) fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Classes => &["id", "rank", "label", "probability", "log_odds"],
+            Self::Positive { interval: false } => &["id", "probability", "log_odds"],
+            Self::Positive { interval: true } => {
+                &["id", "probability", "log_odds", "lower", "upper"]
+            }
+        }
+    }
+}
+
+/// The probability of the positive class of one example, between the ends of an interval if the
+/// layout has one.
+pub(crate) struct PositivePrediction {
+    pub(crate) id: String,
+    pub(crate) probability: Probability,
+    pub(crate) interval: Option<(Probability, Probability)>,
+}
+
+impl PositivePrediction {
+    /// The numbers, in the order of the columns behind the identifier.
+    pub(super) fn numbers(&self, layout: Layout) -> impl Iterator<Item = f64> {
+        let p = self.probability;
+        let (lower, upper) = self.interval.unwrap_or((p, p));
+        let numbers = [p.value(), p.log_odds(), lower.value(), upper.value()];
+        numbers.into_iter().take(layout.columns().len() - 1)
+    }
+}
+
+/// The classes of one document, the most probable first.
+pub(crate) struct Prediction<'a> {
+    pub(crate) id: String,
+    pub(crate) classes: Vec<(&'a str, Probability)>,
+}
+
+pub(crate) struct PredictionWriter {
     format: Format,
+    layout: Layout,
     target: Option<PathBuf>,
     // The header waits for the first prediction: a file that cannot be read leaves no trace.
     header_due: bool,
@@ -37,7 +71,11 @@ enum Format {
 
 impl PredictionWriter {
     /// Begins a temporary file beside `path`, or writes to standard output.
-    pub(super) fn create(path: Option<&Path>, json: bool) -> Result<Self, CliError> {
+    pub(crate) fn create(
+        path: Option<&Path>,
+        json: bool,
+        layout: Layout,
+    ) -> Result<Self, CliError> {
         let Some(path) = path else {
             let out: Box<dyn Write> = Box::new(stdout());
             let format = if json {
@@ -47,6 +85,7 @@ impl PredictionWriter {
             };
             return Ok(Self {
                 format,
+                layout,
                 target: None,
                 header_due: true,
             });
@@ -78,22 +117,22 @@ impl PredictionWriter {
         let format = match ending.as_str() {
             "csv" => Format::Delimited(delimited(out()?, b','), Some(file)),
             "tsv" => Format::Delimited(delimited(out()?, b'\t'), Some(file)),
-            "parquet" => Format::Parquet(Box::new(ParquetRows::new(file)?)),
+            "parquet" => Format::Parquet(Box::new(ParquetRows::new(file, layout)?)),
             _ => Format::JsonLines(out()?, Some(file)),
         };
         Ok(Self {
             format,
+            layout,
             target: Some(path.to_owned()),
             header_due: true,
         })
     }
 
-    pub(super) fn write(&mut self, prediction: &Prediction<'_>) -> Result<(), CliError> {
+    pub(crate) fn write(&mut self, prediction: &Prediction<'_>) -> Result<(), CliError> {
         match &mut self.format {
             Format::Delimited(out, _) => {
                 if std::mem::take(&mut self.header_due) {
-                    out.write_record(["id", "rank", "label", "probability", "log_odds"])
-                        .map_err(csv_error)?;
+                    out.write_record(self.layout.columns()).map_err(csv_error)?;
                 }
                 for (rank, (label, probability)) in prediction.classes.iter().enumerate() {
                     out.write_record([
@@ -130,8 +169,39 @@ impl PredictionWriter {
         Ok(())
     }
 
+    pub(crate) fn write_positive(&mut self, row: &PositivePrediction) -> Result<(), CliError> {
+        match &mut self.format {
+            Format::Delimited(out, _) => {
+                if std::mem::take(&mut self.header_due) {
+                    out.write_record(self.layout.columns()).map_err(csv_error)?;
+                }
+                out.write_field(&row.id).map_err(csv_error)?;
+                for number in row.numbers(self.layout) {
+                    out.write_field(number.to_string()).map_err(csv_error)?;
+                }
+                out.write_record(None::<&[u8]>).map_err(csv_error)?;
+            }
+            Format::JsonLines(out, _) => {
+                let (lower, upper) = row.interval.unzip();
+                serde_json::to_writer(
+                    &mut *out,
+                    &JsonPositive {
+                        id: &row.id,
+                        probability: row.probability.value(),
+                        log_odds: row.probability.log_odds(),
+                        lower: lower.map(Probability::value),
+                        upper: upper.map(Probability::value),
+                    },
+                )?;
+                out.write_all(b"\n")?;
+            }
+            Format::Parquet(rows) => rows.push_positive(row)?,
+        }
+        Ok(())
+    }
+
     /// Flushes, and gives a file its name.
-    pub(super) fn finish(self) -> Result<(), CliError> {
+    pub(crate) fn finish(self) -> Result<(), CliError> {
         let temporary = match self.format {
             Format::Delimited(mut out, temporary) => {
                 out.flush()?;
@@ -165,6 +235,17 @@ struct JsonClass<'a> {
     log_odds: f64,
 }
 
+#[derive(serde::Serialize)]
+struct JsonPositive<'a> {
+    id: &'a str,
+    probability: f64,
+    log_odds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper: Option<f64>,
+}
+
 fn csv_error(error: csv::Error) -> CliError {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
@@ -177,110 +258,4 @@ fn delimited(out: Box<dyn Write>, delimiter: u8) -> Box<csv::Writer<Box<dyn Writ
         .delimiter(delimiter)
         .from_writer(out);
     Box::new(writer)
-}
-
-/// Rows are gathered into groups of this many.
-const ROW_GROUP: usize = 1 << 17;
-
-struct ParquetRows {
-    file: NamedTempFile,
-    writer: SerializedFileWriter<File>,
-    ids: Vec<ByteArray>,
-    ranks: Vec<i32>,
-    labels: Vec<ByteArray>,
-    probabilities: Vec<f64>,
-    log_odds: Vec<f64>,
-}
-
-impl ParquetRows {
-    fn new(file: NamedTempFile) -> Result<Self, CliError> {
-        let schema = parse_message_type(
-            "message predictions { required binary id (utf8); required int32 rank; required binary label (utf8); \
-             required double probability; required double log_odds; }",
-        )
-        .map_err(parquet_error)?;
-        let properties = Arc::new(
-            WriterProperties::builder()
-                .set_compression(Compression::SNAPPY)
-                .build(),
-        );
-        let writer = SerializedFileWriter::new(file.reopen()?, Arc::new(schema), properties)
-            .map_err(parquet_error)?;
-        Ok(Self {
-            file,
-            writer,
-            ids: Vec::new(),
-            ranks: Vec::new(),
-            labels: Vec::new(),
-            probabilities: Vec::new(),
-            log_odds: Vec::new(),
-        })
-    }
-
-    fn push(&mut self, prediction: &Prediction<'_>) -> Result<(), CliError> {
-        let id = ByteArray::from(prediction.id.as_str());
-        for (rank, (label, probability)) in prediction.classes.iter().enumerate() {
-            self.ids.push(id.clone());
-            self.ranks.push(rank as i32 + 1);
-            self.labels.push(ByteArray::from(*label));
-            self.probabilities.push(probability.value());
-            self.log_odds.push(probability.log_odds());
-        }
-        if self.ids.len() >= ROW_GROUP {
-            self.flush()
-        } else {
-            Ok(())
-        }
-    }
-
-    fn flush(&mut self) -> Result<(), CliError> {
-        if self.ids.is_empty() {
-            return Ok(());
-        }
-        self.write_group().map_err(parquet_error)?;
-        self.ids.clear();
-        self.ranks.clear();
-        self.labels.clear();
-        self.probabilities.clear();
-        self.log_odds.clear();
-        Ok(())
-    }
-
-    fn write_group(&mut self) -> parquet::errors::Result<()> {
-        let mut group = self.writer.next_row_group()?;
-        let mut number = 0;
-        while let Some(mut column) = group.next_column()? {
-            match number {
-                0 => column
-                    .typed::<ByteArrayType>()
-                    .write_batch(&self.ids, None, None)?,
-                1 => column
-                    .typed::<Int32Type>()
-                    .write_batch(&self.ranks, None, None)?,
-                2 => column
-                    .typed::<ByteArrayType>()
-                    .write_batch(&self.labels, None, None)?,
-                3 => column
-                    .typed::<DoubleType>()
-                    .write_batch(&self.probabilities, None, None)?,
-                _ => column
-                    .typed::<DoubleType>()
-                    .write_batch(&self.log_odds, None, None)?,
-            };
-            column.close()?;
-            number += 1;
-        }
-        group.close()?;
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<NamedTempFile, CliError> {
-        self.flush()?;
-        self.writer.close().map_err(parquet_error)?;
-        Ok(self.file)
-    }
-}
-
-fn parquet_error(error: parquet::errors::ParquetError) -> CliError {
-    CliError::new(format!("cannot write Parquet: {error}"))
 }

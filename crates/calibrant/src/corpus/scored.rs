@@ -87,7 +87,7 @@ impl Row for ScoredRow {
                 let score = number(&values[at]).map_err(problem)?;
                 if plan.scores_are_probabilities && !(0.0..=1.0).contains(&score) {
                     return Err(problem(format!(
-                        "a probability must lie between 0 and 1, found {score}"
+                        "a probability must lie between 0 and 1, found {score:?}"
                     )));
                 }
                 Ok(score)

@@ -101,6 +101,7 @@ fn fit_and_keep(
     };
     let evaluation = evaluate_without_chance(&forecasts)?;
     let weights = forecasts.weights.as_deref().unwrap_or_default();
+    let unequal = UnequalWeights::of(weights);
     let class_names = forecasts.class_names;
     let classes = class_names
         .iter()
@@ -112,7 +113,7 @@ fn fit_and_keep(
             ClassSummary {
                 label: label.clone(),
                 positives: members[class].len(),
-                prior: weighted_share(&members[class], weights),
+                prior: unequal.map(|unequal| unequal.share(&members[class], weights)),
                 calibrator: own.map_or(CalibratorKind::None, |own| own.kind),
                 calibration: own.map_or(CalibrationNote::Joint, |own| own.note),
                 tried: own.map(|own| own.tried.clone()).unwrap_or_default(),
@@ -159,16 +160,29 @@ fn fit_and_keep(
     Ok((model, held_out))
 }
 
-/// The share of the weight that these rows have, if weights differ at all.
-fn weighted_share(members: &[u32], weights: &[f64]) -> Option<f64> {
-    let differ = weights.windows(2).any(|pair| pair[0] != pair[1]);
-    differ.then(|| {
-        let largest = weights.iter().copied().fold(0.0, f64::max);
-        let scaled = |weight: f64| weight / largest;
-        let total: f64 = weights.iter().map(|&weight| scaled(weight)).sum();
-        let own = members.iter().map(|&row| scaled(weights[row as usize]));
-        own.sum::<f64>() / total
-    })
+/// Totals of weights that are not all alike.
+#[derive(Clone, Copy)]
+struct UnequalWeights {
+    largest: f64,
+    /// In units of the largest, so that it cannot overflow.
+    total: f64,
+}
+
+impl UnequalWeights {
+    fn of(weights: &[f64]) -> Option<Self> {
+        let differ = weights.windows(2).any(|pair| pair[0] != pair[1]);
+        differ.then(|| {
+            let largest = weights.iter().copied().fold(0.0, f64::max);
+            let total = weights.iter().map(|weight| weight / largest).sum();
+            Self { largest, total }
+        })
+    }
+
+    /// The share of the weight that these rows have.
+    fn share(&self, rows: &[u32], weights: &[f64]) -> f64 {
+        let own = rows.iter().map(|&row| weights[row as usize] / self.largest);
+        own.sum::<f64>() / self.total
+    }
 }
 
 /// JSON has no infinities: what holds one is better refused now than when it is opened.

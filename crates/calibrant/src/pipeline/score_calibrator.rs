@@ -26,7 +26,7 @@ pub struct ScoreTable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreIs {
-    /// Probabilities if all scores lie between 0 and 1, else numbers.
+    /// Probabilities if all scores lie between 0 and 1 and not all at the ends, else numbers.
     #[default]
     Auto,
     /// Any real number.
@@ -530,7 +530,11 @@ fn scale_of(score_is: ScoreIs, scores: &[f64], one_score: bool) -> ScoreScale {
     let probabilities = match score_is {
         ScoreIs::Number => false,
         ScoreIs::Probability => true,
-        ScoreIs::Auto => scores.iter().all(|score| (0.0..=1.0).contains(score)),
+        ScoreIs::Auto => {
+            // Nothing but zeros and ones are decisions or counts.
+            let inside = scores.iter().any(|score| *score > 0.0 && *score < 1.0);
+            inside && scores.iter().all(|score| (0.0..=1.0).contains(score))
+        }
     };
     match (probabilities, one_score) {
         (false, _) => ScoreScale::Number,

@@ -1,0 +1,172 @@
+//! `calibrant calibrate`
+
+use std::path::PathBuf;
+
+use calibrant::calibration::{CalibratorKind, MulticlassKind};
+use calibrant::corpus::{Fields, Filter, Format, LabelNeed, ReadOptions};
+use calibrant::pipeline::ScoreIs;
+use clap::{Args, ValueEnum};
+
+use super::PriorArguments;
+
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArguments {
+    /// Scores and labels of examples that the classifier did not learn from: CSV, TSV, JSON Lines or Parquet, also .gz or .zst; `-` is standard input
+    #[arg(required_unless_present = "calibrator", conflicts_with = "calibrator")]
+    pub(crate) file: Option<String>,
+    /// Use this calibrator instead of fitting one
+    #[arg(long, value_name = "CALIBRATOR", conflicts_with_all = ["output", "method", "monotone", "positive", "score_is"])]
+    pub(crate) calibrator: Option<PathBuf>,
+    /// Where to write the calibrator
+    #[arg(short, long, value_name = "CALIBRATOR")]
+    pub(crate) output: Option<PathBuf>,
+    /// The field with the score of the positive class; or one field a class, FIELD or CLASS=FIELD
+    #[arg(
+        long,
+        value_name = "FIELD,…",
+        value_delimiter = ',',
+        required_unless_present = "calibrator"
+    )]
+    pub(crate) score: Vec<String>,
+    /// What the scores are: probabilities become log-odds first
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) score_is: ScoreIsName,
+    /// The label that the score speaks for (default: 1 of 1/0, yes of yes/no and so on, else the last by alphabet)
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
+    pub(crate) positive: Option<String>,
+    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = method, help = method_help())]
+    pub(crate) method: Method,
+    /// Only methods whose probability never falls while the score rises
+    #[arg(long)]
+    pub(crate) monotone: bool,
+    /// Measure on these examples (without, measures are cross-validated on FILE)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) test: Option<String>,
+    /// Give these examples their probabilities
+    #[arg(long, value_name = "FILE")]
+    pub(crate) apply: Option<String>,
+    /// Where to write them: .csv, .tsv, .jsonl or .parquet (with --calibrator CSV on standard output by default)
+    #[arg(long, value_name = "FILE", requires = "apply")]
+    pub(crate) predictions: Option<PathBuf>,
+    /// Print all measures as JSON on standard output (predictions, where they go there, as JSON Lines)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write a report with a reliability diagram
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: ScoreReadArguments,
+    #[command(flatten)]
+    pub(crate) prior: PriorArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct ScoreReadArguments {
+    /// The field with the label (default: `label`)
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) label: Option<String>,
+    /// The field with the weight of an example
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) weight: Option<String>,
+    /// The field that identifies an example in the predictions
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) id: Option<String>,
+    /// Keep only rows where FIELD has this VALUE; may be repeated, all must hold
+    #[arg(long = "where", value_name = "FIELD=VALUE")]
+    pub(crate) filters: Vec<Filter>,
+    /// csv, tsv, jsonl or parquet (told from the name or the content by default)
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// Go on after malformed rows and report how many there were
+    #[arg(long)]
+    pub(crate) skip_bad_rows: bool,
+}
+
+impl ScoreReadArguments {
+    pub(crate) fn options(&self, scores: Vec<String>, labels_required: LabelNeed) -> ReadOptions {
+        ReadOptions {
+            fields: Fields {
+                label: self.label.clone(),
+                weight: self.weight.clone(),
+                id: self.id.clone(),
+                ..Fields::default()
+            },
+            filters: self.filters.clone(),
+            format: self.format,
+            skip_bad_rows: self.skip_bad_rows,
+            labels_required,
+            scores,
+            ..ReadOptions::default()
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScoreIsName {
+    /// Probabilities if all lie between 0 and 1, else numbers
+    Auto,
+    /// Any real number, such as a margin
+    #[value(alias = "log-odds")]
+    Number,
+    /// A probability
+    Probability,
+}
+
+impl From<ScoreIsName> for ScoreIs {
+    fn from(name: ScoreIsName) -> Self {
+        match name {
+            ScoreIsName::Auto => Self::Auto,
+            ScoreIsName::Number => Self::Number,
+            ScoreIsName::Probability => Self::Probability,
+        }
+    }
+}
+
+/// A method for one score, or a way for several classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    Auto,
+    OneScore(CalibratorKind),
+    ClassScores(MulticlassKind),
+}
+
+fn method(name: &str) -> Result<Method, String> {
+    let plain = name.replace('-', "_");
+    if plain == CalibratorKind::Auto.name() {
+        return Ok(Method::Auto);
+    }
+    let class_scores = MulticlassKind::CANDIDATES.into_iter();
+    CalibratorKind::from_name(&plain)
+        .map(Method::OneScore)
+        .or_else(|| {
+            class_scores
+                .map(Method::ClassScores)
+                .find(|method| matches!(method, Method::ClassScores(kind) if kind.name() == plain))
+        })
+        .ok_or_else(|| {
+            format!(
+                "it must be one of {}, or for several classes {}",
+                one_score_names(),
+                class_score_names()
+            )
+        })
+}
+
+fn one_score_names() -> String {
+    CalibratorKind::ALL.map(CalibratorKind::name).join(", ")
+}
+
+fn class_score_names() -> String {
+    MulticlassKind::CANDIDATES
+        .map(MulticlassKind::name)
+        .join(", ")
+}
+
+fn method_help() -> String {
+    format!(
+        "The method: {}; for one score a class also {}",
+        one_score_names(),
+        class_score_names()
+    )
+}

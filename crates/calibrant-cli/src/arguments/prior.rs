@@ -1,0 +1,34 @@
+//! Classes that are as common as in training no longer: the same options for `predict` and `calibrate`.
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Prior shift")]
+pub(crate) struct PriorArguments {
+    /// Shares of classes where they are known to differ from training: probabilities are shifted to them; classes not named share the rest as before
+    #[arg(
+        long,
+        value_name = "CLASS=SHARE,…",
+        value_delimiter = ',',
+        conflicts_with = "adapt_prior"
+    )]
+    pub(crate) prior: Vec<String>,
+    /// Estimate the classes' shares from the documents themselves (EM of Saerens et al. 2002) and shift to them; by default only where a test says that they differ from training
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "tested"
+    )]
+    pub(crate) adapt_prior: Option<AdaptPrior>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AdaptPrior {
+    /// If the likelihood-ratio test rejects the shares of training at the 5 % level
+    Tested,
+    /// Whatever the test says
+    Always,
+}

@@ -1,0 +1,173 @@
+//! New scores to written probabilities.
+
+use std::ops::ControlFlow;
+
+use calibrant::Probability;
+use calibrant::corpus::{LabelNeed, ScoredRow, Source, read_scores};
+use calibrant::pipeline::{ScoreCalibrator, ScoreRoom};
+
+use super::columns::read_error;
+use super::{output_names, score_fields};
+use crate::arguments::CalibrateArguments;
+use crate::error::CliError;
+use crate::fit::warn_bad_rows;
+use crate::predict::best;
+use crate::predict::writer::{Layout, PositivePrediction, Prediction, PredictionWriter};
+use crate::prior::{Decided, PriorPlan, PriorReport};
+use crate::progress::TerminalProgress;
+
+/// Predictions that wait for their name.
+pub(super) struct Predictions {
+    pub(super) writer: PredictionWriter,
+    pub(super) rows: u64,
+    pub(super) prior: Option<PriorReport>,
+}
+
+/// Some rows and what is said of them.
+#[derive(Default)]
+struct Batch {
+    ids: Vec<Option<String>>,
+    /// Row by row, output after output.
+    probabilities: Vec<Probability>,
+    /// One a row, where the calibrator gives them.
+    intervals: Vec<(Probability, Probability)>,
+}
+
+impl Batch {
+    fn of(rows: Vec<ScoredRow>, calibrator: &ScoreCalibrator) -> Self {
+        let outputs = calibrator.outputs().len();
+        let mut room = ScoreRoom::default();
+        let even = Probability::from_log_odds(0.0);
+        let mut batch = Self {
+            probabilities: vec![even; rows.len() * outputs],
+            ..Self::default()
+        };
+        let places = batch.probabilities.chunks_exact_mut(outputs);
+        for (row, out) in rows.into_iter().zip(places) {
+            calibrator.probabilities_into(&row.scores, &mut room, out);
+            batch.intervals.extend(calibrator.interval(&row.scores));
+            batch.ids.push(row.id);
+        }
+        batch
+    }
+
+    fn shift(&mut self, outputs: usize, decided: &Decided) {
+        decided.apply(outputs, &mut self.probabilities);
+        for (lower, upper) in &mut self.intervals {
+            decided.apply(1, std::slice::from_mut(lower));
+            decided.apply(1, std::slice::from_mut(upper));
+        }
+    }
+
+    fn append(&mut self, later: Self) {
+        self.ids.extend(later.ids);
+        self.probabilities.extend(later.probabilities);
+        self.intervals.extend(later.intervals);
+    }
+}
+
+/// Reads the scores and writes their probabilities, all rows in order, to a file without a name yet.
+pub(super) fn apply(
+    arguments: &CalibrateArguments,
+    calibrator: &ScoreCalibrator,
+    plan: &PriorPlan,
+    file: &str,
+) -> Result<Predictions, CliError> {
+    let mut options = arguments
+        .reading
+        .options(score_fields(arguments, calibrator)?, LabelNeed::Ignored);
+    options.fields.weight = None;
+    options.scores_are_probabilities = calibrator.scale().is_probability();
+    let layout = if calibrator.is_binary() {
+        Layout::Positive {
+            interval: calibrator.has_interval(),
+        }
+    } else {
+        Layout::Classes
+    };
+    let path = arguments.predictions.as_deref();
+    let mut output = Output {
+        writer: PredictionWriter::create(path, path.is_none() && arguments.json, layout)?,
+        calibrator,
+        rows: 0,
+    };
+    let names = output_names(calibrator);
+    let known = match plan.must_see_all() {
+        true => Decided::default(),
+        false => plan.decide(file, calibrator.task(), &names, &[], None)?,
+    };
+    let mut held = Batch::default();
+    let mut failure = None;
+    let read = read_scores(
+        &Source::from(file),
+        &options,
+        &TerminalProgress::default(),
+        |rows| {
+            let mut batch = Batch::of(rows, calibrator);
+            batch.shift(names.len(), &known);
+            batch
+        },
+        |batch| {
+            if plan.must_see_all() {
+                held.append(batch);
+            } else if let Err(error) = output.write(batch) {
+                failure = Some(error);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        },
+    )
+    .map_err(read_error)?;
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let mut prior = None;
+    if plan.must_see_all() {
+        let decided = plan.decide(file, calibrator.task(), &names, &held.probabilities, None)?;
+        held.shift(names.len(), &decided);
+        prior = decided.report;
+        output.write(held)?;
+    }
+    warn_bad_rows(&read);
+    Ok(Predictions {
+        writer: output.writer,
+        rows: output.rows,
+        prior,
+    })
+}
+
+struct Output<'a> {
+    writer: PredictionWriter,
+    calibrator: &'a ScoreCalibrator,
+    rows: u64,
+}
+
+impl Output<'_> {
+    fn write(&mut self, batch: Batch) -> Result<(), CliError> {
+        let names = self.calibrator.outputs();
+        let mut intervals = batch.intervals.into_iter();
+        for (id, row) in batch
+            .ids
+            .into_iter()
+            .zip(batch.probabilities.chunks_exact(names.len()))
+        {
+            self.rows += 1;
+            let id = id.unwrap_or_else(|| self.rows.to_string());
+            if self.calibrator.is_binary() {
+                self.writer.write_positive(&PositivePrediction {
+                    id,
+                    probability: row[0],
+                    interval: intervals.next(),
+                })?;
+            } else {
+                let classes = best(row, row.len());
+                let classes = classes
+                    .into_iter()
+                    .map(|(class, probability)| (names[class].as_str(), probability))
+                    .collect();
+                self.writer.write(&Prediction { id, classes })?;
+            }
+        }
+        Ok(())
+    }
+}

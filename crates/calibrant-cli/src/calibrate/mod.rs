@@ -1,0 +1,412 @@
+//! `calibrant calibrate`
+
+mod apply;
+mod classes;
+mod columns;
+mod page;
+mod report;
+
+use std::io::Write;
+use std::path::Path;
+
+use calibrant::calibration::{CalibratorKind, ChoiceRules, MulticlassKind, ScoreScale};
+use calibrant::corpus::LabelNeed;
+use calibrant::evaluation::{Forecasts, evaluate};
+use calibrant::pipeline::{
+    ScoreCalibrator, ScoreFields, ScoreIs, ScoreRoom, ScoreSettings, ScoreTable,
+};
+use calibrant::{FitError, Probability};
+
+use crate::arguments::{CalibrateArguments, Method, ScoreIsName};
+use crate::error::CliError;
+use crate::fit::warn_bad_rows;
+use crate::output::{check_target, note, stdout, warn, write_page};
+use crate::prior::PriorPlan;
+use classes::{class_fields, class_of_labels, two_classes};
+use columns::Columns;
+pub(crate) use report::write_origin;
+use report::{Measured, MeasuredOn, Report};
+
+pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
+    check(arguments)?;
+    let (calibrator, mut measured) = match &arguments.calibrator {
+        Some(path) => (ScoreCalibrator::open(path)?, None),
+        None => fit(arguments)?,
+    };
+    let plan = prior_plan(arguments, &calibrator)?;
+    if let Some(file) = &arguments.test {
+        measured = Some(test(arguments, &calibrator, &plan, file)?);
+    }
+    let predictions = arguments
+        .apply
+        .as_deref()
+        .map(|file| apply::apply(arguments, &calibrator, &plan, file))
+        .transpose()?;
+    // Nothing has a name yet: from here on only the disk can fail.
+    if let Some(path) = &arguments.output {
+        calibrator.save(path)?;
+    }
+    let (rows_predicted, prior) = match predictions {
+        Some(predictions) => {
+            predictions.writer.finish()?;
+            (Some(predictions.rows), predictions.prior)
+        }
+        None => (None, None),
+    };
+    let report = Report {
+        calibrator: &calibrator,
+        measured: measured.as_ref(),
+        rows_predicted,
+        prior,
+        output: arguments.output.as_deref(),
+        predictions: arguments.predictions.as_deref(),
+    };
+    if let (Some(path), Some(measured)) = (&arguments.html, &measured) {
+        write_page(&page::render(&report, measured)?, path)?;
+    }
+    if measured.is_none() && arguments.predictions.is_none() {
+        return Ok(()); // The predictions are the answer.
+    }
+    let mut out = stdout();
+    if arguments.json {
+        report.write_json(&mut out)?;
+    } else {
+        report.write_text(&mut out)?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Finds options that do not go together, and places that cannot be written to, before any work.
+fn check(arguments: &CalibrateArguments) -> Result<(), CliError> {
+    let saved = arguments.calibrator.is_some();
+    let (tests, applies) = (arguments.test.is_some(), arguments.apply.is_some());
+    let refuse = |message: &str, hint: &str| Err(CliError::new(message).hint(hint));
+    if saved && !tests && !applies {
+        return refuse(
+            "--calibrator needs something to do",
+            "give --apply FILE or --test FILE",
+        );
+    }
+    if applies && arguments.predictions.is_none() && (!saved || tests) {
+        return refuse(
+            "--apply needs a place for its predictions",
+            "give --predictions FILE.csv, .tsv, .jsonl or .parquet",
+        );
+    }
+    if arguments.html.is_some() && saved && !tests {
+        return refuse("--html shows measures", "give --test FILE with labels");
+    }
+    let shifts = !arguments.prior.prior.is_empty() || arguments.prior.adapt_prior.is_some();
+    if shifts && !tests && !applies {
+        return refuse(
+            "--prior and --adapt-prior change what is said of new examples",
+            "give --apply FILE or --test FILE",
+        );
+    }
+    let inputs: Vec<&str> = [&arguments.file, &arguments.test, &arguments.apply]
+        .into_iter()
+        .filter_map(Option::as_deref)
+        .collect();
+    if inputs.iter().filter(|file| **file == "-").count() > 1 {
+        return refuse(
+            "standard input can be read only once",
+            "give one of the files by name",
+        );
+    }
+    let outputs: Vec<&Path> = [&arguments.output, &arguments.predictions, &arguments.html]
+        .into_iter()
+        .filter_map(Option::as_deref)
+        .collect();
+    let saved_at = arguments.calibrator.as_ref().and_then(|path| path.to_str());
+    for (number, output) in outputs.iter().enumerate() {
+        for input in inputs.iter().copied().chain(saved_at) {
+            check_target(output, input)?;
+        }
+        if outputs[..number].contains(output) {
+            return Err(CliError::new(format!(
+                "`{}` is named for two different things",
+                output.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Fits a calibrator; measures it by cross-validation unless there are examples to test it on.
+fn fit(arguments: &CalibrateArguments) -> Result<(ScoreCalibrator, Option<Measured>), CliError> {
+    let file = arguments.file.as_deref().unwrap_or("-");
+    let fields = class_fields(&arguments.score)?;
+    let one_score = fields.len() == 1;
+    let (method, multiclass) = methods(arguments, one_score)?;
+    let names: Vec<String> = fields.iter().map(|field| field.field.clone()).collect();
+    let mut options = arguments
+        .reading
+        .options(names.clone(), LabelNeed::Required);
+    options.scores_are_probabilities = arguments.score_is == ScoreIsName::Probability;
+    let (columns, read) = Columns::read(file, &options)?;
+    warn_bad_rows(&read);
+    let classes = if one_score {
+        two_classes(&columns, arguments.positive.as_deref(), file)?
+    } else {
+        fields.into_iter().map(|field| field.class).collect()
+    };
+    let class_of = class_of_labels(&columns, &classes, one_score, file, &read)?;
+    let labels = columns.classes(&class_of);
+    let settings = ScoreSettings {
+        classes,
+        fields: ScoreFields {
+            scores: names,
+            label: arguments.reading.label.clone(),
+            weight: arguments.reading.weight.clone(),
+        },
+        score_is: ScoreIs::from(arguments.score_is),
+        method,
+        multiclass,
+        rules: ChoiceRules {
+            monotone: arguments.monotone,
+        },
+    };
+    let table = ScoreTable {
+        scores: columns.scores.clone(),
+        labels: labels.clone(),
+        weights: columns.weights.clone(),
+    };
+    let fit = ScoreCalibrator::fit(table, &settings).map_err(|error| fit_error(error, file))?;
+    let calibrator = fit.calibrator;
+    say_scale(&calibrator, &columns.scores, arguments.score_is);
+    for (class, count) in settings
+        .classes
+        .iter()
+        .zip(&calibrator.summary().class_counts)
+    {
+        if *count == 0 {
+            warn(&format!("no example of {file} has the label `{class}`"));
+        }
+    }
+    if arguments.test.is_some() {
+        return Ok((calibrator, None));
+    }
+    let before = uncalibrated(&calibrator, &columns.scores);
+    let measured = measure(
+        &calibrator,
+        MeasuredOn::CrossValidation,
+        file,
+        (before, fit.cross_validated),
+        &labels,
+        columns.weights,
+    )?;
+    Ok((calibrator, Some(measured)))
+}
+
+fn methods(
+    arguments: &CalibrateArguments,
+    one_score: bool,
+) -> Result<(CalibratorKind, MulticlassKind), CliError> {
+    if !one_score && (arguments.monotone || arguments.positive.is_some()) {
+        return Err(CliError::new(
+            "--monotone and --positive are for one score a row",
+        ));
+    }
+    match (arguments.method, one_score) {
+        (Method::Auto, _) => Ok((CalibratorKind::Auto, MulticlassKind::Auto)),
+        (Method::OneScore(kind), _) => Ok((kind, MulticlassKind::OneVsRest)),
+        (Method::ClassScores(kind), false) => Ok((CalibratorKind::Auto, kind)),
+        (Method::ClassScores(kind), true) => Err(CliError::new(format!(
+            "--method {} needs one score a class",
+            kind.name()
+        ))
+        .hint("give --score CLASS=FIELD,CLASS=FIELD,…")),
+    }
+}
+
+fn fit_error(error: FitError, file: &str) -> CliError {
+    match error {
+        FitError::OneClass { class, documents } => CliError::new(format!(
+            "all {documents} examples of {file} have the label `{class}`; a calibrator needs examples of two classes"
+        ))
+        .hint("check --label and --where"),
+        FitError::BadSetting {
+            setting: "the calibration method",
+            ..
+        } => CliError::new(format!("--monotone: {error}"))
+            .hint("leave out --monotone, or let --method auto choose"),
+        error => error.into(),
+    }
+}
+
+/// What was decided about scores that look like probabilities.
+fn say_scale(calibrator: &ScoreCalibrator, scores: &[f64], asked: ScoreIsName) {
+    let scale = calibrator.scale();
+    let what = match scale {
+        ScoreScale::Number => return,
+        ScoreScale::Probability { .. } => "log-odds",
+        ScoreScale::ClassProbability { .. } => "logarithms",
+    };
+    if asked == ScoreIsName::Auto {
+        note(&format!(
+            "all scores lie between 0 and 1: taken as probabilities, whose {what} are calibrated; --score-is number says otherwise"
+        ));
+    }
+    let count = scale.count_at_ends(scores);
+    match scale {
+        ScoreScale::Probability { lowest, highest } if count > 0 => {
+            let share = |log_odds| Probability::from_log_odds(log_odds).value();
+            note(&format!(
+                "{count} probabilities of exactly 0 or 1 count as {:.1e} and 1 - {:.1e}",
+                share(lowest),
+                share(-highest)
+            ));
+        }
+        ScoreScale::ClassProbability { lowest } if count > 0 => note(&format!(
+            "{count} probabilities of exactly 0 count as {:.1e}",
+            lowest.exp()
+        )),
+        _ => {}
+    }
+}
+
+/// The plan for priors; what it estimates is said when it is known.
+fn prior_plan(
+    arguments: &CalibrateArguments,
+    calibrator: &ScoreCalibrator,
+) -> Result<PriorPlan, CliError> {
+    let outputs = output_names(calibrator);
+    let negative = calibrator
+        .is_binary()
+        .then(|| calibrator.classes()[0].as_str());
+    PriorPlan::new(
+        &arguments.prior,
+        calibrator.task(),
+        &outputs,
+        negative,
+        calibrator.priors(),
+    )
+}
+
+fn output_names(calibrator: &ScoreCalibrator) -> Vec<&str> {
+    calibrator.outputs().iter().map(String::as_str).collect()
+}
+
+/// The score fields of a file that a calibrator is used on: as asked, else as it was fitted.
+fn score_fields(
+    arguments: &CalibrateArguments,
+    calibrator: &ScoreCalibrator,
+) -> Result<Vec<String>, CliError> {
+    let fitted = &calibrator.fields().scores;
+    if arguments.score.is_empty() || arguments.calibrator.is_none() {
+        return Ok(fitted.clone());
+    }
+    let given = class_fields(&arguments.score)?;
+    if given.len() != fitted.len() {
+        return Err(CliError::new(format!(
+            "the calibrator takes {} scores a row, --score names {}",
+            fitted.len(),
+            given.len()
+        ))
+        .hint("`calibrant inspect CALIBRATOR` lists them"));
+    }
+    if calibrator.is_binary() {
+        return Ok(given.into_iter().map(|field| field.field).collect());
+    }
+    calibrator
+        .classes()
+        .iter()
+        .map(|class| {
+            let field = given.iter().find(|field| field.class == *class);
+            field.map(|field| field.field.clone()).ok_or_else(|| {
+                CliError::new(format!("--score names no field for the class `{class}`"))
+                    .hint("write CLASS=FIELD")
+            })
+        })
+        .collect()
+}
+
+/// Measures the calibrator on other examples.
+fn test(
+    arguments: &CalibrateArguments,
+    calibrator: &ScoreCalibrator,
+    plan: &PriorPlan,
+    file: &str,
+) -> Result<Measured, CliError> {
+    let scores = score_fields(arguments, calibrator)?;
+    let mut options = arguments.reading.options(scores, LabelNeed::Required);
+    let remembered = calibrator.fields();
+    let fields = &mut options.fields;
+    fields.label = fields.label.take().or_else(|| remembered.label.clone());
+    fields.weight = fields.weight.take().or_else(|| remembered.weight.clone());
+    options.scores_are_probabilities = calibrator.scale().is_probability();
+    let (columns, read) = Columns::read(file, &options)?;
+    warn_bad_rows(&read);
+    let one_score = calibrator.is_binary();
+    let class_of = class_of_labels(&columns, calibrator.classes(), one_score, file, &read)?;
+    let labels = columns.classes(&class_of);
+    let before = uncalibrated(calibrator, &columns.scores);
+    let mut after = forecast(calibrator, &columns.scores, |scores, room, out| {
+        calibrator.probabilities_into(scores, room, out);
+    });
+    let outputs = output_names(calibrator);
+    let weights = arguments
+        .reading
+        .weight
+        .is_some()
+        .then_some(&columns.weights[..]);
+    let decided = plan.decide(file, calibrator.task(), &outputs, &after, weights)?;
+    decided.apply(outputs.len(), &mut after);
+    let mut measured = measure(
+        calibrator,
+        MeasuredOn::Test,
+        file,
+        (before, after),
+        &labels,
+        columns.weights,
+    )?;
+    measured.prior = decided.report;
+    Ok(measured)
+}
+
+fn uncalibrated(calibrator: &ScoreCalibrator, scores: &[f64]) -> Vec<Probability> {
+    forecast(calibrator, scores, |scores, room, out| {
+        calibrator.uncalibrated_into(scores, room, out);
+    })
+}
+
+fn forecast(
+    calibrator: &ScoreCalibrator,
+    scores: &[f64],
+    fill: impl Fn(&[f64], &mut ScoreRoom, &mut [Probability]),
+) -> Vec<Probability> {
+    let (width, outputs) = (calibrator.fields().scores.len(), calibrator.outputs().len());
+    let even = Probability::from_log_odds(0.0);
+    let mut probabilities = vec![even; scores.len() / width * outputs];
+    let mut room = ScoreRoom::default();
+    for (scores, out) in scores
+        .chunks_exact(width)
+        .zip(probabilities.chunks_exact_mut(outputs))
+    {
+        fill(scores, &mut room, out);
+    }
+    probabilities
+}
+
+fn measure(
+    calibrator: &ScoreCalibrator,
+    on: MeasuredOn,
+    file: &str,
+    (before, after): (Vec<Probability>, Vec<Probability>),
+    labels: &[u32],
+    weights: Vec<f64>,
+) -> Result<Measured, CliError> {
+    let before = calibrator.forecasts(before, labels, weights);
+    let after = Forecasts {
+        probabilities: after,
+        ..before.clone()
+    };
+    Ok(Measured {
+        on,
+        file: file.to_owned(),
+        before: evaluate(&before)?,
+        after: evaluate(&after)?,
+        prior: None,
+        forecasts: [before, after],
+    })
+}

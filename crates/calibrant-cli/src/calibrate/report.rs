@@ -1,0 +1,258 @@
+//! What `calibrate` says: one set of results, as text or as JSON.
+
+use std::io::Write;
+use std::path::Path;
+
+use calibrant::calibration::ScoreScale;
+use calibrant::evaluation::{Evaluation, Forecasts};
+use calibrant::pipeline::{ScoreCalibrator, ScoreCurve};
+
+use crate::error::CliError;
+use crate::prior::PriorReport;
+use crate::table::{decimal, table};
+
+/// Which examples measures are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum MeasuredOn {
+    /// The fitted ones, each forecast by a curve that was fitted to the other folds.
+    CrossValidation,
+    /// Others.
+    Test,
+}
+
+/// Measures before and after calibration.
+pub(super) struct Measured {
+    pub(super) on: MeasuredOn,
+    pub(super) file: String,
+    pub(super) before: Evaluation,
+    pub(super) after: Evaluation,
+    pub(super) prior: Option<PriorReport>,
+    /// Before and after.
+    pub(super) forecasts: [Forecasts; 2],
+}
+
+pub(super) struct Report<'a> {
+    pub(super) calibrator: &'a ScoreCalibrator,
+    pub(super) measured: Option<&'a Measured>,
+    pub(super) rows_predicted: Option<u64>,
+    /// Of the examples that predictions were made for.
+    pub(super) prior: Option<PriorReport>,
+    pub(super) output: Option<&'a Path>,
+    pub(super) predictions: Option<&'a Path>,
+}
+
+/// A method, and by how much its cross-validated log loss is above that of the one chosen.
+#[derive(serde::Serialize)]
+pub(crate) struct TriedRow<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) log_loss: f64,
+    pub(crate) margin: f64,
+    pub(crate) chosen: bool,
+}
+
+/// All methods that were tried, the best first.
+pub(crate) fn tried(calibrator: &ScoreCalibrator) -> Vec<TriedRow<'_>> {
+    let summary = calibrator.summary();
+    let chosen = summary.tried.iter().find(|t| t.method == summary.method);
+    let least = chosen.map_or(f64::NAN, |chosen| chosen.log_loss);
+    let mut rows: Vec<TriedRow<'_>> = summary
+        .tried
+        .iter()
+        .map(|tried| TriedRow {
+            method: &tried.method,
+            log_loss: tried.log_loss,
+            margin: tried.log_loss - least,
+            chosen: tried.method == summary.method,
+        })
+        .collect();
+    // The chosen one stands first even where another is better by less than the chance of it.
+    rows.sort_by(|a, b| (b.chosen.cmp(&a.chosen)).then(a.log_loss.total_cmp(&b.log_loss)));
+    rows
+}
+
+#[derive(serde::Serialize)]
+struct JsonReport<'a> {
+    method: &'a str,
+    #[serde(flatten)]
+    measures: Option<JsonMeasures<'a>>,
+    classes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    positive: Option<&'a str>,
+    fields: &'a [String],
+    scale: ScoreScale,
+    /// Examples that the calibrator was fitted to.
+    examples: usize,
+    class_counts: &'a [usize],
+    tried: Vec<TriedRow<'a>>,
+    cross_validated_log_loss: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows_predicted: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prior_of_predictions: Option<&'a PriorReport>,
+    calibrator: &'a ScoreCurve,
+}
+
+#[derive(serde::Serialize)]
+struct JsonMeasures<'a> {
+    log_loss: f64,
+    brier: f64,
+    ece: f64,
+    measured_on: MeasuredOn,
+    measured_file: &'a str,
+    measured_rows: usize,
+    after: &'a Evaluation,
+    before: &'a Evaluation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prior: Option<&'a PriorReport>,
+}
+
+impl Report<'_> {
+    pub(super) fn write_json(&self, out: &mut impl Write) -> Result<(), CliError> {
+        let summary = self.calibrator.summary();
+        let classes = self.calibrator.classes();
+        let measures = self.measured.map(|measured| JsonMeasures {
+            log_loss: measured.after.log_loss,
+            brier: measured.after.brier,
+            ece: measured.after.ece,
+            measured_on: measured.on,
+            measured_file: &measured.file,
+            measured_rows: measured.after.documents,
+            after: &measured.after,
+            before: &measured.before,
+            prior: measured.prior.as_ref(),
+        });
+        let report = JsonReport {
+            method: &summary.method,
+            measures,
+            classes,
+            positive: self.calibrator.is_binary().then(|| classes[1].as_str()),
+            fields: &self.calibrator.fields().scores,
+            scale: self.calibrator.scale(),
+            examples: summary.examples,
+            class_counts: &summary.class_counts,
+            tried: tried(self.calibrator),
+            cross_validated_log_loss: summary.cross_validated.log_loss,
+            rows_predicted: self.rows_predicted,
+            prior_of_predictions: self.prior.as_ref(),
+            calibrator: self.calibrator.curve(),
+        };
+        serde_json::to_writer(&mut *out, &report)?;
+        Ok(writeln!(out)?)
+    }
+
+    pub(super) fn write_text(&self, out: &mut impl Write) -> Result<(), CliError> {
+        write_origin(out, self.calibrator)?;
+        if let Some(measured) = self.measured {
+            writeln!(out, "\n{}", heading(measured))?;
+            let mut rows = table(&["measure", "before", "after", ""], 1);
+            for (name, before, after, remark) in measures(self.calibrator, measured) {
+                rows.add_row(vec![name.to_owned(), before, after, remark]);
+            }
+            writeln!(out, "\n{rows}")?;
+        }
+        if let (Some(path), Some(rows)) = (self.predictions, self.rows_predicted) {
+            writeln!(out, "\nwrote {} ({rows} examples)", path.display())?;
+        }
+        if let Some(path) = self.output {
+            writeln!(out, "\nwrote {}", path.display())?;
+        }
+        Ok(())
+    }
+}
+
+/// What was fitted, to what, and chosen among what.
+pub(crate) fn write_origin(
+    out: &mut impl Write,
+    calibrator: &ScoreCalibrator,
+) -> Result<(), CliError> {
+    let summary = calibrator.summary();
+    let classes = calibrator.classes();
+    let of_classes = if calibrator.is_binary() {
+        format!(
+            "{} of them `{}`, the others `{}`",
+            summary.class_counts[1], classes[1], classes[0]
+        )
+    } else {
+        format!("{} classes", classes.len())
+    };
+    writeln!(
+        out,
+        "{}, fitted to {} examples ({of_classes})",
+        summary.method, summary.examples
+    )?;
+    let mut rows = table(&["method", "cross-validated log loss", "margin"], 1);
+    for tried in tried(calibrator) {
+        rows.add_row(vec![
+            tried.method.to_owned(),
+            format!("{:.5}", tried.log_loss),
+            if tried.chosen {
+                "chosen".to_owned()
+            } else {
+                format!("{:+.5}", tried.margin)
+            },
+        ]);
+    }
+    writeln!(out, "\n{rows}")?;
+    Ok(())
+}
+
+pub(super) fn heading(measured: &Measured) -> String {
+    match measured.on {
+        MeasuredOn::CrossValidation => format!(
+            "cross-validated on the {} examples of {}: each is forecast by a curve fitted to the other folds",
+            measured.after.documents, measured.file
+        ),
+        MeasuredOn::Test => format!(
+            "measured on the {} examples of {}",
+            measured.after.documents, measured.file
+        ),
+    }
+}
+
+/// Name, before, after, and a remark.
+pub(super) fn measures(
+    calibrator: &ScoreCalibrator,
+    measured: &Measured,
+) -> Vec<(&'static str, String, String, String)> {
+    let (before, after) = (&measured.before, &measured.after);
+    let errors = |evaluation: &Evaluation| evaluation.errors.to_string();
+    let raw = match (calibrator.scale(), calibrator.is_binary()) {
+        (ScoreScale::Number, true) => "nats an example; before: the score read as log-odds",
+        (ScoreScale::Number, false) => "nats an example; before: the softmax of the scores",
+        _ => "nats an example; before: the probabilities as they came",
+    };
+    vec![
+        (
+            "log loss",
+            decimal(before.log_loss),
+            decimal(after.log_loss),
+            raw.to_owned(),
+        ),
+        (
+            "Brier",
+            decimal(before.brier),
+            decimal(after.brier),
+            String::new(),
+        ),
+        (
+            "ECE",
+            decimal(before.ece),
+            decimal(after.ece),
+            format!(
+                "{} in a perfect forecaster of this size",
+                decimal(after.ece_of_perfect)
+            ),
+        ),
+        (
+            "errors",
+            errors(before),
+            errors(after),
+            if calibrator.is_binary() {
+                "deciding at one half".to_owned()
+            } else {
+                "deciding for the likeliest class".to_owned()
+            },
+        ),
+    ]
+}

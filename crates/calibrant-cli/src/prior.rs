@@ -1,0 +1,237 @@
+//! Prior shift on the command line: which shares, from where, and what is said about them.
+
+use calibrant::calibration::{
+    PriorEstimate, PriorShift, complete_priors, estimate_priors, estimate_priors_of_each,
+};
+use calibrant::{Probability, Task};
+
+use crate::arguments::{AdaptPrior, PriorArguments};
+use crate::error::CliError;
+use crate::output::{note, warn};
+
+/// The level of the test whether the shares differ from training.
+const LEVEL: f64 = 0.05;
+/// How many classes a note lists.
+const CLASSES_SHOWN: usize = 30;
+
+/// What to do about priors.
+pub(crate) enum PriorPlan {
+    /// Nothing.
+    Keep,
+    /// The shares are known.
+    Shift(PriorShift),
+    /// They are estimated once all documents have been seen.
+    Estimate { old: Vec<f64>, when: AdaptPrior },
+}
+
+/// What was done about priors, for reports.
+#[derive(Debug, Clone, serde::Serialize)]
+pub(crate) struct PriorReport {
+    /// Whether probabilities were shifted (of any class, where each stands on its own).
+    pub(crate) applied: bool,
+    pub(crate) classes: Vec<String>,
+    pub(crate) old: Vec<f64>,
+    pub(crate) new: Vec<f64>,
+    /// One for exclusive classes, one a class otherwise; none where shares were given.
+    pub(crate) tests: Vec<PriorEstimate>,
+}
+
+impl PriorPlan {
+    /// From the arguments. `negative` is a class without an output: the one beside a single
+    /// positive one.
+    pub(crate) fn new(
+        arguments: &PriorArguments,
+        task: Task,
+        classes: &[&str],
+        negative: Option<&str>,
+        old: Vec<f64>,
+    ) -> Result<Self, CliError> {
+        if let Some(when) = arguments.adapt_prior {
+            return Ok(Self::Estimate { old, when });
+        }
+        if arguments.prior.is_empty() {
+            return Ok(Self::Keep);
+        }
+        let mut given = Vec::new();
+        for part in &arguments.prior {
+            let parsed = part
+                .rsplit_once('=')
+                .and_then(|(class, share)| Some((class, share.trim().parse::<f64>().ok()?)));
+            let Some((class, share)) = parsed else {
+                return Err(
+                    CliError::new(format!("--prior: `{part}` is not CLASS=SHARE"))
+                        .hint("for example --prior spam=0.3"),
+                );
+            };
+            let found = classes.iter().position(|name| *name == class);
+            match found {
+                Some(number) => given.push((number, share)),
+                None if negative == Some(class) => given.push((0, 1.0 - share)),
+                None => {
+                    let names: Vec<&str> =
+                        classes.iter().copied().chain(negative).take(20).collect();
+                    return Err(
+                        CliError::new(format!("--prior: there is no class `{class}`"))
+                            .hint(format!("the classes are {}", names.join(", "))),
+                    );
+                }
+            }
+        }
+        let new = complete_priors(task, &old, &given)
+            .map_err(|error| CliError::new(format!("--prior: {error}")))?;
+        Ok(Self::Shift(PriorShift::between(task, &old, &new)?))
+    }
+
+    /// The shift that needs no look at the documents.
+    pub(crate) fn known_shift(&self) -> Option<&PriorShift> {
+        match self {
+            Self::Shift(shift) => Some(shift),
+            Self::Keep | Self::Estimate { .. } => None,
+        }
+    }
+
+    /// Whether all documents must be seen first.
+    pub(crate) fn must_see_all(&self) -> bool {
+        matches!(self, Self::Estimate { .. })
+    }
+
+    /// The shift for these documents, as given or as estimated from them; says on standard error what
+    /// was found. `what` names the documents.
+    pub(crate) fn decide(
+        &self,
+        what: &str,
+        task: Task,
+        classes: &[&str],
+        probabilities: &[Probability],
+        weights: Option<&[f64]>,
+    ) -> Result<Decided, CliError> {
+        let (old, when) = match self {
+            Self::Keep => return Ok(Decided::default()),
+            Self::Shift(shift) => {
+                return Ok(Decided {
+                    shift: Some(shift.clone()),
+                    report: None,
+                });
+            }
+            Self::Estimate { old, when } => (old, *when),
+        };
+        let (new, tests) = match task {
+            Task::SingleLabel => {
+                let estimate = estimate_priors(old, probabilities, weights)?;
+                let shifted = estimate.is_shifted(LEVEL) || when == AdaptPrior::Always;
+                let new = if shifted {
+                    estimate.new.clone()
+                } else {
+                    old.clone()
+                };
+                (new, vec![estimate])
+            }
+            Task::MultiLabel => {
+                let estimates = estimate_priors_of_each(old, probabilities, weights)?;
+                // As many tests as classes: each at its share of the level.
+                let level = LEVEL / old.len() as f64;
+                let new = estimates.iter().zip(old).map(|(estimate, &old)| {
+                    if estimate.is_shifted(level) || when == AdaptPrior::Always {
+                        estimate.new[1]
+                    } else {
+                        old
+                    }
+                });
+                (new.collect(), estimates)
+            }
+        };
+        let report = PriorReport {
+            applied: new != *old,
+            classes: classes.iter().map(|&name| name.to_owned()).collect(),
+            old: old.clone(),
+            new,
+            tests,
+        };
+        say(what, task, when, &report);
+        let shift = report
+            .applied
+            .then(|| PriorShift::between(task, old, &report.new))
+            .transpose()?;
+        Ok(Decided {
+            shift,
+            report: Some(report),
+        })
+    }
+}
+
+/// What a look at the documents led to.
+#[derive(Default)]
+pub(crate) struct Decided {
+    shift: Option<PriorShift>,
+    /// What was estimated.
+    pub(crate) report: Option<PriorReport>,
+}
+
+impl Decided {
+    /// Shifts rows of this many probabilities, if there is anything to shift.
+    pub(crate) fn apply(&self, class_count: usize, probabilities: &mut [Probability]) {
+        if let Some(shift) = &self.shift {
+            let mut room = Vec::new();
+            for row in probabilities.chunks_exact_mut(class_count) {
+                shift.apply(row, &mut room);
+            }
+        }
+    }
+}
+
+fn say(what: &str, task: Task, when: AdaptPrior, report: &PriorReport) {
+    let test = |estimate: &PriorEstimate| {
+        let freedom = match estimate.degrees_of_freedom {
+            1 => "1 degree of freedom".to_owned(),
+            more => format!("{more} degrees of freedom"),
+        };
+        format!(
+            "likelihood-ratio statistic {:.2}, {freedom}, p-value {:.2e}",
+            estimate.statistic, estimate.p_value
+        )
+    };
+    if report.tests.iter().any(|estimate| !estimate.converged) {
+        warn("the estimate of the priors has not converged; judge it with care");
+    }
+    let verdict = |applied: bool| match (applied, when) {
+        (true, AdaptPrior::Tested) => "shifted",
+        (true, AdaptPrior::Always) => "shifted, as asked",
+        (false, _) => "no shift found, probabilities left as they are",
+    };
+    let shares = |class: usize, estimated: f64| {
+        format!(
+            "  {}: {:.4} in training, {estimated:.4} here",
+            report.classes[class], report.old[class]
+        )
+    };
+    match (task, report.tests.as_slice()) {
+        (Task::SingleLabel, [estimate]) => {
+            note(&format!(
+                "priors of {what}: {}: {}",
+                test(estimate),
+                verdict(report.applied)
+            ));
+            for (class, &share) in estimate.new.iter().enumerate().take(CLASSES_SHOWN) {
+                note(&shares(class, share));
+            }
+        }
+        (_, estimates) => {
+            note(&format!("priors of {what}, each class on its own:"));
+            for (class, estimate) in estimates.iter().enumerate().take(CLASSES_SHOWN) {
+                let applied = report.new[class] != report.old[class];
+                note(&format!(
+                    "{}; {}: {}",
+                    shares(class, estimate.new[1]),
+                    test(estimate),
+                    verdict(applied)
+                ));
+            }
+        }
+    }
+    if report.classes.len() > CLASSES_SHOWN {
+        note(&format!(
+            "  and {} more classes",
+            report.classes.len() - CLASSES_SHOWN
+        ));
+    }
+}
