@@ -3,15 +3,18 @@
 //! Every method is fitted on [`HeldOutScores`] and nothing else. This stage knows scores, labels
 //! and weights: no text, no features, no models.
 
-mod asymmetric_laplace;
 mod auto;
+mod density;
 mod held_out;
 mod platt;
 mod pooled;
 mod three_piece;
 
-pub use asymmetric_laplace::{AsymmetricLaplace, AsymmetricLaplaceMethod, DensityCalibrator};
 pub use auto::{CalibratorKind, Choice, Tried};
+pub use density::{
+    AsymmetricGauss, AsymmetricLaplace, AsymmetricLaplaceMethod, ClassScores, Decay, Density,
+    DensityCalibrator, DensityMethod, Gauss, Hybrid, Laplace, Side,
+};
 pub use held_out::HeldOutScores;
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
@@ -33,17 +36,6 @@ pub trait CalibrationMethod {
 pub trait Calibrator {
     /// The probability that an example with this score is positive.
     fn probability(&self, score: f64) -> Probability;
-}
-
-/// A class-conditional score density. Two of them and a prior make a [`DensityCalibrator`].
-pub trait Density: Sized {
-    /// Its name in messages.
-    const NAME: &'static str;
-    /// Fits `(score, weight)` pairs, which may be reordered; `spread` is the mean deviation of the
-    /// scores of both classes, from which a degenerate side takes its floor.
-    fn fit(examples: &mut [(f64, f64)], spread: f64) -> Result<Self, FitError>;
-    /// Log of the density.
-    fn ln_pdf(&self, score: f64) -> f64;
 }
 
 /// A fitted calibrator as a model file keeps it.

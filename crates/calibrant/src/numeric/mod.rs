@@ -5,7 +5,7 @@ mod order;
 mod random;
 mod stable_sum;
 
-pub use order::{order_bits, rising_order};
+pub use order::{from_order_bits, order_bits, rising_order};
 pub use random::Random;
 pub use stable_sum::StableSum;
 

@@ -21,6 +21,21 @@ pub fn order_bits(value: f64) -> u64 {
     }
 }
 
+/// The float that [`order_bits`] made a whole number of.
+///
+/// ```
+/// use calibrant::numeric::{from_order_bits, order_bits};
+/// assert_eq!(from_order_bits(order_bits(-2.5)), -2.5);
+/// ```
+#[inline]
+pub fn from_order_bits(bits: u64) -> f64 {
+    f64::from_bits(if bits >> 63 == 1 {
+        bits & !(1 << 63)
+    } else {
+        !bits
+    })
+}
+
 /// The positions of values from the least to the greatest, equal ones in the order they stand in.
 ///
 /// ```
@@ -48,6 +63,7 @@ mod tests {
         fn the_bits_order_as_the_numbers(a in any::<f64>(), b in any::<f64>()) {
             prop_assume!(!a.is_nan() && !b.is_nan());
             prop_assert_eq!(a.partial_cmp(&b).unwrap(), order_bits(a).cmp(&order_bits(b)));
+            prop_assert_eq!(from_order_bits(order_bits(a)), a);
         }
 
         #[test]
