@@ -21,25 +21,6 @@ pub(crate) fn note(message: &str) {
     let _ = writeln!(io::stderr().lock(), "note: {message}");
 }
 
-/// Writes beside the target and renames, so that a page is there as a whole or not at all.
-pub(crate) fn write_page(html: &str, path: &Path) -> Result<(), CliError> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let write = || {
-        let mut file = tempfile::Builder::new()
-            .prefix(".calibrant-")
-            .tempfile_in(folder)?;
-        file.write_all(html.as_bytes())?;
-        publish(file, path)
-    };
-    write().map_err(|error| {
-        CliError::new(format!("cannot write `{}`: {error}", path.display()))
-            .hint("choose another place")
-    })
-}
-
 /// "document" or "decision".
 pub(crate) fn loss_unit(unit: LossUnit) -> &'static str {
     match unit {

@@ -154,7 +154,10 @@ fn method(name: &str) -> Result<Method, String> {
 }
 
 fn one_score_names() -> String {
-    CalibratorKind::ALL.map(CalibratorKind::name).join(", ")
+    CalibratorKind::all()
+        .map(CalibratorKind::name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn class_score_names() -> String {

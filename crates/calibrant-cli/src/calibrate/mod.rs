@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
         predictions: arguments.predictions.as_deref(),
     };
     if let (Some(path), Some(measured)) = (&arguments.html, &measured) {
-        write_page(&page::render(&report, measured)?, path)?;
+        write_page("--html", &page::render(&report, measured)?, path)?;
     }
     if measured.is_none() && arguments.predictions.is_none() {
         return Ok(()); // The predictions are the answer.

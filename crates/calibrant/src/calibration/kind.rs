@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AsymmetricLaplaceMethod, Bbq, Binning, CalibrationMethod, CentredIsotonic, CrossVennAbers,
-    HeldOutScores, Histogram, Isotonic, Platt, SavedCalibrator, ThreePiece, VennAbers,
+    DensityCalibrator, HeldOutScores, Histogram, Isotonic, Platt, SavedCalibrator, ThreePiece,
+    VennAbers,
 };
 use crate::FitError;
 
@@ -16,8 +17,16 @@ pub enum CalibratorKind {
     Auto,
     /// Platt's curve, "LR+Noise" in Bennett's tables.
     Platt,
+    /// Two Gaussian densities.
+    Gauss,
+    /// Two asymmetric Gaussian densities.
+    AsymmetricGauss,
+    /// Two Laplace densities.
+    Laplace,
     /// Two asymmetric Laplace densities.
     AsymmetricLaplace,
+    /// Two densities that are exponential on the side that faces the other, Gaussian on the other side.
+    Hybrid,
     /// A line with two bends.
     ThreePiece,
     /// The most likely rising curve.
@@ -41,7 +50,11 @@ pub enum CalibratorKind {
 impl CalibratorKind {
     /// Every method that fits something and is no choice among others.
     pub const METHODS: &[Self] = &[
+        Self::Gauss,
+        Self::AsymmetricGauss,
+        Self::Laplace,
         Self::AsymmetricLaplace,
+        Self::Hybrid,
         Self::Platt,
         Self::ThreePiece,
         Self::Isotonic,
@@ -82,7 +95,11 @@ impl CalibratorKind {
         match self {
             Self::Auto => "auto",
             Self::Platt => "platt",
+            Self::Gauss => "gauss",
+            Self::AsymmetricGauss => "asymmetric_gauss",
+            Self::Laplace => "laplace",
             Self::AsymmetricLaplace => "asymmetric_laplace",
+            Self::Hybrid => "hybrid",
             Self::ThreePiece => "three_piece",
             Self::Isotonic => "isotonic",
             Self::CentredIsotonic => "centred_isotonic",
@@ -99,7 +116,11 @@ impl CalibratorKind {
     pub fn is_monotone(self) -> bool {
         match self {
             Self::Auto
+            | Self::Gauss
+            | Self::AsymmetricGauss
+            | Self::Laplace
             | Self::AsymmetricLaplace
+            | Self::Hybrid
             | Self::Histogram
             | Self::HistogramWidth
             | Self::Bbq => false,
@@ -139,6 +160,10 @@ impl CalibratorKind {
                 Saved::ThreePiece(ThreePiece.fit_bending(held_out, *start)?)
             }
             (Self::ThreePiece, _) => Saved::ThreePiece(ThreePiece.fit(held_out)?),
+            (Self::Gauss, _) => Saved::Gauss(DensityCalibrator::fit(held_out)?),
+            (Self::AsymmetricGauss, _) => Saved::AsymmetricGauss(DensityCalibrator::fit(held_out)?),
+            (Self::Laplace, _) => Saved::Laplace(DensityCalibrator::fit(held_out)?),
+            (Self::Hybrid, _) => Saved::Hybrid(DensityCalibrator::fit(held_out)?),
             (Self::AsymmetricLaplace, _) => {
                 Saved::AsymmetricLaplace(AsymmetricLaplaceMethod.fit(held_out)?)
             }

@@ -3,13 +3,13 @@
 //! Every method is fitted on [`HeldOutScores`] and nothing else. This stage knows scores, labels
 //! and weights: no text, no features, no models.
 
-mod asymmetric_laplace;
 mod auto;
 mod bbq;
 mod blocks;
 mod centred_isotonic;
 mod class_scores;
 mod cross_venn_abers;
+mod density;
 mod distinct_scores;
 mod held_out;
 mod histogram;
@@ -28,7 +28,6 @@ mod steps;
 mod three_piece;
 mod venn_abers;
 
-pub use asymmetric_laplace::{AsymmetricLaplace, AsymmetricLaplaceMethod, DensityCalibrator};
 pub use auto::{Choice, ChoiceRules, Margin, Tried};
 pub use bbq::{Bbq, BbqCalibrator};
 pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};
@@ -39,6 +38,10 @@ pub use class_scores::{
     VectorCalibrator, VectorScaling, couple,
 };
 pub use cross_venn_abers::{CrossVennAbers, CrossVennAbersCalibrator};
+pub use density::{
+    AsymmetricGauss, AsymmetricLaplace, AsymmetricLaplaceMethod, ClassScores, Decay, Density,
+    DensityCalibrator, DensityMethod, Gauss, Hybrid, Laplace, Side,
+};
 pub use held_out::HeldOutScores;
 pub use histogram::{Binning, Histogram, HistogramCalibrator};
 pub use isotonic::{Isotonic, IsotonicCalibrator};
@@ -80,15 +83,4 @@ pub trait Calibrator {
 pub trait IntervalCalibrator: Calibrator {
     /// A lower and an upper probability, the lower first.
     fn interval(&self, score: f64) -> (Probability, Probability);
-}
-
-/// A class-conditional score density. Two of them and a prior make a [`DensityCalibrator`].
-pub trait Density: Sized {
-    /// Its name in messages.
-    const NAME: &'static str;
-    /// Fits `(score, weight)` pairs, which may be reordered; `spread` is the mean deviation of the
-    /// scores of both classes, from which a degenerate side takes its floor.
-    fn fit(examples: &mut [(f64, f64)], spread: f64) -> Result<Self, FitError>;
-    /// Log of the density.
-    fn ln_pdf(&self, score: f64) -> f64;
 }

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AsymmetricLaplace, BbqCalibrator, Calibrator, CentredIsotonicCalibrator,
-    CrossVennAbersCalibrator, DensityCalibrator, HistogramCalibrator, IntervalCalibrator,
-    IsotonicCalibrator, PlattCalibrator, ThreePieceCalibrator, VennAbersCalibrator,
+    AsymmetricGauss, AsymmetricLaplace, BbqCalibrator, Calibrator, CentredIsotonicCalibrator,
+    CrossVennAbersCalibrator, DensityCalibrator, Gauss, HistogramCalibrator, Hybrid,
+    IntervalCalibrator, IsotonicCalibrator, Laplace, PlattCalibrator, ThreePieceCalibrator,
+    VennAbersCalibrator,
 };
 use crate::Probability;
 
@@ -17,6 +18,14 @@ pub enum SavedCalibrator {
     Identity,
     /// A line: Platt's curve or plain logistic regression.
     Platt(PlattCalibrator),
+    /// Two Gaussian densities.
+    Gauss(DensityCalibrator<Gauss>),
+    /// Two asymmetric Gaussian densities.
+    AsymmetricGauss(DensityCalibrator<AsymmetricGauss>),
+    /// Two Laplace densities.
+    Laplace(DensityCalibrator<Laplace>),
+    /// Two densities that are exponential on the side that faces the other, Gaussian on the other side.
+    Hybrid(DensityCalibrator<Hybrid>),
     /// Two asymmetric Laplace densities.
     AsymmetricLaplace(DensityCalibrator<AsymmetricLaplace>),
     /// A line with two bends.
@@ -41,6 +50,10 @@ macro_rules! inside {
         match $saved {
             SavedCalibrator::Identity => $identity,
             SavedCalibrator::Platt($calibrator) => $found,
+            SavedCalibrator::Gauss($calibrator) => $found,
+            SavedCalibrator::AsymmetricGauss($calibrator) => $found,
+            SavedCalibrator::Laplace($calibrator) => $found,
+            SavedCalibrator::Hybrid($calibrator) => $found,
             SavedCalibrator::AsymmetricLaplace($calibrator) => $found,
             SavedCalibrator::ThreePiece($calibrator) => $found,
             SavedCalibrator::Isotonic($calibrator) => $found,
