@@ -51,7 +51,7 @@ fn settings(arguments: &FitArguments) -> Result<FitSettings, CliError> {
         selection: arguments.features.selection()?,
         classifier,
         class_weights: learning.class_weights()?,
-        calibrator: learning.calibrator(),
+        calibrator: learning.calibrator,
         multiclass: learning.multiclass(),
         folds: learning.folds,
         classes: (!learning.classes.is_empty()).then(|| learning.classes.clone()),

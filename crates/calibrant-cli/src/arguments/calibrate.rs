@@ -153,7 +153,7 @@ fn method(name: &str) -> Result<Method, String> {
         })
 }
 
-fn one_score_names() -> String {
+pub(super) fn one_score_names() -> String {
     CalibratorKind::all()
         .map(CalibratorKind::name)
         .collect::<Vec<_>>()

@@ -9,6 +9,7 @@ use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKi
 use calibrant::solvers::{HingeLoss, SolverLimits};
 use clap::{Args, ValueEnum};
 
+use super::calibrate::one_score_names;
 use crate::error::CliError;
 
 #[derive(Debug, Args)]
@@ -49,9 +50,8 @@ pub(crate) struct LearningArguments {
     /// One label a document or several (told from the data by default)
     #[arg(long, value_enum)]
     pub(crate) labels: Option<LabelCount>,
-    /// How scores become probabilities; auto chooses for each class by held-out log loss
-    #[arg(long, value_enum, default_value_t = CalibratorName::Auto)]
-    pub(crate) calibrator: CalibratorName,
+    #[arg(long, value_name = "METHOD", value_parser = calibrator, default_value = "auto", help = calibrator_help())]
+    pub(crate) calibrator: CalibratorKind,
     /// With one label a document: how the classes come to probabilities together
     #[arg(long, value_enum, value_name = "WAY", default_value_t = MulticlassName::OneVsRest)]
     pub(crate) multiclass: MulticlassName,
@@ -99,17 +99,16 @@ pub(crate) enum LabelCount {
     Several,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum CalibratorName {
-    Auto,
-    /// Platt's curve
-    Platt,
-    /// Two asymmetric Laplace densities (Bennett 2003)
-    AsymmetricLaplace,
-    /// A line with two bends
-    ThreePiece,
-    /// The raw score read as log-odds: for comparison
-    None,
+fn calibrator(name: &str) -> Result<CalibratorKind, String> {
+    CalibratorKind::from_name(name)
+        .ok_or_else(|| format!("it must be one of {}", one_score_names()))
+}
+
+fn calibrator_help() -> String {
+    format!(
+        "How scores become probabilities; auto chooses for each class by held-out log loss: {}",
+        one_score_names()
+    )
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -198,16 +197,6 @@ impl LearningArguments {
             LabelCount::One => Task::SingleLabel,
             LabelCount::Several => Task::MultiLabel,
         })
-    }
-
-    pub(crate) fn calibrator(&self) -> CalibratorKind {
-        match self.calibrator {
-            CalibratorName::Auto => CalibratorKind::Auto,
-            CalibratorName::Platt => CalibratorKind::Platt,
-            CalibratorName::AsymmetricLaplace => CalibratorKind::AsymmetricLaplace,
-            CalibratorName::ThreePiece => CalibratorKind::ThreePiece,
-            CalibratorName::None => CalibratorKind::None,
-        }
     }
 
     pub(crate) fn multiclass(&self) -> MulticlassKind {
