@@ -148,6 +148,7 @@ fn outcome(method: &'static str, stated: &[Probability], texts: &[RatedText]) ->
         log_loss_bits: -log_loss / std::f64::consts::LN_2,
         squared_error: squared,
         errors,
+        marks: None,
         distance_to_raters: Some((distance / texts.len() as f64).max(0.0).sqrt()),
     }
 }

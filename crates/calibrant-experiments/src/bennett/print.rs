@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::measure::Outcome;
+use super::measure::{Mark, Outcome};
 use super::paper;
 use crate::scored::BinaryProblem;
 
@@ -19,7 +19,7 @@ pub(super) fn block(
     writeln!(out, "\n{corpus}, {classifier}: {decisions} decisions")?;
     write!(
         out,
-        "{:<22} {:>12} {:>12} {:>10} {:>7}",
+        "{:<22} {:>12}   {:>12} {:>10}   {:>7}  ",
         "method", "log loss", "in bits", "squared", "errors"
     )?;
     if beside_the_paper {
@@ -27,14 +27,18 @@ pub(super) fn block(
     }
     writeln!(out)?;
     for outcome in outcomes {
+        let marks = outcome.marks;
         write!(
             out,
-            "{:<22} {:>12.2} {:>12.2} {:>10.2} {:>7}",
+            "{:<22} {:>12.2}{:<2} {:>12.2} {:>10.2}{:<2} {:>7}{:<2}",
             outcome.method,
             outcome.log_loss_nats,
+            sign(marks.map(|marks| marks.log_loss)),
             outcome.log_loss_bits,
             outcome.squared_error,
-            outcome.errors
+            sign(marks.map(|marks| marks.squared_error)),
+            outcome.errors,
+            sign(marks.map(|marks| marks.errors)),
         )?;
         if beside_the_paper
             && let Some((log_loss, squared, errors)) = paper::table_1(classifier, outcome.method)
@@ -51,4 +55,13 @@ pub(super) fn block(
         writeln!(out)?;
     }
     Ok(())
+}
+
+/// One star for the best of the paper's methods, two if it is significantly better than all of them.
+fn sign(mark: Option<Mark>) -> &'static str {
+    match mark {
+        Some(Mark::SignificantlyBest) => "**",
+        Some(Mark::Best) => "*",
+        Some(Mark::NotBest) | None => "",
+    }
 }
