@@ -6,9 +6,11 @@
 mod auto;
 mod density;
 mod held_out;
+mod monotone;
 mod platt;
 mod pooled;
 mod three_piece;
+mod three_piece_at_modes;
 
 pub use auto::{CalibratorKind, Choice, Tried};
 pub use density::{
@@ -16,9 +18,11 @@ pub use density::{
     DensityCalibrator, DensityMethod, Gauss, Hybrid, Laplace, Side,
 };
 pub use held_out::HeldOutScores;
+pub use monotone::{Flat, Monotone, MonotoneCalibrator, Turning};
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
 pub use three_piece::{ThreePiece, ThreePieceCalibrator};
+pub use three_piece_at_modes::ThreePieceAtModes;
 
 use serde::{Deserialize, Serialize};
 
