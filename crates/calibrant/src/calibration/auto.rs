@@ -13,19 +13,12 @@ impl CalibratorKind {
         self.choose_by(held_out, ChoiceRules::default())
     }
 
-    /// As [`Self::choose`], among the methods that the rules allow.
+    /// As [`Self::choose`], with curves that keep to the rules.
     pub fn choose_by(
         self,
         held_out: &HeldOutScores,
         rules: ChoiceRules,
     ) -> Result<Choice, FitError> {
-        if rules.monotone && self != Self::Auto && !self.is_monotone() {
-            return Err(FitError::BadSetting {
-                setting: "the calibration method",
-                requirement: "a monotone one",
-                value: self.name().to_owned(),
-            });
-        }
         // Sorted once, so that no method has to sort again and the order of examples cannot matter.
         let (sorted, order) = held_out.sorted();
         let mut choice = self.choose_sorted(&sorted, rules)?;
@@ -56,9 +49,7 @@ impl CalibratorKind {
         let positives = held_out.positives();
         let rarer = positives.min(held_out.len() - positives);
         let candidates: Vec<Self> = if self == Self::Auto {
-            let allowed = |&&(method, needed): &&(Self, usize)| {
-                rarer >= needed && (!rules.monotone || method.is_monotone())
-            };
+            let allowed = |candidate: &&(Self, usize)| rarer >= candidate.1;
             let allowed = Self::CANDIDATES.iter().filter(allowed);
             allowed.map(|&(method, _)| method).collect()
         } else {
@@ -71,9 +62,9 @@ impl CalibratorKind {
         let mut failure = None;
         for method in candidates {
             let tested = method
-                .fit_from(held_out, straight.as_ref())
+                .fit_by(held_out, straight.as_ref(), rules)
                 .and_then(|calibrator| {
-                    let forecasts = method.cross_validate(held_out, &folds, &calibrator)?;
+                    let forecasts = method.cross_validate(held_out, &folds, &calibrator, rules)?;
                     Ok((calibrator, forecasts))
                 });
             let (calibrator, cross_validated) = match tested {
@@ -143,11 +134,12 @@ impl CalibratorKind {
         held_out: &HeldOutScores,
         folds: &[u8],
         whole: &SavedCalibrator,
+        rules: ChoiceRules,
     ) -> Result<Vec<Probability>, FitError> {
         let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.len()];
         for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
             let rest = held_out.filtered(|example| folds[example] != fold);
-            let calibrator = self.fit_from(&rest, Some(whole))?;
+            let calibrator = self.fit_by(&rest, Some(whole), rules)?;
             for (example, &score) in held_out.scores().iter().enumerate() {
                 if folds[example] == fold {
                     forecasts[example] = calibrator.probability(score);
@@ -186,7 +178,7 @@ fn mean_gain(losses: &[f64], others: &[f64]) -> (f64, f64) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChoiceRules {
-    /// Only methods whose probability never turns back as the score grows.
+    /// Probabilities never fall as the score grows: a curve that would is made to rise.
     pub monotone: bool,
 }
 
@@ -272,10 +264,18 @@ mod tests {
         let labels = (0..100).map(|i| i % 7 < i / 15).collect();
         let held_out = HeldOutScores::assume(scores, labels).unwrap();
         let rules = ChoiceRules { monotone: true };
-        let choice = CalibratorKind::Auto.choose_by(&held_out, rules).unwrap();
-        assert!(choice.tried.iter().all(|tried| tried.method.is_monotone()));
-        let refused = CalibratorKind::AsymmetricLaplace.choose_by(&held_out, rules);
-        assert!(matches!(refused, Err(FitError::BadSetting { .. })));
+        for kind in CalibratorKind::all() {
+            let choice = kind.choose_by(&held_out, rules).unwrap();
+            let said: Vec<f64> = (-50..150)
+                .map(|i| {
+                    choice
+                        .calibrator
+                        .probability(f64::from(i) / 10.0)
+                        .log_odds()
+                })
+                .collect();
+            assert!(said.is_sorted(), "{}", kind.name());
+        }
     }
 
     #[test]

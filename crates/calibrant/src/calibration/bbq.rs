@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distinct_scores::{DistinctScore, class_weights, distinct_scores, edge_between};
 use super::steps::Steps;
-use super::{CalibrationMethod, Calibrator, HeldOutScores};
+use super::{CalibrationMethod, Calibrator, HeldOutScores, Turning};
 use crate::numeric::ln_gamma;
 use crate::{FitError, Probability};
 
@@ -47,6 +47,12 @@ pub struct Bbq;
 #[serde(deny_unknown_fields)]
 pub struct BbqCalibrator {
     steps: Steps,
+}
+
+impl Turning for BbqCalibrator {
+    fn turns(&self) -> Vec<f64> {
+        self.steps.edges().to_vec()
+    }
 }
 
 impl BbqCalibrator {

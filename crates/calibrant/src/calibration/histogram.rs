@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distinct_scores::{DistinctScore, class_weights, distinct_scores, edge_between};
 use super::steps::Steps;
-use super::{CalibrationMethod, Calibrator, HeldOutScores};
+use super::{CalibrationMethod, Calibrator, HeldOutScores, Turning};
 use crate::{FitError, Probability};
 
 /// Cuts the scores into bins and counts positives in each.
@@ -73,6 +73,12 @@ const PSEUDO_COUNT: f64 = 2.0;
 #[serde(deny_unknown_fields)]
 pub struct HistogramCalibrator {
     steps: Steps,
+}
+
+impl Turning for HistogramCalibrator {
+    fn turns(&self) -> Vec<f64> {
+        self.steps.edges().to_vec()
+    }
 }
 
 impl HistogramCalibrator {

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AsymmetricLaplaceMethod, Bbq, Binning, CalibrationMethod, CentredIsotonic, CrossVennAbers,
-    DensityCalibrator, HeldOutScores, Histogram, Isotonic, Platt, SavedCalibrator, ThreePiece,
-    VennAbers,
+    AsymmetricLaplaceMethod, Bbq, Binning, CalibrationMethod, CentredIsotonic, ChoiceRules,
+    CrossVennAbers, DensityCalibrator, HeldOutScores, Histogram, Isotonic, MonotoneCalibrator,
+    Platt, SavedCalibrator, ThreePiece, ThreePieceAtModes, VennAbers,
 };
 use crate::FitError;
 
@@ -29,6 +29,8 @@ pub enum CalibratorKind {
     Hybrid,
     /// A line with two bends.
     ThreePiece,
+    /// A line with bends at the modes of two asymmetric Laplace densities.
+    ThreePieceModes,
     /// The most likely rising curve.
     Isotonic,
     /// The same through the middle of its blocks, so that different scores stay different.
@@ -57,6 +59,7 @@ impl CalibratorKind {
         Self::Hybrid,
         Self::Platt,
         Self::ThreePiece,
+        Self::ThreePieceModes,
         Self::Isotonic,
         Self::CentredIsotonic,
         Self::Histogram,
@@ -101,6 +104,7 @@ impl CalibratorKind {
             Self::AsymmetricLaplace => "asymmetric_laplace",
             Self::Hybrid => "hybrid",
             Self::ThreePiece => "three_piece",
+            Self::ThreePieceModes => "three_piece_modes",
             Self::Isotonic => "isotonic",
             Self::CentredIsotonic => "centred_isotonic",
             Self::Histogram => "histogram",
@@ -126,6 +130,7 @@ impl CalibratorKind {
             | Self::Bbq => false,
             Self::Platt
             | Self::ThreePiece
+            | Self::ThreePieceModes
             | Self::Isotonic
             | Self::CentredIsotonic
             | Self::VennAbers
@@ -137,6 +142,26 @@ impl CalibratorKind {
     /// Fits the method to held-out scores.
     pub fn fit(self, held_out: &HeldOutScores) -> Result<SavedCalibrator, FitError> {
         self.fit_from(held_out, None)
+    }
+
+    /// As [`Self::fit_from`], made to rise where the rules ask for it and the method does not
+    /// promise it.
+    pub(super) fn fit_by(
+        self,
+        held_out: &HeldOutScores,
+        start: Option<&SavedCalibrator>,
+        rules: ChoiceRules,
+    ) -> Result<SavedCalibrator, FitError> {
+        if !rules.monotone || self.is_monotone() {
+            return self.fit_from(held_out, start);
+        }
+        let start = start.map(|start| match start {
+            SavedCalibrator::Monotone(rising) => &rising.inner,
+            other => other,
+        });
+        let inner = self.fit_from(held_out, start)?;
+        let rising = MonotoneCalibrator::of(inner, held_out);
+        Ok(SavedCalibrator::Monotone(Box::new(rising)))
     }
 
     /// Fits the method to held-out scores, from a calibrator that is near if there is one.
@@ -167,6 +192,7 @@ impl CalibratorKind {
             (Self::AsymmetricLaplace, _) => {
                 Saved::AsymmetricLaplace(AsymmetricLaplaceMethod.fit(held_out)?)
             }
+            (Self::ThreePieceModes, _) => Saved::ThreePiece(ThreePieceAtModes.fit(held_out)?),
             (Self::Isotonic, _) => Saved::Isotonic(Isotonic.fit(held_out)?),
             (Self::CentredIsotonic, _) => Saved::CentredIsotonic(CentredIsotonic.fit(held_out)?),
             (Self::Histogram | Self::HistogramWidth, _) => {

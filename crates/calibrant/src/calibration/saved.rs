@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     AsymmetricGauss, AsymmetricLaplace, BbqCalibrator, Calibrator, CentredIsotonicCalibrator,
     CrossVennAbersCalibrator, DensityCalibrator, Gauss, HistogramCalibrator, Hybrid,
-    IntervalCalibrator, IsotonicCalibrator, Laplace, PlattCalibrator, ThreePieceCalibrator,
-    VennAbersCalibrator,
+    IntervalCalibrator, IsotonicCalibrator, Laplace, MonotoneCalibrator, PlattCalibrator,
+    ThreePieceCalibrator, Turning, VennAbersCalibrator,
 };
 use crate::Probability;
 
@@ -42,6 +42,8 @@ pub enum SavedCalibrator {
     VennAbers(VennAbersCalibrator),
     /// The same by folds.
     CrossVennAbers(CrossVennAbersCalibrator),
+    /// A curve that would fall here and there, made to rise.
+    Monotone(Box<MonotoneCalibrator<SavedCalibrator>>),
 }
 
 /// Runs the same expression on the calibrator inside.
@@ -62,6 +64,7 @@ macro_rules! inside {
             SavedCalibrator::Bbq($calibrator) => $found,
             SavedCalibrator::VennAbers($calibrator) => $found,
             SavedCalibrator::CrossVennAbers($calibrator) => $found,
+            SavedCalibrator::Monotone($calibrator) => $found,
         }
     };
 }
@@ -90,5 +93,28 @@ impl SavedCalibrator {
     /// Whether [`Self::interval`] gives anything.
     pub fn has_interval(&self) -> bool {
         self.interval(0.0).is_some()
+    }
+}
+
+impl Turning for SavedCalibrator {
+    fn turns(&self) -> Vec<f64> {
+        match self {
+            Self::Gauss(calibrator) => calibrator.turns(),
+            Self::AsymmetricGauss(calibrator) => calibrator.turns(),
+            Self::Laplace(calibrator) => calibrator.turns(),
+            Self::Hybrid(calibrator) => calibrator.turns(),
+            Self::AsymmetricLaplace(calibrator) => calibrator.turns(),
+            Self::ThreePiece(calibrator) => calibrator.turns(),
+            Self::Histogram(calibrator) => calibrator.turns(),
+            Self::Bbq(calibrator) => calibrator.turns(),
+            // These never fall.
+            Self::Identity
+            | Self::Platt(_)
+            | Self::Isotonic(_)
+            | Self::CentredIsotonic(_)
+            | Self::VennAbers(_)
+            | Self::CrossVennAbers(_)
+            | Self::Monotone(_) => Vec::new(),
+        }
     }
 }

@@ -62,6 +62,11 @@ impl Steps {
         Self { edges, heights }
     }
 
+    /// Where one step ends and the next begins, rising.
+    pub(super) fn edges(&self) -> &[f64] {
+        &self.edges
+    }
+
     /// How many steps there are.
     pub(super) fn len(&self) -> usize {
         self.heights.len()

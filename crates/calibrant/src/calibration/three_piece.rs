@@ -92,8 +92,17 @@ impl ThreePiece {
         held_out: &HeldOutScores,
         platt: PlattCalibrator,
     ) -> Result<ThreePieceCalibrator, FitError> {
+        self.fit_bending_at(held_out, platt, positive_quantiles(held_out, [0.1, 0.5]))
+    }
+
+    /// As [`Self::fit_bending`], with the lower bend first.
+    pub(super) fn fit_bending_at(
+        &self,
+        held_out: &HeldOutScores,
+        platt: PlattCalibrator,
+        knots: [f64; 2],
+    ) -> Result<ThreePieceCalibrator, FitError> {
         let mut best = ThreePieceCalibrator::straight(platt);
-        let knots = positive_quantiles(held_out, [0.1, 0.5]);
         if knots[0] < knots[1] {
             let both = bent(held_out, &best, knots.map(Some), TOLERANCE)?;
             if both.rises() {

@@ -9,6 +9,7 @@ mod laplace;
 mod mode_search;
 #[cfg(test)]
 mod promises;
+mod turns;
 
 pub use asymmetric_gauss::AsymmetricGauss;
 pub use asymmetric_laplace::{AsymmetricLaplace, AsymmetricLaplaceMethod};
