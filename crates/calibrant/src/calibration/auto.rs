@@ -37,6 +37,8 @@ impl CalibratorKind {
         (Self::Platt, 0),
         (Self::AsymmetricLaplace, 20),
         (Self::ThreePiece, 20),
+        (Self::Spline, 40),
+        (Self::CentredIsotonic, 100),
         (Self::VennAbers, 100),
     ];
 

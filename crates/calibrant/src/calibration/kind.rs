@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AsymmetricLaplaceMethod, Bbq, Binning, CalibrationMethod, CentredIsotonic, ChoiceRules,
-    CrossVennAbers, DensityCalibrator, HeldOutScores, Histogram, Isotonic, MonotoneCalibrator,
-    Platt, SavedCalibrator, ThreePiece, ThreePieceAtModes, VennAbers,
+    AsymmetricLaplaceMethod, Bbq, Beta, BetaKind, Binning, CalibrationMethod, CentredIsotonic,
+    ChoiceRules, CrossVennAbers, DensityCalibrator, HeldOutScores, Histogram, Isotonic,
+    LogisticCurve, MonotoneCalibrator, Platt, SavedCalibrator, Spline, Squash, ThreePiece,
+    ThreePieceAtModes, VennAbers,
 };
 use crate::FitError;
 
@@ -15,8 +16,19 @@ use crate::FitError;
 pub enum CalibratorKind {
     /// The method with the least cross-validated log loss, class by class.
     Auto,
+    /// Logistic regression on the score, "LogReg" in Bennett's tables.
+    #[serde(rename = "logreg")]
+    LogReg,
     /// Platt's curve, "LR+Noise" in Bennett's tables.
     Platt,
+    /// Beta calibration of a score that is log-odds: two slopes and an intercept.
+    Beta,
+    /// The same without an intercept.
+    BetaAb,
+    /// The same with one slope.
+    BetaAm,
+    /// A smooth curve that rises.
+    Spline,
     /// Two Gaussian densities.
     Gauss,
     /// Two asymmetric Gaussian densities.
@@ -57,7 +69,12 @@ impl CalibratorKind {
         Self::Laplace,
         Self::AsymmetricLaplace,
         Self::Hybrid,
+        Self::LogReg,
         Self::Platt,
+        Self::Beta,
+        Self::BetaAb,
+        Self::BetaAm,
+        Self::Spline,
         Self::ThreePiece,
         Self::ThreePieceModes,
         Self::Isotonic,
@@ -97,7 +114,12 @@ impl CalibratorKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
+            Self::LogReg => "logreg",
             Self::Platt => "platt",
+            Self::Beta => "beta",
+            Self::BetaAb => "beta_ab",
+            Self::BetaAm => "beta_am",
+            Self::Spline => "spline",
             Self::Gauss => "gauss",
             Self::AsymmetricGauss => "asymmetric_gauss",
             Self::Laplace => "laplace",
@@ -128,7 +150,12 @@ impl CalibratorKind {
             | Self::Histogram
             | Self::HistogramWidth
             | Self::Bbq => false,
-            Self::Platt
+            Self::LogReg
+            | Self::Platt
+            | Self::Beta
+            | Self::BetaAb
+            | Self::BetaAm
+            | Self::Spline
             | Self::ThreePiece
             | Self::ThreePieceModes
             | Self::Isotonic
@@ -174,6 +201,17 @@ impl CalibratorKind {
         Ok(match (self, start) {
             (Self::Auto, _) => self.choose(held_out)?.calibrator,
             (Self::None, _) => Saved::Identity,
+            (Self::LogReg, _) => Saved::Platt(LogisticCurve.fit(held_out)?),
+            (Self::Beta | Self::BetaAb | Self::BetaAm, _) => {
+                let kind = match self {
+                    Self::BetaAb => BetaKind::Ab,
+                    Self::BetaAm => BetaKind::Am,
+                    _ => BetaKind::Abm,
+                };
+                let squash = Squash::AsGiven;
+                Saved::Beta(Beta { kind, squash }.fit(held_out)?)
+            }
+            (Self::Spline, _) => Saved::Spline(Spline::default().fit(held_out)?),
             (Self::Platt, Some(Saved::Platt(start))) => {
                 Saved::Platt(Platt.fit_from(held_out, Some(start))?)
             }

@@ -5,6 +5,7 @@
 
 mod auto;
 mod bbq;
+mod beta;
 mod blocks;
 mod centred_isotonic;
 mod class_scores;
@@ -16,6 +17,7 @@ mod histogram;
 mod isotonic;
 mod kind;
 mod knots;
+mod logistic;
 mod monotone;
 mod platt;
 mod pooled;
@@ -25,6 +27,7 @@ mod prior_shift;
 mod promises;
 mod saved;
 mod score_scale;
+mod spline;
 mod steps;
 mod three_piece;
 mod three_piece_at_modes;
@@ -32,6 +35,7 @@ mod venn_abers;
 
 pub use auto::{Choice, ChoiceRules, Margin, Tried};
 pub use bbq::{Bbq, BbqCalibrator};
+pub use beta::{Beta, BetaCalibrator, BetaKind, Squash};
 pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};
 pub use class_scores::{
     CalibratedClass, CalibrationNote, ClassRoom, CouplingCalibrator, Dirichlet,
@@ -48,6 +52,7 @@ pub use held_out::HeldOutScores;
 pub use histogram::{Binning, Histogram, HistogramCalibrator};
 pub use isotonic::{Isotonic, IsotonicCalibrator};
 pub use kind::CalibratorKind;
+pub use logistic::LogisticCurve;
 pub use monotone::{Flat, Monotone, MonotoneCalibrator, Turning};
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
@@ -55,6 +60,7 @@ pub use prior_estimate::{GAP_TOLERANCE, PriorEstimate, estimate_priors, estimate
 pub use prior_shift::{PriorShift, complete_priors};
 pub use saved::SavedCalibrator;
 pub use score_scale::ScoreScale;
+pub use spline::{Spline, SplineCalibrator};
 pub use three_piece::{ThreePiece, ThreePieceCalibrator};
 pub use three_piece_at_modes::ThreePieceAtModes;
 pub use venn_abers::{VennAbers, VennAbersCalibrator};

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AsymmetricGauss, AsymmetricLaplace, BbqCalibrator, Calibrator, CentredIsotonicCalibrator,
-    CrossVennAbersCalibrator, DensityCalibrator, Gauss, HistogramCalibrator, Hybrid,
-    IntervalCalibrator, IsotonicCalibrator, Laplace, MonotoneCalibrator, PlattCalibrator,
-    ThreePieceCalibrator, Turning, VennAbersCalibrator,
+    AsymmetricGauss, AsymmetricLaplace, BbqCalibrator, BetaCalibrator, Calibrator,
+    CentredIsotonicCalibrator, CrossVennAbersCalibrator, DensityCalibrator, Gauss,
+    HistogramCalibrator, Hybrid, IntervalCalibrator, IsotonicCalibrator, Laplace,
+    MonotoneCalibrator, PlattCalibrator, SplineCalibrator, ThreePieceCalibrator, Turning,
+    VennAbersCalibrator,
 };
 use crate::Probability;
 
@@ -28,6 +29,10 @@ pub enum SavedCalibrator {
     Hybrid(DensityCalibrator<Hybrid>),
     /// Two asymmetric Laplace densities.
     AsymmetricLaplace(DensityCalibrator<AsymmetricLaplace>),
+    /// Two slopes over log-odds.
+    Beta(BetaCalibrator),
+    /// A smooth curve.
+    Spline(SplineCalibrator),
     /// A line with two bends.
     ThreePiece(ThreePieceCalibrator),
     /// The most likely rising curve.
@@ -57,6 +62,8 @@ macro_rules! inside {
             SavedCalibrator::Laplace($calibrator) => $found,
             SavedCalibrator::Hybrid($calibrator) => $found,
             SavedCalibrator::AsymmetricLaplace($calibrator) => $found,
+            SavedCalibrator::Beta($calibrator) => $found,
+            SavedCalibrator::Spline($calibrator) => $found,
             SavedCalibrator::ThreePiece($calibrator) => $found,
             SavedCalibrator::Isotonic($calibrator) => $found,
             SavedCalibrator::CentredIsotonic($calibrator) => $found,
@@ -110,6 +117,8 @@ impl Turning for SavedCalibrator {
             // These never fall.
             Self::Identity
             | Self::Platt(_)
+            | Self::Beta(_)
+            | Self::Spline(_)
             | Self::Isotonic(_)
             | Self::CentredIsotonic(_)
             | Self::VennAbers(_)

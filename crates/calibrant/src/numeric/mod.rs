@@ -2,6 +2,7 @@
 //! plain computation would overflow, underflow or cancel.
 
 mod chi_square;
+mod exponential;
 mod ln_gamma;
 mod normal;
 mod order;
@@ -9,6 +10,7 @@ mod random;
 mod stable_sum;
 
 pub use chi_square::chi_square_tail;
+pub use exponential::exp_of_negative;
 pub(crate) use ln_gamma::{HALF_LN_TAU, stirling_error};
 pub use ln_gamma::{ln_binomial, ln_gamma};
 pub use normal::{NORMAL_975, ln_normal_cdf, normal_cdf};
