@@ -325,6 +325,16 @@ fn unknown_classes_are_answered_with_those_there_are() {
         "corn",
     ];
     check_once(&sandbox, &evaluate, &["multi-label"]);
+    for (costs, piece) in [
+        ("corn,wheat,2", "`wheat`"),
+        ("corn,oil", "2 values instead of 3"),
+        ("corn,oil,dear", "`dear` is no number"),
+        ("corn,oil,inf", "inf is not a cost"),
+        ("missing.csv", "1 values instead of 3"),
+    ] {
+        let evaluate = ["evaluate", "mail.calibrant", "mail.csv", "--costs", costs];
+        check_once(&sandbox, &evaluate, &[piece]);
+    }
 }
 
 #[test]

@@ -96,6 +96,15 @@ fn check_evaluation(sandbox: &Sandbox, file: &str, class_count: usize, single: b
     ] {
         assert!(number(&report[name]) >= 0.0, "{name}");
     }
+    let interval = &report["bootstrap"]["log_loss"];
+    assert!(number(&interval["lower"]) <= number(&interval["upper"]));
+    assert!(interval["value"].is_number());
+    let calibration = &report["calibration"];
+    for name in ["log_loss", "brier", "positive_share"] {
+        assert!(number(&calibration[name]) >= 0.0, "{name}");
+    }
+    assert_eq!(calibration["ece_equal_mass"]["value"], report["ece"]);
+    assert_eq!(report["confusion"].is_array(), single);
     let unit = if single { "documents" } else { "decisions" };
     assert_eq!(report["log_loss_over"], unit);
     assert_eq!(report["accuracy"].is_number(), single);

@@ -331,6 +331,11 @@ fn labels_in_lists_and_labels_with_a_separator_are_the_same_labels() {
     let report = sandbox.json(&some);
     assert_eq!(report["classes"].as_array().unwrap().len(), 2);
     assert_eq!(report["decisions"], 300);
+    // Costs of yes and no, and no intervals.
+    let priced = ["--costs", "yes,no,4;no,yes,0.5", "--bootstrap", "0"];
+    let report = sandbox.json(&[&some[..], &priced].concat());
+    assert!(report["bootstrap"].is_null() && report["costs"]["mean_cost"].is_number());
+    assert_eq!(report["calibration"]["count"], 300);
 }
 
 #[test]

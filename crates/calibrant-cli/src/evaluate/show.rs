@@ -119,12 +119,19 @@ fn decisions(
         let z = errors
             .z
             .map_or_else(String::new, |z| format!(", z = {z:.2}"));
+        // With weights the count is not what the probabilities speak of.
+        let weighted = (errors.observed - evaluation.errors as f64).abs() > 1e-9;
+        let counted = if weighted {
+            format!("{:.1} by weight; ", errors.observed)
+        } else {
+            String::new()
+        };
         group.rows.push([
             "errors".to_owned(),
             evaluation.errors.to_string(),
             format!(
-                "{:.1} of weight, {:.1} ± {:.1} expected by the probabilities{z}",
-                errors.observed, errors.expected, errors.deviation
+                "{counted}{:.1} ± {:.1} expected by the probabilities{z}",
+                errors.expected, errors.deviation
             ),
         ]);
         if let Some(costs) = &further.costs {

@@ -141,7 +141,7 @@ pub(super) fn bootstrap_rows(
         log_loss: always(0),
         brier: always(1),
         error_rate,
-        accuracy: (forecasts.task == Task::SingleLabel).then(|| Interval {
+        accuracy: (forecasts.task == Task::SingleLabel).then_some(Interval {
             value: 1.0 - error_rate.value,
             lower: 1.0 - error_rate.upper,
             upper: 1.0 - error_rate.lower,

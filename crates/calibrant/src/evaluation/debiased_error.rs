@@ -32,7 +32,7 @@ impl SortedForecasts {
     /// Binning hides what is wrong within a bin. With few forecasts it is often negative.
     ///
     /// # Reference
-    /// Kumar, Liang & Ma, NeurIPS 2019, section 4.
+    /// Kumar, Liang & Ma, NeurIPS 2019.
     ///
     /// ```
     /// use calibrant::{Probability, evaluation::SortedForecasts};

@@ -85,22 +85,21 @@ impl SortedForecasts {
     /// The middle 95 % of a perfect forecaster's isotonic fit at some of the cells.
     fn bands(&self, cells: &[Range<usize>], places: &[usize]) -> Vec<(f64, f64)> {
         let mut random = generator();
-        let perfect: Vec<(PerfectBin, f64, f64)> = cells
+        // Drawn cell by cell: the mean stated probability, the weight, and as many gaps as draws.
+        let perfect: Vec<(f64, f64, Vec<f64>)> = cells
             .iter()
             .map(|cell| {
                 let weight = self.sum(cell.clone(), |i| self.weights[i]);
                 let stated = self.sum(cell.clone(), |i| self.weights[i] * self.stated(i));
-                (
-                    PerfectBin::new(self, cell.clone(), ENOUGH_FOR_MEANS),
-                    stated / weight,
-                    weight,
-                )
+                let bin = PerfectBin::new(self, cell.clone(), ENOUGH_FOR_MEANS);
+                let gaps = bin.gaps(self, DRAWS, &mut random);
+                (stated / weight, weight, gaps)
             })
             .collect();
         let mut fits = vec![Vec::with_capacity(DRAWS); places.len()];
-        for _ in 0..DRAWS {
-            let shares = perfect.iter().map(|(bin, stated, weight)| {
-                let share = stated + bin.draw(self, &mut random) / weight;
+        for draw in 0..DRAWS {
+            let shares = perfect.iter().map(|(stated, weight, gaps)| {
+                let share = stated + gaps[draw] / weight;
                 (share.clamp(0.0, 1.0), *weight)
             });
             let pools = pool_adjacent_violators(shares);
