@@ -5,16 +5,22 @@
 
 mod asymmetric_laplace;
 mod auto;
+mod beta;
 mod held_out;
+mod logistic;
 mod platt;
 mod pooled;
+mod spline;
 mod three_piece;
 
 pub use asymmetric_laplace::{AsymmetricLaplace, AsymmetricLaplaceMethod, DensityCalibrator};
 pub use auto::{CalibratorKind, Choice, Tried};
+pub use beta::{Beta, BetaCalibrator, BetaKind, Squash};
 pub use held_out::HeldOutScores;
+pub use logistic::LogisticCurve;
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
+pub use spline::{Spline, SplineCalibrator};
 pub use three_piece::{ThreePiece, ThreePieceCalibrator};
 
 use serde::{Deserialize, Serialize};

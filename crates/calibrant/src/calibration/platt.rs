@@ -106,45 +106,56 @@ pub(super) const FOLD_TOLERANCE: f64 = 1e-6;
 
 /// Centre and spread of scores, so that Newton's method sees numbers near one whatever the
 /// scorer's units are.
+///
+/// Both are kept as quarters: differences of scores near the ends of `f64` do not overflow then,
+/// and a quarter is exact.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Standard {
-    mean: f64,
-    deviation: f64,
+    quarter_mean: f64,
+    quarter_deviation: f64,
 }
 
 impl Standard {
     pub(super) fn of(held_out: &HeldOutScores) -> Self {
-        // By halves, so that scores near the ends of f64 do not overflow.
-        let total: f64 = held_out.weights().iter().sum();
-        let mean = held_out
-            .examples()
-            .map(|(score, _, weight)| weight / total * score)
+        let scores = held_out.scores().iter().zip(held_out.weights());
+        Self::of_values(scores.map(|(&score, &weight)| (score, weight)))
+    }
+
+    /// Of numbers and their weights.
+    pub(super) fn of_values(values: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
+        let total: f64 = values.clone().map(|(_, weight)| weight).sum();
+        let quarter_mean = values
+            .clone()
+            .map(|(value, weight)| weight / total * (0.25 * value))
             .sum::<f64>();
-        let deviation = held_out
-            .examples()
-            .map(|(score, _, weight)| weight / total * (score - mean).abs())
+        let quarter_deviation = values
+            .map(|(value, weight)| weight / total * (0.25 * value - quarter_mean).abs())
             .sum::<f64>();
-        let usable = deviation > 0.0 && deviation.is_finite();
+        let usable = quarter_deviation > 0.0 && quarter_deviation.is_finite();
         Self {
-            mean,
-            deviation: if usable { deviation } else { 1.0 },
+            quarter_mean,
+            quarter_deviation: if usable { quarter_deviation } else { 0.25 },
         }
     }
 
     pub(super) fn mean(all: &[Self]) -> Self {
         let count = all.len().max(1) as f64;
+        let mean = |part: fn(&Self) -> f64| all.iter().map(|scale| part(scale) / count).sum();
         Self {
-            mean: all.iter().map(|scale| scale.mean / count).sum(),
-            deviation: all.iter().map(|scale| scale.deviation / count).sum(),
+            quarter_mean: mean(|scale| scale.quarter_mean),
+            quarter_deviation: mean(|scale| scale.quarter_deviation),
         }
     }
 
     #[inline]
     pub(super) fn apply(&self, score: f64) -> f64 {
-        (score - self.mean) / self.deviation
+        (0.25 * score - self.quarter_mean) / self.quarter_deviation
     }
 
-    /// Where to start: the curve if both classes' standardised scores were normal with one variance.
-    fn guess(&self, held_out: &HeldOutScores) -> [f64; 2] {
+    /// Where to start: the curve if both classes' standardised scores were normal with one
+    /// variance, though no surer of the means of the classes than one would be of a common
+    /// example: too steep a start is far harder to come back from than one that is too flat.
+    pub(super) fn guess(&self, held_out: &HeldOutScores) -> [f64; 2] {
         let mut sums = [[0.0; 3]; 2];
         for (score, label, weight) in held_out.examples() {
             let z = self.apply(score);
@@ -156,8 +167,10 @@ impl Standard {
         let [negative, positive] =
             sums.map(|[weight, sum, squares]| (sum / weight, squares - sum * sum / weight));
         let variance = (negative.1 + positive.1) / (sums[0][0] + sums[1][0]);
-        let slope = ((positive.0 - negative.0) / variance.max(1e-3)).clamp(-20.0, 20.0);
         let prior = held_out.ln_prior_odds();
+        let apart = positive.0 - negative.0;
+        let most = (8.0 + prior.abs()) / apart.abs().max(1e-3);
+        let slope = (apart / variance.max(1e-3)).clamp(-most, most);
         if slope.is_finite() {
             [prior - slope * (positive.0 + negative.0) / 2.0, slope]
         } else {
@@ -168,28 +181,29 @@ impl Standard {
     /// A curve over scores as one over standardised scores.
     pub(super) fn redo(&self, curve: &PlattCalibrator) -> PlattCalibrator {
         PlattCalibrator {
-            slope: curve.slope * self.deviation,
-            intercept: curve.intercept + curve.slope * self.mean,
+            slope: self.redo_slope(curve.slope),
+            intercept: curve.intercept + curve.slope * self.quarter_mean * 4.0,
         }
     }
 
     pub(super) fn undo_score(&self, standardised: f64) -> f64 {
-        self.mean + self.deviation * standardised
+        (self.quarter_mean + self.quarter_deviation * standardised) * 4.0
     }
 
     pub(super) fn redo_slope(&self, slope: f64) -> f64 {
-        slope * self.deviation
+        slope * self.quarter_deviation * 4.0
     }
 
+    /// Kept finite where scores differ by less than any number's inverse.
     pub(super) fn undo_slope(&self, slope: f64) -> f64 {
-        slope / self.deviation
+        (slope / self.quarter_deviation * 0.25).clamp(-1e307, 1e307)
     }
 
     pub(super) fn undo(&self, slope: f64, intercept: f64) -> PlattCalibrator {
-        let slope = slope / self.deviation;
+        let slope = self.undo_slope(slope);
         PlattCalibrator {
             slope,
-            intercept: intercept - slope * self.mean,
+            intercept: intercept - slope * self.quarter_mean * 4.0,
         }
     }
 }

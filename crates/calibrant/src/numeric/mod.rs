@@ -1,10 +1,12 @@
 //! Arithmetic that stays finite: everything here works in logarithms where a
 //! plain computation would overflow, underflow or cancel.
 
+mod exponential;
 mod order;
 mod random;
 mod stable_sum;
 
+pub use exponential::exp_of_negative;
 pub use order::{order_bits, rising_order};
 pub use random::Random;
 pub use stable_sum::StableSum;

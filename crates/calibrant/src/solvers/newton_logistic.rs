@@ -1,18 +1,24 @@
 //! Logistic curves with a handful of parameters.
 
+mod expansion;
+
 use crate::FitError;
+use expansion::Expansion;
 
 /// Minimises `Σ w_i (softplus(z_i) - t_i z_i)` with `z_i = θ·f_i` by Newton's method with
-/// backtracking, where `t_i` in [0, 1] is a (soft) target.
+/// damping, where `t_i` in [0, 1] is a (soft) target.
 ///
 /// `examples()` gives every `(f, t, w)` and is called once a step. The Hessian gets a ridge of
-/// 1e-10 of its trace so that a direction without data stays put. Ends when the gradient is below
+/// 1e-14 of its trace (or 1e-10 if that is too little) so that a direction without data stays put. Ends when the gradient is below
 /// `tolerance` (1e-9 is a good answer, 1e-6 a fair one) of the total weight, or when no step
-/// improves the value any more and the gradient is below `1e-5` of it; else an error says where it
-/// stopped.
+/// improves the value any more (or a hundred were made) and the gradient is below `1e-5` of it;
+/// else an error says where it stopped.
+///
+/// Where there are very many examples, a small share of them is fitted first, unless `start` is
+/// already as good as that share could tell: two or three looks at all of them are then enough.
 ///
 /// # Reference
-/// The backtracking scheme for Platt's curve: Lin, Lin & Weng, Machine Learning 68 (2007).
+/// Newton's method for Platt's curve: Lin, Lin & Weng, Machine Learning 68 (2007).
 pub fn newton_logistic<const D: usize, I>(
     method: &'static str,
     start: [f64; D],
@@ -22,149 +28,166 @@ pub fn newton_logistic<const D: usize, I>(
 where
     I: Iterator<Item = ([f64; D], f64, f64)>,
 {
+    let start = coarse_start(start, &examples).unwrap_or(start);
+    descend(method, start, tolerance, &examples)
+}
+
+/// From so many examples on, a share is fitted first.
+const MANY: usize = 1 << 16;
+/// How many examples of each class that share has.
+const SHARE: usize = 1 << 13;
+
+/// The answer for a share of the examples: up to [`SHARE`] of those with targets below one half
+/// and as many of the others, evenly spaced, each standing for those it was chosen from. `None`
+/// where there are few, or where `start` is no further from the share's answer than chance.
+fn coarse_start<const D: usize, I>(start: [f64; D], examples: &impl Fn() -> I) -> Option<[f64; D]>
+where
+    I: Iterator<Item = ([f64; D], f64, f64)>,
+{
+    if examples().size_hint().0 < MANY {
+        return None;
+    }
+    let mut counts = [0usize; 2];
+    examples().for_each(|(_, target, _)| counts[usize::from(target > 0.5)] += 1);
+    let strides = counts.map(|count| count.div_ceil(SHARE).max(1));
+    let mut seen = [0usize; 2];
+    let mut share = Vec::with_capacity(2 * SHARE);
+    for (features, target, weight) in examples() {
+        let class = usize::from(target > 0.5);
+        if seen[class] == 0 {
+            share.push((features, target, weight * strides[class] as f64));
+            seen[class] = strides[class];
+        }
+        seen[class] -= 1;
+    }
+    let share = || share.iter().copied();
+    let here = Expansion::at(&start, share());
+    let step = here.newton_step(None)?;
+    // Twice the gain that a step promises is about as large as there are parameters, in units of
+    // an example's weight, if only chance separates the two answers.
+    let unit = here.weight / share().count() as f64;
+    if dot(&here.gradient, &step) <= 4.0 * D as f64 * unit {
+        return None;
+    }
+    descend("the first guess", start, 1e-4, &share).ok()
+}
+
+/// Newton's method from a start.
+///
+/// A step that does not lower the value is tried again with a share of the largest possible
+/// curvature added to the one at hand: where all examples are far from undecided, the latter is
+/// next to nothing and a plain step would lead anywhere. With all of it added a step cannot fail
+/// (Böhning & Lindsay 1988).
+fn descend<const D: usize, I>(
+    method: &'static str,
+    start: [f64; D],
+    tolerance: f64,
+    examples: &impl Fn() -> I,
+) -> Result<[f64; D], FitError>
+where
+    I: Iterator<Item = ([f64; D], f64, f64)>,
+{
     let mut theta = start;
     let mut here = Expansion::at(&theta, examples());
+    if here.value.is_nan() || here.value > here.weight * std::f64::consts::LN_2 {
+        // Worse than calling every example undecided: nothing is known, and little curvature to
+        // find the way by.
+        theta = [0.0; D];
+        here = Expansion::at(&theta, examples());
+    }
+    let (mut damping, mut bound) = (0.0, None);
+    let finish = |iterations, theta, here: &Expansion<D>| {
+        let gradient = here.gradient_size();
+        if gradient <= 1e-5 * here.weight {
+            Ok(theta)
+        } else {
+            Err(FitError::NotConverged {
+                method,
+                iterations,
+                gradient,
+            })
+        }
+    };
     let most = 100;
     for iteration in 0..most {
         let size = here.gradient_size();
         if size <= tolerance * here.weight {
             return Ok(theta);
         }
-        let stopped = FitError::NotConverged {
-            method,
-            iterations: iteration,
-            gradient: size,
-        };
-        let trace = (0..D).map(|i| here.hessian[i][i]).sum::<f64>();
-        let ridge = 1e-10 * trace + f64::MIN_POSITIVE;
-        let Some(step) = solve_positive(here.hessian, here.gradient, ridge) else {
-            return Err(stopped);
-        };
-        let slope = -dot(&here.gradient, &step);
-        let mut length = 1.0;
-        loop {
-            let tried = std::array::from_fn(|i| theta[i] - length * step[i]);
-            let there = Expansion::at(&tried, examples());
-            // Near the answer the value's gain drowns in rounding; the gradient still tells.
+        // Near the answer the value's gain drowns in rounding; the gradient still tells.
+        let better = |there: &Expansion<D>, slope: f64| {
             let level = there.value <= here.value + 1e-12 * (1.0 + here.value.abs());
             let flatter = level && there.gradient_size() < 0.5 * size;
-            if there.value < here.value + 1e-4 * length * slope || flatter {
-                (theta, here) = (tried, there);
-                break;
-            }
-            length *= 0.5;
-            if length < 1e-10 {
-                // The value cannot be told from its neighbours any more.
-                return if size <= 1e-5 * here.weight {
-                    Ok(theta)
-                } else {
-                    Err(stopped)
-                };
-            }
-        }
-    }
-    Err(FitError::NotConverged {
-        method,
-        iterations: most,
-        gradient: f64::NAN,
-    })
-}
-
-/// Value, gradient and Hessian (its lower half) at a point.
-struct Expansion<const D: usize> {
-    value: f64,
-    weight: f64,
-    gradient: [f64; D],
-    hessian: [[f64; D]; D],
-}
-
-impl<const D: usize> Expansion<D> {
-    fn gradient_size(&self) -> f64 {
-        self.gradient.iter().map(|g| g * g).sum::<f64>().sqrt()
-    }
-
-    fn at(theta: &[f64; D], examples: impl Iterator<Item = ([f64; D], f64, f64)>) -> Self {
-        let mut sum = Self {
-            value: 0.0,
-            weight: 0.0,
-            gradient: [0.0; D],
-            hessian: [[0.0; D]; D],
+            there.value < here.value + 1e-4 * slope || flatter
         };
-        // `Σ ln(1 + e)` is the logarithm of a product, which is far cheaper where weights are 1;
-        // each factor is at most 2, so that 512 of them stay in range.
-        let (mut product, mut factors) = (1.0, 0);
-        for (features, target, weight) in examples {
-            let z = dot(theta, &features);
-            // One exponential serves the value, the probability and its slope.
-            let e = (-z.abs()).exp();
-            let p = if z >= 0.0 { 1.0 } else { e } / (1.0 + e);
-            sum.value += weight * (z.max(0.0) - target * z);
-            if weight == 1.0 {
-                product *= 1.0 + e;
-                factors += 1;
-                if factors == 512 {
-                    sum.value += f64::ln(product);
-                    (product, factors) = (1.0, 0);
-                }
-            } else {
-                sum.value += weight * e.ln_1p();
-            }
-            sum.weight += weight;
-            let (pull, curve) = (weight * (p - target), weight * p * (1.0 - p));
-            for i in 0..D {
-                sum.gradient[i] += pull * features[i];
-                for j in 0..=i {
-                    sum.hessian[i][j] += curve * features[i] * features[j];
+        let moved = loop {
+            let bound =
+                (damping > 0.0).then(|| *bound.get_or_insert_with(|| curvature_bound(examples)));
+            if let Some(step) = here.newton_step(bound.as_ref().map(|bound| (damping, bound))) {
+                let tried = std::array::from_fn(|i| theta[i] - step[i]);
+                let there = Expansion::at(&tried, examples());
+                if better(&there, -dot(&here.gradient, &step)) {
+                    let steep = dot(&here.gradient, &step);
+                    break Some(extend(&theta, step, steep, (tried, there), examples));
                 }
             }
-        }
-        sum.value += f64::ln(product);
-        sum
+            if damping >= 1.0 {
+                break None;
+            }
+            damping = (16.0 * damping).max(1.0 / 4096.0);
+        };
+        let Some(moved) = moved else {
+            // The value cannot be told from its neighbours any more.
+            return finish(iteration, theta, &here);
+        };
+        (theta, here) = moved;
+        damping = if damping > 1.0 / 4096.0 {
+            damping / 256.0
+        } else {
+            0.0
+        };
     }
+    finish(most, theta, &here)
+}
+
+/// Goes on in the direction of a step, twice as far each time, as long as it leads down nearly as
+/// steeply as at its beginning: far from the answer many a plain step covers a small part of the way.
+fn extend<const D: usize, I>(
+    theta: &[f64; D],
+    step: [f64; D],
+    steep: f64,
+    reached: ([f64; D], Expansion<D>),
+    examples: &impl Fn() -> I,
+) -> ([f64; D], Expansion<D>)
+where
+    I: Iterator<Item = ([f64; D], f64, f64)>,
+{
+    let (mut place, mut here) = reached;
+    let mut length = 1.0;
+    while dot(&here.gradient, &step) > 0.5 * steep && length < 1e9 {
+        length *= 2.0;
+        let tried = std::array::from_fn(|i| theta[i] - length * step[i]);
+        let there = Expansion::at(&tried, examples());
+        // Written so that not-a-number ends it, too.
+        if there.value < here.value {
+            (place, here) = (tried, there);
+        } else {
+            break;
+        }
+    }
+    (place, here)
+}
+
+/// The curvature where every example is undecided; it is nowhere larger.
+fn curvature_bound<const D: usize, I>(examples: &impl Fn() -> I) -> [[f64; D]; D]
+where
+    I: Iterator<Item = ([f64; D], f64, f64)>,
+{
+    Expansion::at(&[0.0; D], examples()).hessian
 }
 
 fn dot<const D: usize>(a: &[f64; D], b: &[f64; D]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// Solves `(H + ridge I) x = g` by Cholesky's method; `None` if H is not positive.
-#[allow(clippy::needless_range_loop)] // rows and columns are clearer by number here
-fn solve_positive<const D: usize>(
-    mut h: [[f64; D]; D],
-    g: [f64; D],
-    ridge: f64,
-) -> Option<[f64; D]> {
-    for i in 0..D {
-        h[i][i] += ridge;
-        for j in 0..=i {
-            let mut sum = h[i][j];
-            for k in 0..j {
-                sum -= h[i][k] * h[j][k];
-            }
-            if i == j {
-                if !(sum > 0.0 && sum.is_finite()) {
-                    return None;
-                }
-                h[i][i] = sum.sqrt();
-            } else {
-                h[i][j] = sum / h[j][j];
-            }
-        }
-    }
-    let mut x = g;
-    for i in 0..D {
-        for k in 0..i {
-            x[i] -= h[i][k] * x[k];
-        }
-        x[i] /= h[i][i];
-    }
-    for i in (0..D).rev() {
-        for k in i + 1..D {
-            x[i] -= h[k][i] * x[k];
-        }
-        x[i] /= h[i][i];
-    }
-    Some(x)
 }
 
 #[cfg(test)]
@@ -177,6 +200,20 @@ mod tests {
         let examples = || (0..10).map(|_| ([1.0], 0.75, 2.0));
         let [theta] = newton_logistic("test", [0.0], 1e-9, examples).unwrap();
         assert!((theta - 3f64.ln()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_start_far_away_is_no_obstacle() {
+        // Every example is as good as decided at the start, half of them wrongly.
+        let examples =
+            || (-20..=20).map(|i| ([1.0, f64::from(i)], f64::from(u8::from(i % 3 == 0)), 1.0));
+        let answer = newton_logistic("test", [0.0; 2], 1e-9, examples).unwrap();
+        for start in [[-700.0, 0.0], [0.0, 30.0], [300.0, -900.0], [1e6, 1e6]] {
+            let found = newton_logistic("test", start, 1e-9, examples).unwrap();
+            for (found, expected) in found.iter().zip(answer) {
+                assert!((found - expected).abs() < 1e-7, "{found} {expected}");
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,400 @@
+//! Smooth curves by penalised likelihood, and how smooth they should be.
+
+use super::band::{Band, dot, solve_full};
+use super::basis::{Basis, Row, combine};
+use crate::numeric::exp_of_negative;
+
+/// Examples with nearly the same score, taken together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Group {
+    /// The mean score.
+    pub(super) score: f64,
+    /// The mean target.
+    pub(super) target: f64,
+    /// The total weight.
+    pub(super) weight: f64,
+}
+
+/// What a curve over a basis loses on grouped examples, and what its bends cost.
+pub(super) struct Problem<'a> {
+    groups: &'a [Group],
+    rows: Vec<Row>,
+    /// What curvature costs, and what its changes cost.
+    penalties: [Band; 2],
+    /// The same as functions of the second derivative at the knots.
+    priors: [Band; 2],
+    size: usize,
+}
+
+/// Loss with penalties, its gradient and its Hessian.
+struct Expansion {
+    loss: f64,
+    gradient: Vec<f64>,
+    hessian: Band,
+}
+
+/// What curvature costs: so little that it only decides what the examples leave open.
+const CURVATURE: f64 = 0.02;
+/// The logarithms of what changes of curvature cost, of which several are tried, the strongest first.
+const LN_CHANGES: [f64; 9] = [12.0, 10.0, 8.0, 6.0, 4.0, 2.0, 0.0, -2.0, -4.0];
+/// The promised gain of a step (in nats, over all examples) after which no other is worth taking.
+const GAIN: f64 = 1e-11;
+
+impl<'a> Problem<'a> {
+    pub(super) fn new(basis: &Basis, groups: &'a [Group]) -> Self {
+        let size = basis.len();
+        let knots = basis.knots();
+        let seconds = basis.second_derivatives();
+        let (mut changes, mut curvature) = (Band::zeros(size), Band::zeros(size));
+        let (mut change_prior, mut curvature_prior) =
+            (Band::zeros(knots.len()), Band::zeros(knots.len()));
+        // Derivatives times the width of a piece as often as they divide by it: they are then in
+        // log-odds a knot, whatever the unit of the score, and knots that lie far apart bend as
+        // easily as knots that lie close together.
+        for (j, row) in seconds.iter().enumerate() {
+            let (left, right) = (
+                knots[j.saturating_sub(1)],
+                knots[(j + 1).min(knots.len() - 1)],
+            );
+            let square = (0.5 * (right - left)).powi(2);
+            curvature.add_outer(j, &row.map(|entry| entry * square), 1.0);
+            curvature_prior.add_outer(j, &[square], 1.0);
+        }
+        for (j, pair) in seconds.windows(2).enumerate() {
+            let square = (knots[j + 1] - knots[j]).powi(2);
+            let (a, b) = (pair[0], pair[1]);
+            let row = [-a[0], b[0] - a[1], b[1] - a[2], b[2]];
+            changes.add_outer(j, &row.map(|entry| entry * square), 1.0);
+            change_prior.add_outer(j, &[-square, square], 1.0);
+        }
+        Self {
+            groups,
+            rows: groups.iter().map(|group| basis.at(group.score)).collect(),
+            penalties: [curvature, changes],
+            priors: [curvature_prior, change_prior],
+            size,
+        }
+    }
+
+    /// The coefficients of the best curves for several strengths of the penalty, averaged by how
+    /// likely each strength makes the examples.
+    pub(super) fn solve(&self, start: &[f64], monotone: bool) -> Vec<f64> {
+        let mut curves: Vec<(Vec<f64>, f64)> = Vec::new();
+        let mut here = start.to_vec();
+        for ln_change in LN_CHANGES {
+            let strengths = [CURVATURE, ln_change.exp()];
+            here = self.descend(strengths, here);
+            let mut curve = here.clone();
+            if monotone && !curve.is_sorted() {
+                curve = self.rising(strengths, &curve);
+            }
+            let evidence = self.ln_evidence(strengths, &curve);
+            curves.push((curve, evidence));
+        }
+        let most = curves
+            .iter()
+            .map(|&(_, evidence)| evidence)
+            .fold(f64::NEG_INFINITY, f64::max);
+        if !most.is_finite() {
+            return curves.swap_remove(0).0;
+        }
+        let mut mean = vec![0.0; self.size];
+        let mut total = 0.0;
+        for (curve, evidence) in &curves {
+            let share = (evidence - most).exp();
+            total += share;
+            for (mean, coefficient) in mean.iter_mut().zip(curve) {
+                *mean += share * coefficient;
+            }
+        }
+        mean.iter_mut().for_each(|mean| *mean /= total);
+        mean
+    }
+
+    fn expand(&self, strengths: [f64; 2], coefficients: &[f64]) -> Expansion {
+        let mut sum = Expansion {
+            loss: 0.0,
+            gradient: vec![0.0; self.size],
+            hessian: Band::zeros(self.size),
+        };
+        for (row, group) in self.rows.iter().zip(self.groups) {
+            let z = combine(row, coefficients);
+            let e = exp_of_negative(-z.abs());
+            let inverse = 1.0 / (1.0 + e);
+            let p = if z >= 0.0 { inverse } else { e * inverse };
+            sum.loss += group.weight * (z.max(0.0) + e.ln_1p() - group.target * z);
+            let pull = group.weight * (p - group.target);
+            let (start, values) = row;
+            for (gradient, value) in sum.gradient[*start..].iter_mut().zip(values) {
+                *gradient += pull * value;
+            }
+            let curve = group.weight * e * inverse * inverse;
+            sum.hessian.add_outer(*start, values, curve);
+        }
+        for (penalty, strength) in self.penalties.iter().zip(strengths) {
+            let pull = penalty.times(coefficients);
+            sum.loss += 0.5 * strength * dot(&pull, coefficients);
+            for (gradient, pull) in sum.gradient.iter_mut().zip(pull) {
+                *gradient += strength * pull;
+            }
+            sum.hessian.add(penalty, strength);
+        }
+        sum
+    }
+
+    /// Newton's method with backtracking; ends where no step helps.
+    fn descend(&self, strengths: [f64; 2], start: Vec<f64>) -> Vec<f64> {
+        let mut place = start;
+        let mut here = self.expand(strengths, &place);
+        for _ in 0..50 {
+            let Some(factor) = here.hessian.factor() else {
+                break;
+            };
+            let step = factor.solve(&here.gradient);
+            let gain = dot(&step, &here.gradient);
+            if gain <= GAIN {
+                // The last step is too small to be checked by the loss, and good for as many
+                // digits as all before.
+                for (coefficient, step) in place.iter_mut().zip(&step) {
+                    *coefficient -= step;
+                }
+                break;
+            }
+            let lengths = std::iter::successors(Some(1.0), |length| Some(0.5 * length)).take(30);
+            let moved = lengths.into_iter().find_map(|length| {
+                let tried: Vec<f64> = place
+                    .iter()
+                    .zip(&step)
+                    .map(|(coefficient, step)| coefficient - length * step)
+                    .collect();
+                let there = self.expand(strengths, &tried);
+                (there.loss <= here.loss - 1e-4 * length * gain).then_some((tried, there))
+            });
+            let Some(moved) = moved else { break };
+            (place, here) = moved;
+        }
+        place
+    }
+
+    /// The best curve whose coefficients rise, by Newton's method over the steps between them:
+    /// steps that are zero and want to be less stay zero, and a move ends where a step would
+    /// become negative (Bertsekas 1982).
+    fn rising(&self, strengths: [f64; 2], start: &[f64]) -> Vec<f64> {
+        let mut steps = vec![start[0]];
+        let mut top = start[0];
+        for &coefficient in &start[1..] {
+            steps.push((coefficient - top).max(0.0));
+            top = top.max(coefficient);
+        }
+        let mut here = self.expand(strengths, &running_sums(&steps));
+        // Where the curve falls nearly everywhere, a flat one is nearer.
+        let mut flat = vec![0.0; self.size];
+        flat[0] = self.mean_log_odds();
+        let at_flat = self.expand(strengths, &running_sums(&flat));
+        if at_flat.loss < here.loss {
+            (steps, here) = (flat, at_flat);
+        }
+        for _ in 0..100 {
+            let gradient = tail_sums(here.gradient.clone());
+            let free: Vec<usize> = (0..self.size)
+                .filter(|&j| j == 0 || steps[j] > 0.0 || gradient[j] < 0.0)
+                .collect();
+            let hessian = over_steps(&here.hessian);
+            let kept = |row: &[f64]| free.iter().map(|&j| row[j]).collect::<Vec<f64>>();
+            let pull = kept(&gradient);
+            let Some(move_by) =
+                solve_full(free.iter().map(|&i| kept(&hessian[i])).collect(), &pull)
+            else {
+                break;
+            };
+            let lengths = std::iter::successors(Some(1.0), |length| Some(0.5 * length)).take(30);
+            let moved = lengths.into_iter().find_map(|length| {
+                let mut tried = steps.clone();
+                for (&j, by) in free.iter().zip(&move_by) {
+                    tried[j] -= length * by;
+                    if j > 0 {
+                        tried[j] = tried[j].max(0.0);
+                    }
+                }
+                let promised = dot(&gradient, &steps) - dot(&gradient, &tried);
+                let there = self.expand(strengths, &running_sums(&tried));
+                (promised > 0.0 && there.loss <= here.loss - 1e-4 * promised)
+                    .then_some((tried, there))
+            });
+            let Some((tried, there)) = moved else { break };
+            let gain = here.loss - there.loss;
+            (steps, here) = (tried, there);
+            if gain <= GAIN {
+                break;
+            }
+        }
+        running_sums(&steps)
+    }
+
+    /// The log-odds of the mean target.
+    fn mean_log_odds(&self) -> f64 {
+        let sum = |of: fn(&Group) -> f64| self.groups.iter().map(of).sum::<f64>();
+        let positive = sum(|group| group.weight * group.target);
+        (positive / sum(|group| group.weight * (1.0 - group.target))).ln()
+    }
+
+    /// The logarithm of how likely the examples are under a strength, by Laplace's approximation
+    /// around its best curve, up to a constant: the likelihood there, times the prior of the curve
+    /// (normal, with the penalty as its exponent), times the volume of curves that do as well.
+    fn ln_evidence(&self, strengths: [f64; 2], coefficients: &[f64]) -> f64 {
+        let here = self.expand(strengths, coefficients);
+        let mut prior = Band::zeros(self.size - 2);
+        for (part, strength) in self.priors.iter().zip(strengths) {
+            prior.add(part, strength);
+        }
+        match (prior.factor(), here.hessian.factor()) {
+            (Some(prior), Some(volume)) => {
+                0.5 * prior.ln_determinant() - here.loss - 0.5 * volume.ln_determinant()
+            }
+            _ => f64::NEG_INFINITY,
+        }
+    }
+}
+
+fn running_sums(steps: &[f64]) -> Vec<f64> {
+    let mut sum = 0.0;
+    steps
+        .iter()
+        .map(|step| {
+            sum += step;
+            sum
+        })
+        .collect()
+}
+
+/// Each entry with all that follow it.
+fn tail_sums(mut values: Vec<f64>) -> Vec<f64> {
+    for j in (1..values.len()).rev() {
+        values[j - 1] += values[j];
+    }
+    values
+}
+
+/// A Hessian over coefficients as one over the steps between them.
+fn over_steps(hessian: &Band) -> Vec<Vec<f64>> {
+    let mut full: Vec<Vec<f64>> = hessian.full().into_iter().map(tail_sums).collect();
+    for i in (1..full.len()).rev() {
+        let (before, after) = full.split_at_mut(i);
+        for (entry, later) in before[i - 1].iter_mut().zip(&after[0]) {
+            *entry += later;
+        }
+    }
+    full
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::Random;
+
+    fn groups(count: usize) -> Vec<Group> {
+        let mut random = Random::from_seed(3);
+        (0..count)
+            .map(|i| Group {
+                score: 4.0 * i as f64 / count as f64 - 2.0,
+                target: random.uniform(),
+                weight: 5.0 * random.open_uniform(),
+            })
+            .collect()
+    }
+
+    const KNOTS: [f64; 6] = [-1.7, -1.0, -0.9, 0.2, 1.0, 1.8];
+
+    #[test]
+    fn gradient_and_curvature_are_those_of_small_differences() {
+        let (basis, groups) = (Basis::new(&KNOTS), groups(60));
+        let problem = Problem::new(&basis, &groups);
+        let place: Vec<f64> = (0..basis.len()).map(|j| (j as f64).cos()).collect();
+        let here = problem.expand([0.3, 0.7], &place);
+        let full = here.hessian.full();
+        let step = 1e-5;
+        for j in 0..basis.len() {
+            let moved = |by: f64| {
+                let mut place = place.clone();
+                place[j] += by;
+                problem.expand([0.3, 0.7], &place)
+            };
+            let (low, high) = (moved(-step), moved(step));
+            let slope = (high.loss - low.loss) / (2.0 * step);
+            assert!((slope - here.gradient[j]).abs() < 1e-5 * (1.0 + slope.abs()));
+            for (k, row) in full.iter().enumerate() {
+                let curve = (high.gradient[k] - low.gradient[k]) / (2.0 * step);
+                assert!((curve - row[j]).abs() < 1e-5 * (1.0 + curve.abs()));
+            }
+        }
+    }
+
+    #[test]
+    fn the_penalties_spare_lines() {
+        let basis = Basis::new(&KNOTS);
+        let problem = Problem::new(&basis, &[]);
+        let line: Vec<f64> = basis.centres().iter().map(|x| 3.0 - 2.0 * x).collect();
+        for penalty in &problem.penalties {
+            assert!(dot(&penalty.times(&line), &line) < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_priors_are_the_penalties() {
+        let basis = Basis::new(&KNOTS);
+        let problem = Problem::new(&basis, &[]);
+        let c: Vec<f64> = (0..basis.len()).map(|j| (2.0 * j as f64).sin()).collect();
+        let seconds: Vec<f64> = basis
+            .second_derivatives()
+            .iter()
+            .enumerate()
+            .map(|(j, row)| dot(row, &c[j..]))
+            .collect();
+        for (penalty, prior) in problem.penalties.iter().zip(&problem.priors) {
+            let (found, expected) = (
+                dot(&penalty.times(&c), &c),
+                dot(&prior.times(&seconds), &seconds),
+            );
+            assert!(
+                (found - expected).abs() < 1e-9 * expected,
+                "{found} {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_best_rising_curve_cannot_be_improved() {
+        // Targets that fall, rise and fall: some steps must be zero. No small move that keeps the
+        // coefficients rising may lower the loss.
+        let basis = Basis::new(&KNOTS);
+        let groups: Vec<Group> = groups(60)
+            .into_iter()
+            .map(|group| Group {
+                target: 0.5 + 0.45 * (3.0 * group.score).sin(),
+                ..group
+            })
+            .collect();
+        let problem = Problem::new(&basis, &groups);
+        for strengths in [[0.001, 0.01], [0.1, 1.0], [2.0, 50.0]] {
+            let start = problem.descend(strengths, vec![0.0; basis.len()]);
+            assert!(!start.is_sorted());
+            let best = problem.rising(strengths, &start);
+            assert!(best.is_sorted());
+            let least = problem.expand(strengths, &best).loss;
+            for j in 0..best.len() {
+                for by in [-1e-3, 1e-3] {
+                    // One coefficient, and all from one on.
+                    let mut alone = best.clone();
+                    alone[j] += by;
+                    let mut tail = best.clone();
+                    tail[j..].iter_mut().for_each(|c| *c += by);
+                    for tried in [alone, tail] {
+                        if tried.is_sorted() {
+                            assert!(problem.expand(strengths, &tried).loss >= least - 1e-9);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
