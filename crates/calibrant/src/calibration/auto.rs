@@ -6,8 +6,8 @@ use super::{Calibrator, CalibratorKind, HeldOutScores, SavedCalibrator};
 use crate::{FitError, Probability};
 
 impl CalibratorKind {
-    /// Fits the method; `Auto` tries every candidate, the simplest first, and goes
-    /// on to a later one only where it is surely better. Either way the choice
+    /// Fits the method; `Auto` tries every [`Candidate`], and goes on to a later one only where it
+    /// is surely better. Either way the choice
     /// comes with forecasts for every example by curves that were fitted to the other folds.
     pub fn choose(self, held_out: &HeldOutScores) -> Result<Choice, FitError> {
         self.choose_by(held_out, ChoiceRules::default())
@@ -30,16 +30,13 @@ impl CalibratorKind {
         Ok(choice)
     }
 
-    /// The methods that `Auto` tries, the simplest first, and how many examples of the rarer label
-    /// each asks for: with fewer, a curve that bends would follow single examples, and folds
-    /// that are as small cannot tell.
-    pub const CANDIDATES: &[(Self, usize)] = &[
-        (Self::Platt, 0),
-        (Self::AsymmetricLaplace, 20),
-        (Self::ThreePiece, 20),
-        (Self::Spline, 40),
-        (Self::CentredIsotonic, 100),
-        (Self::VennAbers, 100),
+    /// What `Auto` tries, in this order.
+    pub const CANDIDATES: &[Candidate] = &[
+        Candidate::new(Self::Spline, 10, 0.0),
+        Candidate::new(Self::Platt, 0, 2.0),
+        Candidate::new(Self::AsymmetricLaplace, 20, 1.0),
+        Candidate::new(Self::ThreePiece, 20, 2.0),
+        Candidate::new(Self::CentredIsotonic, 100, 2.0),
     ];
 
     fn choose_sorted(
@@ -50,19 +47,18 @@ impl CalibratorKind {
         let folds = held_out.folds();
         let positives = held_out.positives();
         let rarer = positives.min(held_out.len() - positives);
-        let candidates: Vec<Self> = if self == Self::Auto {
-            let allowed = |candidate: &&(Self, usize)| rarer >= candidate.1;
-            let allowed = Self::CANDIDATES.iter().filter(allowed);
-            allowed.map(|&(method, _)| method).collect()
+        let candidates: Vec<Candidate> = if self == Self::Auto {
+            let allowed = |candidate: &&Candidate| rarer >= candidate.needed;
+            Self::CANDIDATES.iter().filter(allowed).copied().collect()
         } else {
-            vec![self]
+            vec![Candidate::new(self, 0, 0.0)]
         };
         let total: f64 = held_out.weights().iter().sum();
         let mut contestants: Vec<Contestant> = Vec::new();
         let mut chosen = 0;
         let mut straight = None;
         let mut failure = None;
-        for method in candidates {
+        for Candidate { method, errors, .. } in candidates {
             let tested = method
                 .fit_by(held_out, straight.as_ref(), rules)
                 .and_then(|calibrator| {
@@ -86,7 +82,7 @@ impl CalibratorKind {
                 .collect();
             if contestants
                 .get(chosen)
-                .is_some_and(|best| surely_better(&losses, &best.losses))
+                .is_some_and(|best| surely_better(&losses, &best.losses, errors))
             {
                 chosen = contestants.len();
             }
@@ -152,6 +148,35 @@ impl CalibratorKind {
     }
 }
 
+/// A method that `Auto` tries.
+///
+/// The smooth curve comes first: its penalty makes it a straight line where the examples ask for
+/// nothing more, so that it is the safest on scores of every kind. With fewer than ten examples of
+/// the rarer label even that is too much, and Platt's curve is all there is. Two densities have few
+/// parameters and take the lead where they are better by one standard error, other curves where
+/// they are better by two; those that follow the scores freely are asked only where each label has
+/// a hundred examples, since folds that are as small cannot tell luck from shape.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// The method.
+    pub method: CalibratorKind,
+    /// How many examples of the rarer label it asks for.
+    pub needed: usize,
+    /// By how many standard errors its cross-validated log loss must be less than that of the
+    /// best before it.
+    pub errors: f64,
+}
+
+impl Candidate {
+    const fn new(method: CalibratorKind, needed: usize, errors: f64) -> Self {
+        Self {
+            method,
+            needed,
+            errors,
+        }
+    }
+}
+
 /// A candidate and what curves of its kind, fitted to the other folds, say of each example.
 struct Contestant {
     method: CalibratorKind,
@@ -160,11 +185,11 @@ struct Contestant {
     losses: Vec<f64>,
 }
 
-/// Whether losses are less than those of a simpler method by more than the standard error of
-/// the difference: a smaller gain may be luck, and flexible curves have more of it.
-pub(super) fn surely_better(losses: &[f64], simpler: &[f64]) -> bool {
-    let (gain, standard_error) = mean_gain(losses, simpler);
-    gain > standard_error
+/// Whether losses are less than others by more than some standard errors of the difference: a smaller
+/// gain may be luck.
+pub(super) fn surely_better(losses: &[f64], others: &[f64], errors: f64) -> bool {
+    let (gain, standard_error) = mean_gain(losses, others);
+    gain > errors * standard_error
 }
 
 /// How much less the losses are than others, in the mean, and the standard error of that.

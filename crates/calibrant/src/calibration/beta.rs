@@ -207,15 +207,23 @@ impl Problem<'_> {
     /// `a` and `b`, with log-odds zero at score zero.
     fn through_one_half(&self) -> Result<[f64; 3], FitError> {
         let ln_2 = std::f64::consts::LN_2;
+        let centred = |[below, above]: [f64; 2]| [below + ln_2, above - ln_2];
         // Only stretched, not moved: there is no constant that could make up for it.
-        let stretch = [0, 1].map(|which| self.standard(which).undo_slope(1.0));
+        let total: f64 = self.held_out.weights().iter().sum();
+        let mut sizes = [0.0; 2];
+        for (pair, _, weight) in self.examples() {
+            for (size, value) in sizes.iter_mut().zip(centred(pair)) {
+                *size += weight / total * value.abs();
+            }
+        }
+        let stretch = sizes.map(|size: f64| 1.0 / size.clamp(1e-300, 1e300));
         let weight = imaginary_weight(self.held_out);
         let imaginary = [[1.0, 0.0], [0.0, 1.0]].map(|features| (features, 0.5, weight));
         let [a, b] = newton_logistic(METHOD, [0.0; 2], TOLERANCE, || {
             self.examples()
-                .map(|([below, above], target, weight)| {
-                    let features = [(below + ln_2) * stretch[0], (above - ln_2) * stretch[1]];
-                    (features, target, weight)
+                .map(|(pair, target, weight)| {
+                    let [below, above] = centred(pair);
+                    ([below * stretch[0], above * stretch[1]], target, weight)
                 })
                 .chain(imaginary)
         })?;
@@ -337,7 +345,15 @@ mod tests {
                 labels,
                 examples.iter().map(|example| example.2).collect(),
             ).unwrap();
-            let curve = Beta { kind, squash }.fit(&held_out).unwrap();
+            let curve = match (Beta { kind, squash }).fit(&held_out) {
+                Ok(curve) => curve,
+                // Log-odds that no forecast ever had may be refused.
+                Err(FitError::NotConverged { .. }) => {
+                    prop_assert!(held_out.scores().iter().any(|score| score.abs() > 1e3));
+                    return Ok(());
+                }
+                Err(error) => panic!("{error}"),
+            };
             prop_assert!([curve.a, curve.b, curve.c].iter().all(|number| number.is_finite()), "{:?}", curve);
             let json = serde_json::to_string(&curve).unwrap();
             prop_assert_eq!(serde_json::from_str::<BetaCalibrator>(&json).unwrap(), curve);

@@ -152,7 +152,9 @@ impl Standard {
         (0.25 * score - self.quarter_mean) / self.quarter_deviation
     }
 
-    /// Where to start: the curve if both classes' standardised scores were normal with one variance.
+    /// Where to start: the curve if both classes' standardised scores were normal with one
+    /// variance, though no surer of the means of the classes than one would be of a common
+    /// example: too steep a start is far harder to come back from than one that is too flat.
     pub(super) fn guess(&self, held_out: &HeldOutScores) -> [f64; 2] {
         let mut sums = [[0.0; 3]; 2];
         for (score, label, weight) in held_out.examples() {
@@ -165,8 +167,10 @@ impl Standard {
         let [negative, positive] =
             sums.map(|[weight, sum, squares]| (sum / weight, squares - sum * sum / weight));
         let variance = (negative.1 + positive.1) / (sums[0][0] + sums[1][0]);
-        let slope = ((positive.0 - negative.0) / variance.max(1e-3)).clamp(-20.0, 20.0);
         let prior = held_out.ln_prior_odds();
+        let apart = positive.0 - negative.0;
+        let most = (8.0 + prior.abs()) / apart.abs().max(1e-3);
+        let slope = (apart / variance.max(1e-3)).clamp(-most, most);
         if slope.is_finite() {
             [prior - slope * (positive.0 + negative.0) / 2.0, slope]
         } else {
@@ -192,7 +196,7 @@ impl Standard {
 
     /// Kept finite where scores differ by less than any number's inverse.
     pub(super) fn undo_slope(&self, slope: f64) -> f64 {
-        (slope / self.quarter_deviation * 0.25).clamp(-1e300, 1e300)
+        (slope / self.quarter_deviation * 0.25).clamp(-1e307, 1e307)
     }
 
     pub(super) fn undo(&self, slope: f64, intercept: f64) -> PlattCalibrator {

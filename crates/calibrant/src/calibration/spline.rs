@@ -19,15 +19,15 @@ use smooth::{Group, Problem};
 /// # Formula
 /// ```text
 /// ln P/(1-P) = f(s),  f a cubic spline over up to 16 knots
-/// f minimises  cross-entropy + λ/2 Σ (change of curvature at a knot)² + 0.0005 Σ (curvature at a knot)²
+/// f minimises  cross-entropy + λ/2 Σ (h³ f''' of a piece)² + 0.01 Σ (h² f'' at a knot)²,  h the width of a piece
 /// ```
 /// with [`Platt`]'s softened targets. The knots stand where there is something to learn: at even
 /// shares of a mass of which a quarter is the positives', a quarter the negatives', and half the
-/// information `p (1-p)` of Platt's curve. Curvature is measured from knot to knot, in log-odds,
-/// so that neither the unit of the score nor heavy tails matter, and parabolas cost next to
-/// nothing: most scores of real learners bend just so.
+/// information `p (1-p)` of Platt's curve. Bends are measured from knot to knot, in log-odds, so that
+/// neither the unit of the score nor heavy tails matter. Parabolas cost next to nothing: the
+/// scores of real learners bend about so.
 ///
-/// The strength `λ` is not a setting. Curves for thirteen strengths from `e⁻⁴` to `e⁸` are averaged
+/// The strength `λ` is not a setting. Curves for nine strengths from `e⁻⁴` to `e¹²` are averaged
 /// by how likely each strength makes the examples (Laplace's approximation of the marginal
 /// likelihood). Examples with neighbouring scores are grouped first (at most about 500
 /// groups), so that all this takes a millisecond or two whatever the number of examples.
@@ -222,12 +222,17 @@ impl Spline {
             let rows = standardised.iter().map(|&z| row(&basis, z));
             rows.map(|row| combine(&row, &coefficients)).collect()
         };
+        let mut slopes = at_knots(Basis::slopes);
+        if self.monotone {
+            // What rounding left of zero would count far beyond the ends.
+            slopes.iter_mut().for_each(|slope| *slope = slope.max(0.0));
+        }
         SplineCalibrator::new(
             knots.iter().map(|&(score, _)| score).collect(),
             at_knots(Basis::at),
-            at_knots(Basis::slopes)
-                .into_iter()
-                .map(|slope| scale.undo_slope(slope))
+            slopes
+                .iter()
+                .map(|&slope| scale.undo_slope(slope))
                 .collect(),
         )
     }

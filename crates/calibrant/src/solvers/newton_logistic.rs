@@ -9,10 +9,10 @@ use expansion::Expansion;
 /// damping, where `t_i` in [0, 1] is a (soft) target.
 ///
 /// `examples()` gives every `(f, t, w)` and is called once a step. The Hessian gets a ridge of
-/// 1e-10 of its trace so that a direction without data stays put. Ends when the gradient is below
+/// 1e-14 of its trace (or 1e-10 if that is too little) so that a direction without data stays put. Ends when the gradient is below
 /// `tolerance` (1e-9 is a good answer, 1e-6 a fair one) of the total weight, or when no step
-/// improves the value any more and the gradient is below `1e-5` of it; else an error says where it
-/// stopped.
+/// improves the value any more (or a hundred were made) and the gradient is below `1e-5` of it;
+/// else an error says where it stopped.
 ///
 /// Where there are very many examples, a small share of them is fitted first, unless `start` is
 /// already as good as that share could tell: two or three looks at all of them are then enough.
@@ -96,17 +96,24 @@ where
         here = Expansion::at(&theta, examples());
     }
     let (mut damping, mut bound) = (0.0, None);
+    let finish = |iterations, theta, here: &Expansion<D>| {
+        let gradient = here.gradient_size();
+        if gradient <= 1e-5 * here.weight {
+            Ok(theta)
+        } else {
+            Err(FitError::NotConverged {
+                method,
+                iterations,
+                gradient,
+            })
+        }
+    };
     let most = 100;
     for iteration in 0..most {
         let size = here.gradient_size();
         if size <= tolerance * here.weight {
             return Ok(theta);
         }
-        let stopped = FitError::NotConverged {
-            method,
-            iterations: iteration,
-            gradient: size,
-        };
         // Near the answer the value's gain drowns in rounding; the gradient still tells.
         let better = |there: &Expansion<D>, slope: f64| {
             let level = there.value <= here.value + 1e-12 * (1.0 + here.value.abs());
@@ -120,7 +127,8 @@ where
                 let tried = std::array::from_fn(|i| theta[i] - step[i]);
                 let there = Expansion::at(&tried, examples());
                 if better(&there, -dot(&here.gradient, &step)) {
-                    break Some((tried, there));
+                    let steep = dot(&here.gradient, &step);
+                    break Some(extend(&theta, step, steep, (tried, there), examples));
                 }
             }
             if damping >= 1.0 {
@@ -130,11 +138,7 @@ where
         };
         let Some(moved) = moved else {
             // The value cannot be told from its neighbours any more.
-            return if size <= 1e-5 * here.weight {
-                Ok(theta)
-            } else {
-                Err(stopped)
-            };
+            return finish(iteration, theta, &here);
         };
         (theta, here) = moved;
         damping = if damping > 1.0 / 4096.0 {
@@ -143,11 +147,35 @@ where
             0.0
         };
     }
-    Err(FitError::NotConverged {
-        method,
-        iterations: most,
-        gradient: f64::NAN,
-    })
+    finish(most, theta, &here)
+}
+
+/// Goes on in the direction of a step, twice as far each time, as long as it leads down nearly as
+/// steeply as at its beginning: far from the answer many a plain step covers a small part of the way.
+fn extend<const D: usize, I>(
+    theta: &[f64; D],
+    step: [f64; D],
+    steep: f64,
+    reached: ([f64; D], Expansion<D>),
+    examples: &impl Fn() -> I,
+) -> ([f64; D], Expansion<D>)
+where
+    I: Iterator<Item = ([f64; D], f64, f64)>,
+{
+    let (mut place, mut here) = reached;
+    let mut length = 1.0;
+    while dot(&here.gradient, &step) > 0.5 * steep && length < 1e9 {
+        length *= 2.0;
+        let tried = std::array::from_fn(|i| theta[i] - length * step[i]);
+        let there = Expansion::at(&tried, examples());
+        // Written so that not-a-number ends it, too.
+        if there.value < here.value {
+            (place, here) = (tried, there);
+        } else {
+            break;
+        }
+    }
+    (place, here)
 }
 
 /// The curvature where every example is undecided; it is nowhere larger.

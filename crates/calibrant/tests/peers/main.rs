@@ -1,11 +1,14 @@
 //! The same numbers as the libraries that people trust: scikit-learn, LIBLINEAR, venn-abers, safetensors, pyarrow.
 //! The same numbers as the libraries that people trust: scikit-learn, LIBLINEAR, safetensors, pyarrow,
 //! model-diagnostics, MAPIE, relplot.
+//! The same numbers as the libraries that people trust: scikit-learn, betacal, LIBLINEAR, safetensors,
+//! pyarrow.
 //!
 //! Each test makes up (or reads) data, computes something here, and hands data and answer to a script
 //! beside this file, which lets the other library compute the same. Python is found through
 //! `CALIBRANT_PYTHON`; the packages are pinned in `python/requirements-tests.txt`.
 
+mod beta;
 mod calibration_measures;
 mod data;
 mod evaluation;

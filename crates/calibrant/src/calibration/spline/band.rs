@@ -57,10 +57,19 @@ impl Band {
         full
     }
 
-    /// Cholesky's factor; `None` where the matrix is not positive.
+    /// Cholesky's factor, with so much added to the diagonal that rounding cannot hinder it; `None`
+    /// where the matrix is not positive.
     pub(super) fn factor(&self) -> Option<Factor> {
+        let largest = self.rows.iter().map(|row| row[0]).fold(0.0, f64::max);
+        [0.0, 1e-13, 1e-10]
+            .into_iter()
+            .find_map(|share| self.factor_with(share * largest))
+    }
+
+    fn factor_with(&self, ridge: f64) -> Option<Factor> {
         let mut l = self.rows.clone();
         for j in 0..l.len() {
+            l[j][0] += ridge;
             for k in (0..=j.min(3)).rev() {
                 let mut sum = l[j][k];
                 for q in k + 1..=j.min(3) {

@@ -53,8 +53,8 @@ fn a_straight_truth_costs_little_more_than_a_line() {
         spline += excess(&Spline::default().fit(&held_out).unwrap(), straight);
         platt += excess(&Platt.fit(&held_out).unwrap(), straight);
     }
-    // By hand: a line costs 2 / 2n = 0.002 an example, two parameters more twice that.
-    assert!(spline < 2.0 * platt, "{spline} {platt}");
+    // By hand: a line costs 2 / 2n = 0.002 an example; three parameters more cost 0.003.
+    assert!(spline < 3.0 * platt, "{spline} {platt}");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn neither_order_nor_repeats_for_weights_matter() {
             twice.probability(s).log_odds(),
             heavy.probability(s).log_odds(),
         );
-        assert!((a - b).abs() < 1e-6, "{a} {b}");
+        assert!((a - b).abs() < 1e-5 * (1.0 + a.abs()), "{a} {b}");
     }
 }
 

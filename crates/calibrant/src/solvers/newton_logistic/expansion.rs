@@ -35,8 +35,9 @@ impl<const D: usize> Expansion<D> {
             }
         }
         let trace = (0..D).map(|i| hessian[i][i]).sum::<f64>();
-        let ridge = 1e-10 * trace + f64::MIN_POSITIVE;
-        solve_positive(hessian, self.gradient, ridge)
+        [1e-14, 1e-10].into_iter().find_map(|share| {
+            solve_positive(hessian, self.gradient, share * trace + f64::MIN_POSITIVE)
+        })
     }
 
     pub(super) fn at(
