@@ -1,10 +1,11 @@
-//! The same numbers as the libraries that people trust: scikit-learn, LIBLINEAR, safetensors, pyarrow.
+//! The same numbers as the libraries that people trust: scikit-learn, scipy, LIBLINEAR, safetensors, pyarrow.
 //!
 //! Each test makes up (or reads) data, computes something here, and hands data and answer to a script
 //! beside this file, which lets the other library compute the same. Python is found through
 //! `CALIBRANT_PYTHON`; the packages are pinned in `python/requirements-tests.txt`.
 
 mod data;
+mod densities;
 mod evaluation;
 mod linear;
 mod model_file;
