@@ -1,8 +1,5 @@
-//! The same numbers as the libraries that people trust: scikit-learn, LIBLINEAR, venn-abers, safetensors, pyarrow.
-//! The same numbers as the libraries that people trust: scikit-learn, LIBLINEAR, safetensors, pyarrow,
-//! model-diagnostics, MAPIE, relplot.
-//! The same numbers as the libraries that people trust: scikit-learn, betacal, LIBLINEAR, safetensors,
-//! pyarrow.
+//! The same numbers as the libraries that people trust: scikit-learn, scipy, LIBLINEAR, betacal, venn-abers,
+//! model-diagnostics, MAPIE, relplot, safetensors, pyarrow.
 //!
 //! Each test makes up (or reads) data, computes something here, and hands data and answer to a script
 //! beside this file, which lets the other library compute the same. Python is found through
@@ -11,6 +8,7 @@
 mod beta;
 mod calibration_measures;
 mod data;
+mod densities;
 mod evaluation;
 mod isotonic;
 mod linear;
