@@ -30,7 +30,7 @@ use crate::solvers::{SoftmaxRows, sum_in_parts};
 /// ```
 /// use calibrant::calibration::{HeldOutClassScores, VectorScaling};
 /// // Scores tell nothing; class 1 is right three times of four.
-/// let held_out = HeldOutClassScores::assume(vec![0.0; 800], 2, [1, 1, 0, 1].repeat(100))?;
+/// let held_out = HeldOutClassScores::assume(vec![0.0; 8000], 2, [1, 1, 0, 1].repeat(1000))?;
 /// let calibrator = VectorScaling.fit(&held_out)?;
 /// let odds = calibrator.intercepts()[1] - calibrator.intercepts()[0];
 /// assert!((odds - 3f64.ln()).abs() < 0.02); // by hand: ln 3, drawn a little to zero
