@@ -185,9 +185,14 @@ fn say(what: &str, task: Task, when: AdaptPrior, report: &PriorReport) {
             1 => "1 degree of freedom".to_owned(),
             more => format!("{more} degrees of freedom"),
         };
+        let p_value = match estimate.p_value {
+            none if none < 1e-300 => "below 1e-300".to_owned(),
+            tiny if tiny < 1e-3 => format!("{tiny:.1e}"),
+            plain => format!("{plain:.3}"),
+        };
         format!(
-            "likelihood-ratio statistic {:.2}, {freedom}, p-value {:.2e}",
-            estimate.statistic, estimate.p_value
+            "likelihood-ratio statistic {:.2}, {freedom}, p-value {p_value}",
+            estimate.statistic
         )
     };
     if report.tests.iter().any(|estimate| !estimate.converged) {

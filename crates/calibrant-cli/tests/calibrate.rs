@@ -946,6 +946,19 @@ fn the_page_holds_measures_and_a_diagram() {
 }
 
 #[test]
+fn a_single_example_of_a_label_is_too_few() {
+    let sandbox = Sandbox::new();
+    let text: String = (0..20).map(|i| format!("{i},{}\n", i / 19)).collect();
+    sandbox.write("a.csv", format!("margin,truth\n{text}"));
+    let arguments = with(&["-o", "c.calibrant"]);
+    refused(
+        &sandbox,
+        &arguments,
+        &["at least 2 positive", "1 and 19", "rarer label"],
+    );
+}
+
+#[test]
 fn extreme_scores_give_probabilities() {
     let sandbox = Sandbox::new();
     for (name, text) in [
@@ -955,8 +968,8 @@ fn extreme_scores_give_probabilities() {
             (0..20).map(|i| format!("{i},{}\n", i / 10)).collect(),
         ),
         (
-            "one positive",
-            (0..20).map(|i| format!("{i},{}\n", i / 19)).collect(),
+            "two positives",
+            (0..20).map(|i| format!("{i},{}\n", i / 18)).collect(),
         ),
         (
             "far apart",

@@ -225,6 +225,9 @@ fn fit_error(error: FitError, file: &str) -> CliError {
             "all {documents} examples of {file} have the label `{class}`; a calibrator needs examples of two classes"
         ))
         .hint("check --label and --where"),
+        FitError::TooFewExamples { .. } => {
+            CliError::from(error).hint("add examples of the rarer label")
+        }
         FitError::BadSetting {
             setting: "the calibration method",
             ..

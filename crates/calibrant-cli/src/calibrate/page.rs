@@ -85,11 +85,7 @@ pub(super) fn render(report: &Report<'_>, measured: &Measured) -> Result<String,
                         vec![
                             tried.method.to_owned(),
                             format!("{:.5}", tried.log_loss),
-                            if tried.chosen {
-                                "chosen".to_owned()
-                            } else {
-                                format!("{:+.5}", tried.margin)
-                            },
+                            tried.shown_margin(),
                         ]
                     })
                     .collect(),

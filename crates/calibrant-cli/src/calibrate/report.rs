@@ -6,6 +6,7 @@ use std::path::Path;
 use calibrant::calibration::ScoreScale;
 use calibrant::evaluation::{Evaluation, Forecasts};
 use calibrant::pipeline::{ScoreCalibrator, ScoreCurve};
+use comfy_table::CellAlignment;
 
 use crate::error::CliError;
 use crate::prior::PriorReport;
@@ -49,6 +50,19 @@ pub(crate) struct TriedRow<'a> {
     pub(crate) log_loss: f64,
     pub(crate) margin: f64,
     pub(crate) chosen: bool,
+}
+
+impl TriedRow<'_> {
+    /// The margin with as many digits as it needs.
+    pub(super) fn shown_margin(&self) -> String {
+        if self.chosen {
+            "chosen".to_owned()
+        } else if self.margin.abs() < 1e-4 {
+            format!("{:+.1e}", self.margin)
+        } else {
+            format!("{:+.5}", self.margin)
+        }
+    }
 }
 
 /// All methods that were tried, the best first.
@@ -149,6 +163,9 @@ impl Report<'_> {
             for (name, before, after, remark) in measures(self.calibrator, measured) {
                 rows.add_row(vec![name.to_owned(), before, after, remark]);
             }
+            if let Some(remarks) = rows.column_mut(3) {
+                remarks.set_cell_alignment(CellAlignment::Left);
+            }
             writeln!(out, "\n{rows}")?;
         }
         if let (Some(path), Some(rows)) = (self.predictions, self.rows_predicted) {
@@ -186,11 +203,7 @@ pub(crate) fn write_origin(
         rows.add_row(vec![
             tried.method.to_owned(),
             format!("{:.5}", tried.log_loss),
-            if tried.chosen {
-                "chosen".to_owned()
-            } else {
-                format!("{:+.5}", tried.margin)
-            },
+            tried.shown_margin(),
         ]);
     }
     writeln!(out, "\n{rows}")?;

@@ -211,6 +211,15 @@ impl ScoreCalibrator {
                 documents: labels.len(),
             });
         }
+        if one_score && class_counts.iter().any(|&count| count < 2) {
+            // A fold without the only example of a class would leave none to learn from.
+            return Err(FitError::TooFewExamples {
+                method: "cross-validation",
+                needed: 2,
+                positives: class_counts[1],
+                negatives: class_counts[0],
+            });
+        }
         let scale = scale_of(settings.score_is, &scores, one_score);
         scores
             .iter_mut()

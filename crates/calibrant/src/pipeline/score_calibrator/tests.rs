@@ -109,8 +109,13 @@ fn what_cannot_be_fitted_is_refused() {
     assert_eq!(fit(&[], &[], &one), Err(FitError::NoDocuments));
     let outcome = fit(&[1.0, 2.0], &[1, 1], &one);
     assert!(matches!(outcome, Err(FitError::OneClass { class, .. }) if class == "yes"));
-    assert!(fit(&[1.0, f64::NAN], &[0, 1], &one).is_err());
-    assert!(fit(&[1.0], &[0, 1], &one).is_err());
+    let outcome = fit(&[1.0, 2.0, 3.0], &[0, 1, 0], &one);
+    assert!(matches!(
+        outcome,
+        Err(FitError::TooFewExamples { positives: 1, .. })
+    ));
+    assert!(fit(&[1.0, f64::NAN, 1.0, 2.0], &[0, 1, 0, 1], &one).is_err());
+    assert!(fit(&[1.0], &[0, 1, 0, 1], &one).is_err());
     assert!(fit(&[1.0, 2.0], &[0, 2], &one).is_err());
     assert!(fit(&[1.0, 2.0], &[0, 1], &settings(&["a", "b", "c"], &["s"])).is_err());
     assert!(fit(&[1.0, 2.0], &[0, 1], &settings(&["a"], &["s"])).is_err());
