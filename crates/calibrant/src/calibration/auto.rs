@@ -32,11 +32,11 @@ impl CalibratorKind {
 
     /// What `Auto` tries, in this order.
     pub const CANDIDATES: &[Candidate] = &[
-        Candidate::new(Self::Spline, 10, 0.0),
-        Candidate::new(Self::Platt, 0, 2.0),
-        Candidate::new(Self::AsymmetricLaplace, 20, 1.0),
-        Candidate::new(Self::ThreePiece, 20, 2.0),
-        Candidate::new(Self::CentredIsotonic, 100, 2.0),
+        Candidate::new(Self::Spline, 10, Lead::Nats(0.0)),
+        Candidate::new(Self::Platt, 0, Lead::StandardErrors(2.0)),
+        Candidate::new(Self::AsymmetricLaplace, 20, Lead::Nats(1.0)),
+        Candidate::new(Self::ThreePiece, 20, Lead::StandardErrors(2.0)),
+        Candidate::new(Self::CentredIsotonic, 100, Lead::StandardErrors(2.0)),
     ];
 
     fn choose_sorted(
@@ -51,14 +51,14 @@ impl CalibratorKind {
             let allowed = |candidate: &&Candidate| rarer >= candidate.needed;
             Self::CANDIDATES.iter().filter(allowed).copied().collect()
         } else {
-            vec![Candidate::new(self, 0, 0.0)]
+            vec![Candidate::new(self, 0, Lead::Nats(0.0))]
         };
         let total: f64 = held_out.weights().iter().sum();
         let mut contestants: Vec<Contestant> = Vec::new();
         let mut chosen = 0;
         let mut straight = None;
         let mut failure = None;
-        for Candidate { method, errors, .. } in candidates {
+        for Candidate { method, lead, .. } in candidates {
             let tested = method
                 .fit_by(held_out, straight.as_ref(), rules)
                 .and_then(|calibrator| {
@@ -82,7 +82,7 @@ impl CalibratorKind {
                 .collect();
             if contestants
                 .get(chosen)
-                .is_some_and(|best| surely_better(&losses, &best.losses, errors))
+                .is_some_and(|best| lead.is_reached(&losses, &best.losses))
             {
                 chosen = contestants.len();
             }
@@ -153,26 +153,45 @@ impl CalibratorKind {
 /// The smooth curve comes first: its penalty makes it a straight line where the examples ask for
 /// nothing more, so that it is the safest on scores of every kind. With fewer than ten examples of
 /// the rarer label even that is too much, and Platt's curve is all there is. Two densities have few
-/// parameters and take the lead where they are better by one standard error, other curves where
-/// they are better by two; those that follow the scores freely are asked only where each label has
-/// a hundred examples, since folds that are as small cannot tell luck from shape.
+/// parameters, none of them fitted to the labels' order: they take the lead where all examples
+/// together speak for them by a nat. Other curves must be better by two standard errors; one that
+/// follows the scores freely is asked only where each label has a hundred examples, since folds that
+/// are as small cannot tell luck from shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidate {
     /// The method.
     pub method: CalibratorKind,
     /// How many examples of the rarer label it asks for.
     pub needed: usize,
-    /// By how many standard errors its cross-validated log loss must be less than that of the
-    /// best before it.
-    pub errors: f64,
+    /// How much less its cross-validated log loss must be than that of the best before it.
+    pub lead: Lead,
+}
+
+/// How much better is enough.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Lead {
+    /// So many nats over all examples together.
+    Nats(f64),
+    /// So many standard errors of the difference.
+    StandardErrors(f64),
+}
+
+impl Lead {
+    fn is_reached(self, losses: &[f64], others: &[f64]) -> bool {
+        let (gain, standard_error) = mean_gain(losses, others);
+        match self {
+            Self::Nats(nats) => gain * losses.len() as f64 > nats,
+            Self::StandardErrors(errors) => gain > errors * standard_error,
+        }
+    }
 }
 
 impl Candidate {
-    const fn new(method: CalibratorKind, needed: usize, errors: f64) -> Self {
+    const fn new(method: CalibratorKind, needed: usize, lead: Lead) -> Self {
         Self {
             method,
             needed,
-            errors,
+            lead,
         }
     }
 }
@@ -185,11 +204,10 @@ struct Contestant {
     losses: Vec<f64>,
 }
 
-/// Whether losses are less than others by more than some standard errors of the difference: a smaller
+/// Whether losses are less than others by more than the standard error of the difference: a smaller
 /// gain may be luck.
-pub(super) fn surely_better(losses: &[f64], others: &[f64], errors: f64) -> bool {
-    let (gain, standard_error) = mean_gain(losses, others);
-    gain > errors * standard_error
+pub(super) fn surely_better(losses: &[f64], others: &[f64]) -> bool {
+    Lead::StandardErrors(1.0).is_reached(losses, others)
 }
 
 /// How much less the losses are than others, in the mean, and the standard error of that.

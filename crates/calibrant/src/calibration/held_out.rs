@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::FitError;
 use crate::corpus::Folds;
-use crate::numeric::{order_bits, rising_order};
+use crate::numeric::{Random, order_bits, rising_order};
 use crate::scorers::{Dataset, Learner, Scorer};
 
 /// Scores of examples the scorer did not learn from: by cross-fitting, from a validation set, or
@@ -203,19 +203,26 @@ impl HeldOutScores {
         ((positive + 1.0) / (negative + 1.0)).ln()
     }
 
-    /// The fold of each example: as it was cross-fitted, else five in turn over the examples of
-    /// each label by rising score, which does not depend on the order they came in.
+    /// The fold of each example: as it was cross-fitted, else one of five by chance, equally many of
+    /// each label. Chance runs over the examples by rising score, so that it does not depend on the
+    /// order they came in. (Folds in turn along the score would leave each fold evenly spread between
+    /// the others, where a curve that follows every example looks better than it is.)
     pub(super) fn folds(&self) -> Vec<u8> {
         if let Some(folds) = &self.folds {
             return folds.clone();
         }
-        let mut seen = [0usize; 2];
+        let mut random = Random::from_seed(0x666f_6c64);
+        let positives = self.positives();
+        let mut dealt = [self.len() - positives, positives].map(|count| {
+            let mut folds: Vec<u8> = (0..count).map(|i| (i % 5) as u8).collect();
+            random.shuffle(&mut folds);
+            folds.into_iter()
+        });
         let mut folds = vec![0; self.len()];
         for example in rising_order(&self.scores) {
             let example = example as usize;
-            let seen = &mut seen[usize::from(self.labels[example])];
-            folds[example] = (*seen % 5) as u8;
-            *seen += 1;
+            let next = dealt[usize::from(self.labels[example])].next();
+            folds[example] = next.unwrap_or(0);
         }
         folds
     }

@@ -33,7 +33,7 @@ mod three_piece;
 mod three_piece_at_modes;
 mod venn_abers;
 
-pub use auto::{Candidate, Choice, ChoiceRules, Margin, Tried};
+pub use auto::{Candidate, Choice, ChoiceRules, Lead, Margin, Tried};
 pub use bbq::{Bbq, BbqCalibrator};
 pub use beta::{Beta, BetaCalibrator, BetaKind, Squash};
 pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};

@@ -144,7 +144,7 @@ impl MulticlassKind {
             tried.push((kind, losses.iter().sum::<f64>() / total));
             if best
                 .as_ref()
-                .is_none_or(|(_, others)| surely_better(&losses, others, 1.0))
+                .is_none_or(|(_, others)| surely_better(&losses, others))
             {
                 let contest = Contest {
                     chosen: kind,
