@@ -141,6 +141,33 @@ mod tests {
         ));
     }
 
+    #[test]
+    fn weights_without_measure_give_a_curve_or_an_error() {
+        use crate::calibration::{Beta, Platt, Spline};
+        fn check<M: CalibrationMethod>(method: M, held_out: &HeldOutScores) {
+            if let Ok(curve) = method.fit(held_out) {
+                assert!(curve.probability(0.3).log_odds().is_finite());
+            }
+        }
+        for (heavy, light) in [
+            (1e308, 1e308),
+            (1e308, 1e-308),
+            (1e-308, 1e-308),
+            (1e200, 1.0),
+        ] {
+            let scores = (0..12).map(|i| f64::from((5 * i) % 12)).collect();
+            let labels = (0..12).map(|i| i % 3 == 0).collect();
+            let weights = (0..12)
+                .map(|i| if i % 2 == 0 { heavy } else { light })
+                .collect();
+            let held_out = HeldOutScores::assume_weighted(scores, labels, weights).unwrap();
+            check(LogisticCurve, &held_out);
+            check(Platt, &held_out);
+            check(Beta::default(), &held_out);
+            check(Spline::default(), &held_out);
+        }
+    }
+
     proptest! {
         #[test]
         fn any_scores_give_a_finite_line(

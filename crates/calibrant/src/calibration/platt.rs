@@ -170,7 +170,8 @@ impl Standard {
         let prior = held_out.ln_prior_odds();
         let apart = positive.0 - negative.0;
         let most = (8.0 + prior.abs()) / apart.abs().max(1e-3);
-        let slope = (apart / variance.max(1e-3)).clamp(-most, most);
+        // Not by `clamp`, which minds where weights without measure leave no number.
+        let slope = (apart / variance.max(1e-3)).max(-most).min(most);
         if slope.is_finite() {
             [prior - slope * (positive.0 + negative.0) / 2.0, slope]
         } else {

@@ -97,7 +97,8 @@ impl SplineCalibrator {
     /// ```
     /// use calibrant::calibration::{Calibrator, SplineCalibrator};
     /// let curve = SplineCalibrator::new(vec![0.0, 2.0], vec![0.0, 4.0], vec![0.0, 3.0])?;
-    /// // By hand: the cubic is 0.75 s² + (4 - 3 s) s³/12... at 1, half way: (0 + 4)/2 + 2 (0 - 3)/8.
+    /// // By hand, half way: the mean of the values and an eighth of width times difference of slopes,
+    /// // (0 + 4)/2 + 2 · (0 - 3)/8.
     /// assert!((curve.probability(1.0).log_odds() - 1.25).abs() < 1e-15);
     /// assert_eq!(curve.probability(4.0).log_odds(), 10.0); // straight on: 4 + 3 · 2
     /// assert_eq!(curve.probability(-9.0).log_odds(), 0.0);
