@@ -87,7 +87,6 @@ pub fn log_diff_exp(a: f64, b: f64) -> f64 {
 /// assert!((log_odds[1] - (1.0f64 / 3.0).ln()).abs() < 1e-15); // 1 against 2 + 1
 /// ```
 pub fn log_odds_against_rest(ln_weights: &[f64], log_odds: &mut [f64]) {
-    let total = log_sum_exp(ln_weights);
     let largest = (0..ln_weights.len()).fold(0, |best, c| {
         if ln_weights[c] > ln_weights[best] {
             c
@@ -95,6 +94,12 @@ pub fn log_odds_against_rest(ln_weights: &[f64], log_odds: &mut [f64]) {
             best
         }
     });
+    let Some(&top) = ln_weights.get(largest) else {
+        return;
+    };
+    // All in units of the largest weight: a sum that is rounded as the weights themselves are
+    // would be off by whole units where they lie near the ends of what is kept.
+    let total = ln_weights.iter().map(|w| (w - top).exp()).sum::<f64>().ln();
     for (class, log_odds) in log_odds.iter_mut().enumerate() {
         *log_odds = if class == largest {
             // The others are summed on their own: taking the largest from the total would cancel.
@@ -102,12 +107,16 @@ pub fn log_odds_against_rest(ln_weights: &[f64], log_odds: &mut [f64]) {
                 .iter()
                 .enumerate()
                 .filter(|&(other, _)| other != class)
-                .map(|(_, &weight)| weight);
-            let top = others.clone().fold(f64::NEG_INFINITY, f64::max);
-            ln_weights[class] - (top + others.map(|weight| (weight - top).exp()).sum::<f64>().ln())
+                .map(|(_, &weight)| weight - top);
+            let second = others.clone().fold(f64::NEG_INFINITY, f64::max);
+            -(second
+                + others
+                    .map(|weight| (weight - second).exp())
+                    .sum::<f64>()
+                    .ln())
         } else {
             // ln(p / (1 - p)) with p at most one half.
-            let share = ln_weights[class] - total;
+            let share = ln_weights[class] - top - total;
             share - (-share.exp()).ln_1p()
         };
     }
@@ -119,6 +128,18 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn log_odds_against_the_rest_are_those_of_shares_that_sum_to_one(
+            weights in prop::collection::vec(-3.0f64..3.0, 2..6),
+            far in prop::sample::select(vec![0.0, 1e9, -1e13, 1e15, -1e15]),
+        ) {
+            let weights: Vec<f64> = weights.iter().map(|weight| weight + far).collect();
+            let mut log_odds = vec![0.0; weights.len()];
+            log_odds_against_rest(&weights, &mut log_odds);
+            let sum: f64 = log_odds.iter().map(|&log_odds| sigmoid(log_odds)).sum();
+            prop_assert!((sum - 1.0).abs() < 1e-12, "{}", sum);
+        }
+
         #[test]
         fn log_odds_against_the_rest_equal_the_definition(weights in prop::collection::vec(-50.0f64..50.0, 2..6)) {
             let mut log_odds = vec![0.0; weights.len()];
