@@ -52,6 +52,7 @@ fn settings(arguments: &FitArguments) -> Result<FitSettings, CliError> {
         classifier,
         class_weights: learning.class_weights()?,
         calibrator: learning.calibrator,
+        monotone: learning.monotone,
         multiclass: learning.multiclass(),
         folds: learning.folds,
         classes: (!learning.classes.is_empty()).then(|| learning.classes.clone()),

@@ -36,7 +36,7 @@ pub(crate) struct CalibrateArguments {
     pub(crate) positive: Option<String>,
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = method, help = method_help())]
     pub(crate) method: Method,
-    /// Only methods whose probability never falls while the score rises
+    /// Make a curve rise that would fall while the score rises, so that probabilities rank as scores do
     #[arg(long)]
     pub(crate) monotone: bool,
     /// Measure on these examples (without, measures are cross-validated on FILE)

@@ -52,6 +52,9 @@ pub(crate) struct LearningArguments {
     pub(crate) labels: Option<LabelCount>,
     #[arg(long, value_name = "METHOD", value_parser = calibrator, default_value = "auto", help = calibrator_help())]
     pub(crate) calibrator: CalibratorKind,
+    /// Make a curve rise that would fall while the score rises, so that probabilities rank as scores do
+    #[arg(long)]
+    pub(crate) monotone: bool,
     /// With one label a document: how the classes come to probabilities together
     #[arg(long, value_enum, value_name = "WAY", default_value_t = MulticlassName::OneVsRest)]
     pub(crate) multiclass: MulticlassName,

@@ -228,11 +228,6 @@ fn fit_error(error: FitError, file: &str) -> CliError {
         FitError::TooFewExamples { .. } => {
             CliError::from(error).hint("add examples of the rarer label")
         }
-        FitError::BadSetting {
-            setting: "the calibration method",
-            ..
-        } => CliError::new(format!("--monotone: {error}"))
-            .hint("leave out --monotone, or let --method auto choose"),
         error => error.into(),
     }
 }

@@ -3,8 +3,8 @@
 use super::FitSettings;
 use super::summary::{MulticlassSummary, TriedMulticlass};
 use crate::calibration::{
-    CalibratedClass, HeldOutClassScores, HeldOutScores, MulticlassKind, SavedMulticlassCalibrator,
-    calibrate_each, normalise_into,
+    CalibratedClass, ChoiceRules, HeldOutClassScores, HeldOutScores, MulticlassKind,
+    SavedMulticlassCalibrator, calibrate_each, normalise_into,
 };
 use crate::corpus::Folds;
 use crate::multiclass::ClassLabels;
@@ -101,7 +101,11 @@ impl CalibrationData<'_> {
         out_of_fold: Vec<Vec<f64>>,
     ) -> Result<(Vec<CalibratedClass>, Vec<Probability>), FitError> {
         let held_out = self.held_out(out_of_fold)?;
-        let outputs = calibrate_each(&held_out, self.settings.calibrator, self.settings.folds)?;
+        let rules = ChoiceRules {
+            monotone: self.settings.monotone,
+        };
+        let (kind, folds) = (self.settings.calibrator, self.settings.folds);
+        let outputs = calibrate_each(&held_out, kind, rules, folds)?;
         let class_count = self.labels.class_count;
         let even = Probability::from_log_odds(0.0);
         let mut forecasts = vec![even; self.weights.len() * class_count];

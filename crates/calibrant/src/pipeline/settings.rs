@@ -123,6 +123,9 @@ pub struct FitSettings {
     pub class_weights: ClassWeights,
     /// The calibration method.
     pub calibrator: CalibratorKind,
+    /// Whether a class's curve that would fall while the score rises is made to rise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub monotone: bool,
     /// How the classes of documents with one label come to probabilities together.
     pub multiclass: MulticlassKind,
     /// Folds of the cross-fitting that calibration rests on.
@@ -146,6 +149,7 @@ impl Default for FitSettings {
             classifier: Classifier::default(),
             class_weights: ClassWeights::default(),
             calibrator: CalibratorKind::Auto,
+            monotone: false,
             multiclass: MulticlassKind::OneVsRest,
             folds: 5,
             classes: None,

@@ -8,8 +8,8 @@ use super::{
     ClassRoom, Dirichlet, HeldOutClassScores, OneVsRestCalibrator, PairwiseCoupling,
     SavedMulticlassCalibrator as Saved, Temperature, VectorScaling,
 };
-use crate::calibration::CalibratorKind;
 use crate::calibration::auto::surely_better;
+use crate::calibration::{CalibratorKind, ChoiceRules};
 use crate::{FitError, Probability};
 
 /// A way from the scores of many classes to probabilities that sum to one, by name.
@@ -67,7 +67,7 @@ impl MulticlassKind {
             let each: Vec<_> = (0..arranged.class_count())
                 .map(|class| arranged.of_class(class))
                 .collect();
-            classes = calibrate_each(&each, binary, arranged.fold_count())?;
+            classes = calibrate_each(&each, binary, ChoiceRules::default(), arranged.fold_count())?;
             Ok(combined(&classes, arranged.len()))
         })?;
         let calibrator = match contest.calibrator {

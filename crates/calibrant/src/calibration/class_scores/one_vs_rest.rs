@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{ClassRoom, tame};
 use crate::calibration::{
-    Calibrator, CalibratorKind, HeldOutScores, PlattCalibrator, PooledCurve, SavedCalibrator, Tried,
+    Calibrator, CalibratorKind, ChoiceRules, HeldOutScores, PlattCalibrator, PooledCurve,
+    SavedCalibrator, Tried,
 };
 use crate::numeric::log_odds_against_rest;
 use crate::{FitError, Probability};
@@ -116,6 +117,7 @@ pub struct CalibratedClass {
 pub(crate) fn calibrate_each(
     held_out: &[HeldOutScores],
     kind: CalibratorKind,
+    rules: ChoiceRules,
     fold_count: usize,
 ) -> Result<Vec<CalibratedClass>, FitError> {
     let is_rare = |scores: &HeldOutScores| {
@@ -134,7 +136,7 @@ pub(crate) fn calibrate_each(
             if kind != CalibratorKind::None && is_rare(scores) {
                 return Ok(rare(scores, pool.as_ref()));
             }
-            let choice = kind.choose(scores)?;
+            let choice = kind.choose_by(scores, rules)?;
             Ok(CalibratedClass {
                 calibrator: choice.calibrator,
                 kind: choice.chosen,
