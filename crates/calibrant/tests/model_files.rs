@@ -5,6 +5,7 @@ mod common;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
+use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::Content;
 use calibrant::pipeline::{FitSettings, Model, ModelFileError};
 use calibrant::scorers::NaiveBayesKind;
@@ -38,11 +39,17 @@ impl Scratch {
     }
 }
 
-/// Small models of every shape: one output and several, `f32` and `f64`, hashed, multi-label.
+/// Small models of every shape: one output and several, `f32` and `f64`, hashed, multi-label, every
+/// calibrator of classes together.
 fn models() -> Vec<Vec<u8>> {
+    use MulticlassKind::{Coupling, Dirichlet, Temperature, Vector};
     let bayes = with_classifier(naive_bayes(NaiveBayesKind::Multinomial));
     let hashed = FitSettings {
         hash_bits: Some(4),
+        ..FitSettings::default()
+    };
+    let together = |multiclass| FitSettings {
+        multiclass,
         ..FitSettings::default()
     };
     vec![
@@ -52,6 +59,10 @@ fn models() -> Vec<Vec<u8>> {
         fitted(&documents(30, 2, 8, 1), &bayes).to_bytes(),
         fitted(&documents(30, 3, 8, 1), &hashed).to_bytes(),
         fitted(&multi_label_documents(30, 2, 1), &bayes).to_bytes(),
+        fitted(&documents(30, 2, 8, 1), &together(Temperature)).to_bytes(),
+        fitted(&documents(30, 3, 8, 1), &together(Vector)).to_bytes(),
+        fitted(&documents(30, 3, 8, 1), &together(Dirichlet)).to_bytes(),
+        fitted(&documents(30, 3, 8, 1), &together(Coupling)).to_bytes(),
     ]
 }
 
@@ -362,7 +373,7 @@ fn forge(parts: &mut Parts, forgery: &Forgery) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn forged_files_give_an_error_or_a_working_model(

@@ -112,21 +112,6 @@ fn auto_is_never_much_worse_than_one_against_the_rest() {
 }
 
 #[test]
-fn where_auto_stays_with_one_against_the_rest_the_model_is_the_usual_one() {
-    // Two classes, whose one curve must bend: a factor through one half cannot follow.
-    let mut documents = documents(300, 2, 40, 5);
-    documents.retain(|document| document.labels[0] == "class 0" || document.line % 2 == 1);
-    let auto = fitted(&documents, &settings(MulticlassKind::Auto, true));
-    let usual = fitted(&documents, &settings(MulticlassKind::OneVsRest, true));
-    if auto.class_calibrator().is_none() {
-        assert_eq!(auto.calibrators(), usual.calibrators());
-        assert_eq!(auto.predict(TEXTS[0]), usual.predict(TEXTS[0]));
-    } else {
-        assert!(auto.calibrators().is_empty());
-    }
-}
-
-#[test]
 fn documents_with_several_labels_have_no_classes_together() {
     let documents = multi_label_documents(100, 3, 2);
     for kind in TOGETHER {

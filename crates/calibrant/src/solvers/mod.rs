@@ -1,5 +1,6 @@
 //! Optimisers. They know numbers and rows, no text.
 
+mod cholesky;
 mod dual_descent;
 mod hinge_loss;
 mod logistic_loss;
@@ -8,6 +9,7 @@ mod newton_softmax;
 mod parts;
 mod pool_adjacent_violators;
 
+pub(crate) use cholesky::Factor;
 pub use dual_descent::{
     Convergence, DualLoss, Lane, LaneSolution, LinearProblem, SolverLimits, Visit,
     solve_side_by_side,
@@ -15,7 +17,6 @@ pub use dual_descent::{
 pub use hinge_loss::{HingeLoss, HingeLossDual};
 pub use logistic_loss::LogisticLossDual;
 pub use newton_logistic::newton_logistic;
-pub(crate) use newton_softmax::Factor;
 pub use newton_softmax::{QuadraticPenalty, SoftmaxRows, SoftmaxSolution, newton_softmax};
 pub use parts::sum_in_parts;
 pub use pool_adjacent_violators::{Pool, pool_adjacent_violators};

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::cholesky::{Factor, dot};
 use super::parts::{part_size, sum_in_parts};
 use crate::FitError;
 
@@ -79,6 +80,7 @@ pub fn newton_softmax(
     let mut problem = Problem::new(rows, penalty);
     let mut parameters = start;
     let mut here = problem.expand(&parameters);
+    let mut blocks = Vec::new();
     let most = 100;
     for iteration in 0..most {
         let size = norm(&here.gradient);
@@ -90,7 +92,10 @@ pub fn newton_softmax(
         if !size.is_finite() {
             return Err(stopped);
         }
-        let blocks = problem.blocks();
+        // Near the answer the blocks hardly change any more.
+        if iteration == 0 || size > 1e-3 * problem.weight {
+            blocks = problem.blocks();
+        }
         if size <= tolerance * problem.weight {
             return Ok(SoftmaxSolution { parameters, blocks });
         }
@@ -263,7 +268,7 @@ impl<'a, R: SoftmaxRows> Problem<'a, R> {
         let (rows, classes) = (self.rows, self.rows.class_count());
         let width = rows.width();
         let work = rows.row_count() as f64 * (classes * width * width) as f64;
-        let stride = ((work / 4e9) as usize + 1).min(rows.row_count() / (4 * width) + 1);
+        let stride = ((work / 2e7) as usize + 1).min(rows.row_count() / (50 * width) + 1);
         (0..classes)
             .into_par_iter()
             .map(|class| {
@@ -342,83 +347,9 @@ impl<'a, R: SoftmaxRows> Problem<'a, R> {
             }
         }
         // Rounding has left nothing to go by: straight down is still down.
-        if !step.iter().all(|step| step.is_finite()) || !(dot(gradient, &step) > 0.0) {
-            return guide(gradient);
-        }
-        step
+        let sound = step.iter().all(|step| step.is_finite()) && dot(gradient, &step) > 0.0;
+        if sound { step } else { guide(gradient) }
     }
-}
-
-/// The lower factor of Cholesky's method, row after row.
-#[derive(Debug, Clone)]
-pub(crate) struct Factor {
-    width: usize,
-    lower: Vec<f64>,
-}
-
-impl Factor {
-    /// Of a matrix (its lower half is read) with something added to its diagonal. A ridge of 1e-12
-    /// of the largest diagonal entry keeps what has no curvature from stopping it.
-    pub(crate) fn of(mut matrix: Vec<f64>, diagonal: &[f64]) -> Self {
-        let width = diagonal.len();
-        let mut largest = f64::MIN_POSITIVE;
-        for i in 0..width {
-            matrix[i * width + i] += diagonal[i];
-            largest = largest.max(matrix[i * width + i]);
-        }
-        let ridge = 1e-12 * largest;
-        for i in 0..width {
-            let (above, rest) = matrix.split_at_mut(i * width);
-            let row = &mut rest[..width];
-            for j in 0..i {
-                let other = &above[j * width..][..width];
-                row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
-            }
-            let left = row[i] - dot(&row[..i], &row[..i]);
-            row[i] = if left > ridge { left } else { ridge }.sqrt();
-        }
-        Self {
-            width,
-            lower: matrix,
-        }
-    }
-
-    /// Solves the system in place.
-    pub(crate) fn solve(&self, x: &mut [f64]) {
-        self.solve_lower(x, 0);
-        for i in (0..self.width).rev() {
-            x[i] /= self.lower[i * self.width + i];
-            let value = x[i];
-            for (x, lower) in x[..i].iter_mut().zip(&self.lower[i * self.width..]) {
-                *x -= lower * value;
-            }
-        }
-    }
-
-    /// The first half of solving, for a right side that is zero before `first`.
-    fn solve_lower(&self, x: &mut [f64], first: usize) {
-        for i in first..self.width {
-            let row = &self.lower[i * self.width..][..=i];
-            x[i] = (x[i] - dot(&row[first..i], &x[first..i])) / row[i];
-        }
-    }
-
-    /// The diagonal of the inverse: squared lengths of the columns of the lower factor's inverse.
-    fn inverse_diagonal(&self) -> Vec<f64> {
-        let mut column = vec![0.0; self.width];
-        (0..self.width)
-            .map(|i| {
-                column.fill(0.0);
-                column[i] = 1.0;
-                self.solve_lower(&mut column, i);
-                dot(&column[i..], &column[i..])
-            })
-            .collect()
-    }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn norm(a: &[f64]) -> f64 {
@@ -551,19 +482,9 @@ mod tests {
         let (up, down) = (problem.expand(&along(1e-5)), problem.expand(&along(-1e-5)));
         let slope = (up.value - down.value) / 2e-5;
         assert!((slope - dot(&here.gradient, &direction)).abs() < 1e-4);
-        for i in 0..product.len() {
+        for (i, product) in product.iter().enumerate() {
             let difference = (up.gradient[i] - down.gradient[i]) / 2e-5;
-            assert!((difference - product[i]).abs() < 1e-4, "{i}");
+            assert!((difference - product).abs() < 1e-4, "{i}");
         }
-    }
-
-    #[test] // [[4, 2], [2, 5]] has the inverse [[5, -2], [-2, 4]] / 16.
-    fn the_factor_solves_and_inverts() {
-        let factor = Factor::of(vec![3.0, 0.0, 2.0, 4.0], &[1.0, 1.0]);
-        let mut x = [8.0, 9.0];
-        factor.solve(&mut x);
-        assert!((x[0] - 22.0 / 16.0).abs() < 1e-12 && (x[1] - 20.0 / 16.0).abs() < 1e-12);
-        let inverse = factor.inverse_diagonal();
-        assert!((inverse[0] - 5.0 / 16.0).abs() < 1e-12 && (inverse[1] - 0.25).abs() < 1e-12);
     }
 }

@@ -177,42 +177,46 @@ impl MulticlassKind {
         self,
         held_out: &HeldOutClassScores,
     ) -> Result<(Option<Saved>, Vec<Probability>), FitError> {
-        let whole = self.fit_joint(&held_out.whole(), None)?;
-        let class_count = held_out.class_count();
-        let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.scores().len()];
-        let mut room = ClassRoom::default();
-        for fold in 0..held_out.fold_count() {
-            let calibrator = self.fit_joint(&held_out.without(fold), Some(&whole))?;
-            for (example, out) in forecasts.chunks_exact_mut(class_count).enumerate() {
-                if held_out.fold_of(example) == fold {
-                    calibrator.probabilities_into(held_out.row(example), &mut room, out);
-                }
+        let (whole, forecasts) = match self {
+            Self::Vector => {
+                cross_validate(held_out, |part, start| VectorScaling.fit_part(part, start))
             }
-        }
+            Self::Dirichlet => {
+                cross_validate(held_out, |part, start| Dirichlet.fit_part(part, start))
+            }
+            Self::Coupling => cross_validate(held_out, |part, start: Option<&(_, ())>| {
+                let start = start.map(|(near, ())| near);
+                Ok((PairwiseCoupling.fit_part(part, start)?, ()))
+            }),
+            // One against the rest is no joint way and does not come here.
+            Self::Temperature | Self::Auto | Self::OneVsRest => {
+                cross_validate(held_out, |part, _: Option<&(_, ())>| {
+                    Ok((Temperature.fit_part(part)?, ()))
+                })
+            }
+        }?;
         Ok((Some(whole), forecasts))
     }
+}
 
-    /// Fits a way that looks at all classes together, from a calibrator that is near if there is one.
-    fn fit_joint(self, part: &Part<'_>, start: Option<&Saved>) -> Result<Saved, FitError> {
-        Ok(match (self, start) {
-            (Self::Vector, Some(Saved::Vector(start))) => {
-                Saved::Vector(VectorScaling.fit_part(part, Some(start))?)
+/// `fit` gives a calibrator and whatever else helps to fit one that is near.
+fn cross_validate<C: Into<Saved>, N>(
+    held_out: &HeldOutClassScores,
+    fit: impl Fn(&Part<'_>, Option<&(C, N)>) -> Result<(C, N), FitError>,
+) -> Result<(Saved, Vec<Probability>), FitError> {
+    let whole = fit(&held_out.whole(), None)?;
+    let class_count = held_out.class_count();
+    let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.scores().len()];
+    let mut room = ClassRoom::default();
+    for fold in 0..held_out.fold_count() {
+        let calibrator: Saved = fit(&held_out.without(fold), Some(&whole))?.0.into();
+        for (example, out) in forecasts.chunks_exact_mut(class_count).enumerate() {
+            if held_out.fold_of(example) == fold {
+                calibrator.probabilities_into(held_out.row(example), &mut room, out);
             }
-            (Self::Vector, _) => Saved::Vector(VectorScaling.fit_part(part, None)?),
-            (Self::Dirichlet, Some(Saved::Dirichlet(start))) => {
-                Saved::Dirichlet(Dirichlet.fit_part(part, Some(start))?)
-            }
-            (Self::Dirichlet, _) => Saved::Dirichlet(Dirichlet.fit_part(part, None)?),
-            (Self::Coupling, Some(Saved::Coupling(start))) => {
-                Saved::Coupling(PairwiseCoupling.fit_part(part, Some(start))?)
-            }
-            (Self::Coupling, _) => Saved::Coupling(PairwiseCoupling.fit_part(part, None)?),
-            // One against the rest is not a joint way and is handled before.
-            (Self::Temperature | Self::Auto | Self::OneVsRest, _) => {
-                Saved::Temperature(Temperature.fit_part(part)?)
-            }
-        })
+        }
     }
+    Ok((whole.0.into(), forecasts))
 }
 
 /// The loss of each example by the forecast of its class.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::held_out::Part;
-use super::shrinkage::{Group, fit_groups};
+use super::shrinkage::{Group, Shrunken, fit_groups};
 use super::vector::usable_factor;
 use super::{ClassRoom, HeldOutClassScores, tame};
 use crate::FitError;
@@ -137,14 +137,15 @@ impl Dirichlet {
     /// Fits matrix and intercepts.
     pub fn fit(&self, held_out: &HeldOutClassScores) -> Result<DirichletCalibrator, FitError> {
         let (arranged, _) = held_out.arranged();
-        self.fit_part(&arranged.whole(), None)
+        Ok(self.fit_part(&arranged.whole(), None)?.0)
     }
 
+    /// Returns the spreads of diagonal, matrix and intercepts as well.
     pub(super) fn fit_part(
         &self,
         part: &Part<'_>,
-        start: Option<&DirichletCalibrator>,
-    ) -> Result<DirichletCalibrator, FitError> {
+        start: Option<&(DirichletCalibrator, Vec<f64>)>,
+    ) -> Result<(DirichletCalibrator, Vec<f64>), FitError> {
         let factor = usable_factor(part)?;
         let classes = part.class_count();
         let mut x = part.held_out.scores().to_vec();
@@ -155,24 +156,26 @@ impl Dirichlet {
         let rows = AllScores { part, x };
         let groups = groups(classes);
         // The other calibrator's matrix, about the same centre.
-        let start = start
-            .filter(|near| near.class_count() == classes)
-            .map(|near| {
-                let unit = near.inverse_temperature / factor;
-                let mut start = vec![0.0; classes * (classes + 1)];
-                for class in 0..classes {
-                    let weights = &near.matrix[class * classes..][..classes];
-                    for (other, weight) in weights.iter().enumerate() {
-                        start[other * classes + class] = weight * unit;
-                    }
-                    let sum: f64 = weights.iter().sum();
-                    start[classes * classes + class] = near.intercepts[class] + sum * unit * mean;
+        let start = start.map(|(near, spreads)| {
+            let unit = near.inverse_temperature / factor;
+            let mut start = vec![0.0; classes * (classes + 1)];
+            for class in 0..classes {
+                let weights = &near.matrix[class * classes..][..classes];
+                for (other, weight) in weights.iter().enumerate() {
+                    start[other * classes + class] = weight * unit;
                 }
-                start
-            });
-        let start = start.filter(|start| start.iter().all(|value| value.abs() < 1e6));
+                let sum: f64 = weights.iter().sum();
+                start[classes * classes + class] = near.intercepts[class] + sum * unit * mean;
+            }
+            Shrunken {
+                parameters: start,
+                spreads: spreads.clone(),
+            }
+        });
+        let start = start.filter(|start| start.parameters.iter().all(|value| value.abs() < 1e6));
         let tolerance = if start.is_some() { 1e-6 } else { 1e-8 };
-        let fitted = fit_groups("Dirichlet calibration", &rows, &groups, start, tolerance)?;
+        let shrunken = fit_groups("Dirichlet calibration", &rows, &groups, start, tolerance)?;
+        let fitted = shrunken.parameters;
         let mut matrix = vec![0.0; classes * classes];
         let mut intercepts = vec![0.0; classes];
         for class in 0..classes {
@@ -183,18 +186,19 @@ impl Dirichlet {
             intercepts[class] =
                 fitted[classes * classes + class] - mean * weights.iter().sum::<f64>();
         }
-        Ok(DirichletCalibrator {
+        let calibrator = DirichletCalibrator {
             inverse_temperature: factor,
             matrix,
             intercepts,
-        })
+        };
+        Ok((calibrator, shrunken.spreads))
     }
 }
 
 /// The diagonal around its mean, the rest of the matrix and the intercepts around zero.
 fn groups(classes: usize) -> [Group; 3] {
     let square = classes * classes;
-    let on_diagonal = |place: &usize| place % (classes + 1) == 0;
+    let on_diagonal = |place: &usize| place.is_multiple_of(classes + 1);
     [
         Group {
             places: (0..square).filter(on_diagonal).collect(),

@@ -46,6 +46,30 @@ pub enum SavedMulticlassCalibrator {
     Dirichlet(DirichletCalibrator),
 }
 
+impl From<TemperatureCalibrator> for SavedMulticlassCalibrator {
+    fn from(calibrator: TemperatureCalibrator) -> Self {
+        Self::Temperature(calibrator)
+    }
+}
+
+impl From<VectorCalibrator> for SavedMulticlassCalibrator {
+    fn from(calibrator: VectorCalibrator) -> Self {
+        Self::Vector(calibrator)
+    }
+}
+
+impl From<CouplingCalibrator> for SavedMulticlassCalibrator {
+    fn from(calibrator: CouplingCalibrator) -> Self {
+        Self::Coupling(calibrator)
+    }
+}
+
+impl From<DirichletCalibrator> for SavedMulticlassCalibrator {
+    fn from(calibrator: DirichletCalibrator) -> Self {
+        Self::Dirichlet(calibrator)
+    }
+}
+
 impl SavedMulticlassCalibrator {
     /// Which way it is.
     pub fn kind(&self) -> MulticlassKind {

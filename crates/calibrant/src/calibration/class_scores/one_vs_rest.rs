@@ -70,6 +70,10 @@ pub(crate) fn normalise_into(
 ) {
     room.clear();
     room.extend(one_vs_rest.iter().map(|p| p.ln()));
+    // Where all are next to impossible, their logarithms have no digits left for what sets them apart
+    // from a sum of one; their differences have.
+    let top = room.iter().copied().fold(f64::MIN, f64::max);
+    room.iter_mut().for_each(|ln_p| *ln_p -= top);
     room.resize(2 * one_vs_rest.len(), 0.0);
     let (ln_weights, log_odds) = room.split_at_mut(one_vs_rest.len());
     log_odds_against_rest(ln_weights, log_odds);
@@ -181,5 +185,13 @@ mod tests {
         let values: Vec<f64> = classes.iter().map(|p| p.value()).collect();
         assert!((values[0] - 0.4).abs() < 1e-12 && (values[1] - 0.2).abs() < 1e-12);
         assert!((values.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        // All three next to impossible: still a third each.
+        let even = [Probability::from_log_odds(-7e14); 3];
+        normalise_into(&even, &mut classes, &mut Vec::new());
+        assert!(
+            classes
+                .iter()
+                .all(|p| (p.value() - 1.0 / 3.0).abs() < 1e-12)
+        );
     }
 }

@@ -34,45 +34,61 @@ pub(super) fn fit_groups(
     method: &'static str,
     rows: &impl SoftmaxRows,
     groups: &[Group],
-    start: Option<Vec<f64>>,
+    start: Option<Shrunken>,
     tolerance: f64,
-) -> Result<Vec<f64>, FitError> {
+) -> Result<Shrunken, FitError> {
     let count = rows.class_count() * rows.width();
     let mut centres = vec![0.0; count];
     for group in groups {
         group.places.iter().for_each(|&i| centres[i] = group.centre);
     }
-    let mut spreads: Vec<f64> = groups
-        .iter()
-        .map(|group| match &start {
-            // Those of a calibrator that is near are about its own.
-            Some(near) => group.bounded(
-                (group.departures(near).map(|d| d * d).sum::<f64>() / group.places.len() as f64)
-                    .sqrt(),
-            ),
-            None => group.spread,
-        })
-        .collect();
-    let mut parameters = start.unwrap_or_else(|| centres.clone());
+    let (mut parameters, mut spreads) = match start {
+        Some(near) => (near.parameters, near.spreads),
+        None => (
+            centres.clone(),
+            groups.iter().map(|group| group.spread).collect(),
+        ),
+    };
+    let mut before: Vec<Option<f64>> = vec![None; groups.len()];
     for _ in 0..MOST_ROUNDS {
         let penalty = penalty(groups, &spreads, &centres);
         let solution = newton_softmax(method, rows, &penalty, parameters, ROUGH.max(tolerance))?;
-        let next = next_spreads(groups, &spreads, &solution, rows);
+        let steps = steps_of_spreads(groups, &spreads, &solution, rows);
         parameters = solution.parameters;
-        let moved = spreads
-            .iter()
-            .zip(&next)
-            .any(|(a, b)| (b / a).ln().abs() > 0.03);
-        spreads = next;
-        if !moved {
+        let arrived = steps.iter().all(|step| step.abs() < 0.03);
+        for (number, step) in steps.into_iter().enumerate() {
+            let step = match before[number].take().map(|before| step / before) {
+                // Steps that shrink by a constant factor: to where they lead.
+                Some(ratio) if ratio > 0.0 && ratio < 0.85 => step / (1.0 - ratio),
+                _ => {
+                    before[number] = Some(step);
+                    step
+                }
+            };
+            let group = &groups[number];
+            spreads[number] = (spreads[number] * step.clamp(-1.6, 1.6).exp())
+                .clamp(1e-3 * group.most, group.most);
+        }
+        if arrived {
             break;
         }
     }
     let penalty = penalty(groups, &spreads, &centres);
-    Ok(newton_softmax(method, rows, &penalty, parameters, tolerance)?.parameters)
+    let solution = newton_softmax(method, rows, &penalty, parameters, tolerance)?;
+    Ok(Shrunken {
+        parameters: solution.parameters,
+        spreads,
+    })
 }
 
-const MOST_ROUNDS: usize = 10;
+/// Fitted parameters with the spread of each group.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shrunken {
+    pub(super) parameters: Vec<f64>,
+    pub(super) spreads: Vec<f64>,
+}
+
+const MOST_ROUNDS: usize = 12;
 /// The tolerance while spreads still move.
 const ROUGH: f64 = 1e-5;
 
@@ -87,24 +103,17 @@ impl Group {
         };
         self.places.iter().map(move |&i| parameters[i] - centre)
     }
-
-    fn bounded(&self, spread: f64) -> f64 {
-        if spread.is_finite() {
-            spread.clamp(1e-3 * self.most, self.most)
-        } else {
-            self.most
-        }
-    }
 }
 
-fn next_spreads(
+/// By what the logarithm of each spread should move; nothing where it is at a bound already.
+fn steps_of_spreads(
     groups: &[Group],
     spreads: &[f64],
     solution: &SoftmaxSolution,
     rows: &impl SoftmaxRows,
 ) -> Vec<f64> {
     let variances = solution.variances(rows);
-    let next = |(group, &spread): (&Group, &f64)| {
+    let step = |(group, &spread): (&Group, &f64)| {
         let variance = spread * spread;
         let decided: f64 = group
             .places
@@ -112,18 +121,14 @@ fn next_spreads(
             .map(|&i| (1.0 - variances[i] / variance).max(0.0))
             .sum();
         let squares: f64 = group.departures(&solution.parameters).map(|d| d * d).sum();
-        // A step at a time: far from the answer the formula overshoots.
-        let factor = (squares / decided / variance).sqrt();
-        group.bounded(
-            spread
-                * if factor.is_nan() {
-                    1.0
-                } else {
-                    factor.clamp(0.2, 5.0)
-                },
-        )
+        let step = 0.5 * (squares / decided / variance).ln();
+        let highest = (group.most / spread).ln();
+        if step.is_nan() {
+            return 0.0;
+        }
+        step.clamp(highest + 1e-3f64.ln(), highest)
     };
-    groups.iter().zip(spreads).map(next).collect()
+    groups.iter().zip(spreads).map(step).collect()
 }
 
 fn penalty(groups: &[Group], spreads: &[f64], centres: &[f64]) -> QuadraticPenalty {

@@ -109,7 +109,7 @@ impl Temperature {
         };
         let scale = overview.spread;
         // Constant scores tell nothing, whatever they are multiplied with.
-        if !(scale > 1e-280) {
+        if scale <= 1e-280 {
             return Ok((1.0, 1.0));
         }
         let target = overview
@@ -175,7 +175,7 @@ impl Overview {
     fn of(part: &Part<'_>) -> Option<Self> {
         let classes = part.class_count() as f64;
         let weight: f64 = part.class_weights().iter().sum();
-        if !(weight > 0.0) {
+        if weight <= 0.0 {
             return None;
         }
         let sums = sum_in_parts(

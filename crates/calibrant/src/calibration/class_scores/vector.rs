@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::held_out::Part;
-use super::shrinkage::{Group, fit_groups};
+use super::shrinkage::{Group, Shrunken, fit_groups};
 use super::{ClassRoom, HeldOutClassScores, Temperature, tame};
 use crate::FitError;
 use crate::solvers::{SoftmaxRows, sum_in_parts};
@@ -30,7 +30,7 @@ use crate::solvers::{SoftmaxRows, sum_in_parts};
 /// ```
 /// use calibrant::calibration::{HeldOutClassScores, VectorScaling};
 /// // Scores tell nothing; class 1 is right three times of four.
-/// let held_out = HeldOutClassScores::assume(vec![0.0; 800], 2, [1, 1, 0, 1].repeat(100))?;
+/// let held_out = HeldOutClassScores::assume(vec![0.0; 8000], 2, [1, 1, 0, 1].repeat(1000))?;
 /// let calibrator = VectorScaling.fit(&held_out)?;
 /// let odds = calibrator.intercepts()[1] - calibrator.intercepts()[0];
 /// assert!((odds - 3f64.ln()).abs() < 0.02); // by hand: ln 3, drawn a little to zero
@@ -130,14 +130,15 @@ impl VectorScaling {
     /// Fits the lines.
     pub fn fit(&self, held_out: &HeldOutClassScores) -> Result<VectorCalibrator, FitError> {
         let (arranged, _) = held_out.arranged();
-        self.fit_part(&arranged.whole(), None)
+        Ok(self.fit_part(&arranged.whole(), None)?.0)
     }
 
+    /// Returns the spreads of slopes and intercepts as well.
     pub(super) fn fit_part(
         &self,
         part: &Part<'_>,
-        start: Option<&VectorCalibrator>,
-    ) -> Result<VectorCalibrator, FitError> {
+        start: Option<&(VectorCalibrator, Vec<f64>)>,
+    ) -> Result<(VectorCalibrator, Vec<f64>), FitError> {
         let factor = usable_factor(part)?;
         let centre = mean_score(part);
         let rows = OwnScores {
@@ -163,27 +164,30 @@ impl VectorScaling {
             },
         ];
         // The other calibrator's lines in these units.
-        let start = start
-            .filter(|near| near.class_count() == classes)
-            .map(|near| {
-                let unit = near.inverse_temperature / factor;
-                let lines = near.slopes.iter().zip(&near.intercepts);
-                let line = |(slope, intercept): (&f64, &f64)| {
-                    let shift = near.inverse_temperature * (centre - near.centre);
-                    [slope * unit, intercept + slope * shift]
-                };
-                lines.flat_map(line).collect::<Vec<f64>>()
-            });
-        let start = start.filter(|start| start.iter().all(|value| value.abs() < 1e6));
+        let start = start.map(|(near, spreads)| {
+            let unit = near.inverse_temperature / factor;
+            let lines = near.slopes.iter().zip(&near.intercepts);
+            let line = |(slope, intercept): (&f64, &f64)| {
+                let shift = near.inverse_temperature * (centre - near.centre);
+                [slope * unit, intercept + slope * shift]
+            };
+            Shrunken {
+                parameters: lines.flat_map(line).collect(),
+                spreads: spreads.clone(),
+            }
+        });
+        let start = start.filter(|start| start.parameters.iter().all(|value| value.abs() < 1e6));
         let tolerance = if start.is_some() { 1e-6 } else { 1e-9 };
-        let lines = fit_groups("vector scaling", &rows, &groups, start, tolerance)?;
+        let fitted = fit_groups("vector scaling", &rows, &groups, start, tolerance)?;
+        let lines = fitted.parameters;
         let every_other = |first: usize| lines[first..].iter().step_by(2).copied().collect();
-        Ok(VectorCalibrator {
+        let calibrator = VectorCalibrator {
             inverse_temperature: factor,
             centre,
             slopes: every_other(0),
             intercepts: every_other(1),
-        })
+        };
+        Ok((calibrator, fitted.spreads))
     }
 }
 
