@@ -19,7 +19,7 @@ use calibrant::solvers::HingeLoss;
 use calibrant::text::Analyzer;
 
 use crate::data::Corpus;
-use crate::scored::binary_problems;
+use crate::scored::{BinaryProblem, binary_problems};
 use measure::{Outcome, measure_all};
 
 /// Corpus → classifier → method → outcome, in the order they were measured.
@@ -36,32 +36,7 @@ pub(crate) fn run(data: &Path, json: bool) -> Result<(), Box<dyn Error>> {
         )?;
     }
     for name in ["reuters-10", "reuters-90", "20newsgroups", "imdb"] {
-        let source = Corpus::named(if name == "reuters-90" {
-            "reuters-all"
-        } else {
-            name
-        });
-        let Some((training, test)) = source.read(data)? else {
-            continue;
-        };
-        let classes = match name {
-            "reuters-90" => Some(classes_of_both(&training, &test)),
-            "imdb" => Some(vec!["pos".to_owned()]),
-            _ => source.classes(),
-        };
-        // Bennett keeps 300 words a class on Reuters and 1000 on larger corpora.
-        let words = if name.starts_with("reuters") {
-            300
-        } else {
-            1000
-        };
-        for (classifier, settings) in classifiers(words) {
-            let settings = FitSettings {
-                classes: classes.clone(),
-                ..settings
-            };
-            let problems = binary_problems(&settings, source.fields(), &training, &test)?;
-            let outcomes = measure_all(&problems, settings.folds)?;
+        for (classifier, problems, outcomes) in measure_corpus(name, data)? {
             if !json {
                 print::block(&mut out, name, classifier, &problems, &outcomes)?;
             }
@@ -82,6 +57,43 @@ pub(crate) fn run(data: &Path, json: bool) -> Result<(), Box<dyn Error>> {
         writeln!(out)?;
     }
     Ok(())
+}
+
+/// A classifier, the problems it was given, and what every calibrator made of its scores.
+type Measured = (&'static str, Vec<BinaryProblem>, Vec<Outcome>);
+
+/// Every classifier and calibrator on one corpus; nothing, and a loud line, where its file is missing.
+fn measure_corpus(name: &str, data: &Path) -> Result<Vec<Measured>, Box<dyn Error>> {
+    let source = Corpus::named(if name == "reuters-90" {
+        "reuters-all"
+    } else {
+        name
+    });
+    let Some((training, test)) = source.read(data)? else {
+        return Ok(Vec::new());
+    };
+    let classes = match name {
+        "reuters-90" => Some(classes_of_both(&training, &test)),
+        "imdb" => Some(vec!["pos".to_owned()]),
+        _ => source.classes(),
+    };
+    // Bennett keeps 300 words a class on Reuters and 1000 on larger corpora.
+    let words = if name.starts_with("reuters") {
+        300
+    } else {
+        1000
+    };
+    let mut measured = Vec::new();
+    for (classifier, settings) in classifiers(words) {
+        let settings = FitSettings {
+            classes: classes.clone(),
+            ..settings
+        };
+        let problems = binary_problems(&settings, source.fields(), &training, &test)?;
+        let outcomes = measure_all(&problems, settings.folds)?;
+        measured.push((classifier, problems, outcomes));
+    }
+    Ok(measured)
 }
 
 /// The paper's protocol for its two classifiers, and the support vector machine as it is used today.
@@ -147,4 +159,60 @@ fn classes_of_both(training: &[Document], test: &[Document]) -> Vec<String> {
             .collect()
     };
     of(training).intersection(&of(test)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The reference: an independent run of the paper's protocol on the same file.
+    #[test]
+    fn the_table_stands_beside_the_paper_and_the_reference() {
+        let data = std::env::var_os("CALIBRANT_DATA").map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+            Into::into,
+        );
+        let measured = measure_corpus("reuters-10", &data).unwrap();
+        let of = |classifier: &str, method: &str| {
+            let (_, _, outcomes) = measured.iter().find(|m| m.0 == classifier).unwrap();
+            outcomes.iter().find(|o| o.method == method).unwrap()
+        };
+        if measured.is_empty() {
+            return; // said loudly already
+        }
+        let densities = of("naive_bayes", "asymmetric_laplace");
+        assert!(densities.log_loss_nats > -2588.0 * 1.03, "{densities:?}");
+        assert!(densities.squared_error < 655.0 * 1.03, "{densities:?}");
+        assert!((densities.errors as f64) < 848.0 * 1.03, "{densities:?}");
+        for line in ["logreg", "lr_noise"] {
+            let line = of("naive_bayes", line);
+            assert!(densities.log_loss_nats > line.log_loss_nats, "{line:?}");
+            assert!(densities.squared_error < line.squared_error, "{line:?}");
+            assert!(densities.errors < line.errors, "{line:?}");
+        }
+        let all_words = "linear_svm_all_words";
+        for method in [
+            "asymmetric_laplace",
+            "logreg",
+            "lr_noise",
+            "isotonic",
+            "auto",
+        ] {
+            assert!(of(all_words, method).errors <= 505, "{method}");
+        }
+        for (_, _, outcomes) in measured.iter().filter(|m| m.0 == all_words) {
+            for outcome in outcomes {
+                let Some((_, _, errors)) = paper::table_1(all_words, outcome.method) else {
+                    continue;
+                };
+                assert!(outcome.errors <= errors as usize, "{outcome:?}");
+            }
+            let best = outcomes
+                .iter()
+                .map(|o| o.log_loss_nats)
+                .fold(f64::NEG_INFINITY, f64::max);
+            let auto = of(all_words, "auto").log_loss_nats;
+            assert!(auto >= -1090.0 && auto >= 1.01 * best, "{auto} {best}");
+        }
+    }
 }
