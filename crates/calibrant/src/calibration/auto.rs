@@ -297,7 +297,14 @@ mod tests {
             .choose(&HeldOutScores::assume(scores, labels).unwrap())
             .unwrap();
         assert_eq!(choice.chosen, CalibratorKind::AsymmetricLaplace);
-        assert!(choice.tried[1].log_loss < choice.tried[0].log_loss);
+        let loss = |method| {
+            let found = choice.tried.iter().find(|tried| tried.method == method);
+            found.unwrap().log_loss
+        };
+        assert!(loss(CalibratorKind::AsymmetricLaplace) < loss(CalibratorKind::Platt));
+        let margin = choice.margin.unwrap();
+        let next = loss(margin.over);
+        assert!((margin.log_loss - (next - loss(choice.chosen))).abs() < 1e-12);
     }
 
     #[test]
@@ -324,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn straight_log_odds_choose_platt() {
+    fn straight_log_odds_give_a_curve_that_is_nearly_straight() {
         let mut random = Random::from_seed(4);
         let scores: Vec<f64> = (0..4000).map(|_| 6.0 * random.uniform() - 3.0).collect();
         let labels = scores
@@ -334,6 +341,9 @@ mod tests {
         let choice = CalibratorKind::Auto
             .choose(&HeldOutScores::assume(scores, labels).unwrap())
             .unwrap();
-        assert_eq!(choice.chosen, CalibratorKind::Platt);
+        for s in [-2.0, 0.0, 1.0, 2.5] {
+            let said = choice.calibrator.probability(s).log_odds();
+            assert!((said - (1.5 * s - 0.5)).abs() < 0.3, "{said} at {s}");
+        }
     }
 }

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::logistic::{imaginary_weight, require_both_classes};
 use super::platt::{Standard, TOLERANCE};
-use super::{CalibrationMethod, Calibrator, HeldOutScores, LogisticCurve, Platt, PlattCalibrator};
+use super::{
+    CalibrationMethod, Calibrator, HeldOutScores, LogisticCurve, Platt, PlattCalibrator, Turning,
+};
 use crate::numeric::softplus;
 use crate::solvers::newton_logistic;
 use crate::{FitError, Probability};
@@ -100,6 +102,18 @@ impl Calibrator for BetaCalibrator {
 #[inline]
 fn logarithms(log_odds: f64) -> [f64; 2] {
     [-softplus(-log_odds), softplus(log_odds)]
+}
+
+impl Turning for BetaCalibrator {
+    /// The slope over log-odds `t` is `a (1-p) + b p`, which is zero where `e^t = -a/b`.
+    fn turns(&self) -> Vec<f64> {
+        let turn = ((-self.a / self.b).ln() - self.line.intercept) / self.line.slope;
+        if turn.is_finite() {
+            vec![turn]
+        } else {
+            Vec::new()
+        }
+    }
 }
 
 impl CalibrationMethod for Beta {

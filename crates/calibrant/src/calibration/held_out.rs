@@ -80,6 +80,23 @@ impl HeldOutScores {
         Self::checked(scores, labels, weights)
     }
 
+    /// The fold of each example: the examples of a fold were scored without each other, and are left
+    /// out together where calibrators are compared.
+    pub fn with_folds(self, folds: Vec<u8>) -> Result<Self, FitError> {
+        if folds.len() != self.len() {
+            return Err(FitError::LengthMismatch {
+                left_name: "scores",
+                left: self.len(),
+                right_name: "folds",
+                right: folds.len(),
+            });
+        }
+        Ok(Self {
+            folds: Some(folds),
+            ..self
+        })
+    }
+
     /// Out-of-fold scores that `crate::multiclass` made for all classes at once.
     pub(crate) fn from_cross_fit(
         scores: Vec<f64>,

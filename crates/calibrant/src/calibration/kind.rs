@@ -138,34 +138,6 @@ impl CalibratorKind {
         }
     }
 
-    /// Whether the probability never turns back as the score grows.
-    pub fn is_monotone(self) -> bool {
-        match self {
-            Self::Auto
-            | Self::Gauss
-            | Self::AsymmetricGauss
-            | Self::Laplace
-            | Self::AsymmetricLaplace
-            | Self::Hybrid
-            | Self::Histogram
-            | Self::HistogramWidth
-            | Self::Bbq => false,
-            Self::LogReg
-            | Self::Platt
-            | Self::Beta
-            | Self::BetaAb
-            | Self::BetaAm
-            | Self::Spline
-            | Self::ThreePiece
-            | Self::ThreePieceModes
-            | Self::Isotonic
-            | Self::CentredIsotonic
-            | Self::VennAbers
-            | Self::CrossVennAbers
-            | Self::None => true,
-        }
-    }
-
     /// Fits the method to held-out scores.
     pub fn fit(self, held_out: &HeldOutScores) -> Result<SavedCalibrator, FitError> {
         self.fit_from(held_out, None)
@@ -179,14 +151,14 @@ impl CalibratorKind {
         start: Option<&SavedCalibrator>,
         rules: ChoiceRules,
     ) -> Result<SavedCalibrator, FitError> {
-        if !rules.monotone || self.is_monotone() {
-            return self.fit_from(held_out, start);
-        }
         let start = start.map(|start| match start {
             SavedCalibrator::Monotone(rising) => &rising.inner,
             other => other,
         });
         let inner = self.fit_from(held_out, start)?;
+        if !rules.monotone || inner.never_falls() {
+            return Ok(inner);
+        }
         let rising = MonotoneCalibrator::of(inner, held_out);
         Ok(SavedCalibrator::Monotone(Box::new(rising)))
     }

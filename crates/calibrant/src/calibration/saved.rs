@@ -97,6 +97,31 @@ impl SavedCalibrator {
         }
     }
 
+    /// Whether the probability never falls while the score rises.
+    pub fn never_falls(&self) -> bool {
+        match self {
+            Self::Gauss(_)
+            | Self::AsymmetricGauss(_)
+            | Self::Laplace(_)
+            | Self::Hybrid(_)
+            | Self::AsymmetricLaplace(_)
+            | Self::Histogram(_)
+            | Self::Bbq(_) => false,
+            Self::Platt(line) => line.slope >= 0.0,
+            Self::ThreePiece(curve) => curve.rises(),
+            Self::Beta(curve) => {
+                curve.a * curve.line.slope >= 0.0 && curve.b * curve.line.slope >= 0.0
+            }
+            Self::Identity
+            | Self::Spline(_)
+            | Self::Isotonic(_)
+            | Self::CentredIsotonic(_)
+            | Self::VennAbers(_)
+            | Self::CrossVennAbers(_)
+            | Self::Monotone(_) => true,
+        }
+    }
+
     /// Whether [`Self::interval`] gives anything.
     pub fn has_interval(&self) -> bool {
         self.interval(0.0).is_some()
@@ -114,10 +139,10 @@ impl Turning for SavedCalibrator {
             Self::ThreePiece(calibrator) => calibrator.turns(),
             Self::Histogram(calibrator) => calibrator.turns(),
             Self::Bbq(calibrator) => calibrator.turns(),
-            // These never fall.
+            Self::Beta(calibrator) => calibrator.turns(),
+            // These rise, or fall, throughout.
             Self::Identity
             | Self::Platt(_)
-            | Self::Beta(_)
             | Self::Spline(_)
             | Self::Isotonic(_)
             | Self::CentredIsotonic(_)

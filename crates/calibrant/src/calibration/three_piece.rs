@@ -55,7 +55,7 @@ impl ThreePieceCalibrator {
         }
     }
 
-    fn rises(&self) -> bool {
+    pub(super) fn rises(&self) -> bool {
         let mut slope = self.line.slope;
         slope >= 0.0
             && self.bends.iter().all(|&(_, change)| {

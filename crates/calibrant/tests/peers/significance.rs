@@ -81,7 +81,12 @@ fn p_values_are_those_of_scipy() {
             "{what}"
         );
         let p = theirs["p"].as_f64().unwrap();
-        check_near(&what, ours.p_value / p, 1.0, 1e-10, 1.0);
+        if p < 1e-300 {
+            // Where scipy has run out of numbers, ours may have a few digits left.
+            assert!(ours.p_value < 1e-300, "{what}");
+        } else {
+            check_near(&what, ours.p_value / p, 1.0, 1e-10, 1.0);
+        }
     }
     let mut corrected = numbers(&answer["mcnemar"]).into_iter();
     for (&(wins, losses), theirs) in counts.iter().zip(numbers(&answer["sign"])) {
