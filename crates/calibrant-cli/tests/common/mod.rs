@@ -1,6 +1,8 @@
 //! What the tests of the program share: a folder of their own, small corpora, and ways to run it.
 #![allow(dead_code)] // Each test binary uses its own part.
 
+pub(crate) mod scores;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};

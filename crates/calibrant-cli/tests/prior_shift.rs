@@ -1,0 +1,229 @@
+//! Classes that became rarer or commoner: `--prior` and `--adapt-prior` of `predict` and `calibrate`.
+
+mod common;
+
+use common::scores::*;
+use common::{Sandbox, csv, fitted, messages, multi_label_messages};
+
+#[test]
+fn given_priors_shift_the_log_odds() {
+    let sandbox = sandbox();
+    let report = sandbox.json(&with(&["-o", "c.calibrant", "--json"]));
+    let positives = number(&report["class_counts"][1]) / 600.0;
+    let apply = [
+        "calibrate",
+        "--calibrator",
+        "c.calibrant",
+        "--apply",
+        "b.csv",
+        "--predictions",
+    ];
+    sandbox.succeed(&[&apply[..], &["plain.csv"]].concat());
+    let expected = (0.1f64 / 0.9).ln() - (positives / (1.0 - positives)).ln();
+    for prior in ["yes=0.1", "no=0.9"] {
+        sandbox.succeed(&[&apply[..], &["shifted.csv", "--prior", prior]].concat());
+        let (plain, shifted) = (rows(&sandbox, "plain.csv"), rows(&sandbox, "shifted.csv"));
+        for (plain, shifted) in plain.iter().zip(&shifted) {
+            let [a, b] = [plain, shifted].map(|row| row[2].parse::<f64>().unwrap());
+            assert!((b - a - expected).abs() < 1e-9, "{prior}: {a} {b}");
+        }
+    }
+    for (prior, piece) in [
+        ("maybe=0.1", "no class `maybe`"),
+        ("yes", "CLASS=SHARE"),
+        ("yes=2", "below 1"),
+        ("yes=0", "above 0"),
+        ("yes=nan", "class prior"),
+    ] {
+        refused(
+            &sandbox,
+            &[&apply[..], &["p.csv", "--prior", prior]].concat(),
+            &[piece],
+        );
+    }
+    refused(&sandbox, &with(&["--prior", "yes=0.1"]), &["--apply"]);
+}
+
+#[test]
+fn estimated_priors_are_used_where_the_test_finds_a_shift() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "a.csv",
+        scores_csv(&two_normals(3000, 0.5, 1), ["no", "yes"]),
+    );
+    sandbox.write(
+        "same.csv",
+        scores_csv(&two_normals(1000, 0.5, 2), ["no", "yes"]),
+    );
+    sandbox.write(
+        "rare.csv",
+        scores_csv(&two_normals(1000, 0.1, 3), ["no", "yes"]),
+    );
+    sandbox.succeed(&with(&["--method", "platt", "-o", "c.calibrant"]));
+    let test = |file: &str, more: &[&str]| {
+        let start = [
+            "calibrate",
+            "--calibrator",
+            "c.calibrant",
+            "--json",
+            "--test",
+            file,
+        ];
+        sandbox.json(&[&start[..], more].concat())
+    };
+    let plain = test("rare.csv", &[]);
+    let adapted = test("rare.csv", &["--adapt-prior"]);
+    assert_eq!(adapted["prior"]["applied"], true);
+    assert!((number(&adapted["prior"]["new"][0]) - 0.1).abs() < 0.04);
+    assert!(number(&adapted["prior"]["tests"][0]["p_value"]) < 1e-10);
+    assert!(number(&adapted["log_loss"]) < number(&plain["log_loss"]) - 0.05);
+    // Where nothing has changed, nothing is shifted, unless that is asked for.
+    let plain = test("same.csv", &[]);
+    let adapted = test("same.csv", &["--adapt-prior=tested"]);
+    assert_eq!(adapted["prior"]["applied"], false);
+    assert_eq!(adapted["log_loss"], plain["log_loss"]);
+    let adapted = test("same.csv", &["--adapt-prior=always"]);
+    assert_eq!(adapted["prior"]["applied"], true);
+    // The same for predictions.
+    let apply = [
+        "calibrate",
+        "--calibrator",
+        "c.calibrant",
+        "--apply",
+        "rare.csv",
+        "--predictions",
+    ];
+    sandbox.succeed(&[&apply[..], &["plain.csv"]].concat());
+    let stderr = stderr_of(
+        &sandbox,
+        &[&apply[..], &["adapted.csv", "--adapt-prior"]].concat(),
+    );
+    for piece in ["p-value", "likelihood-ratio", "in training", "shifted"] {
+        assert!(stderr.contains(piece), "no `{piece}` in: {stderr}");
+    }
+    let mean = |name: &str| {
+        let rows = rows(&sandbox, name);
+        rows.iter()
+            .map(|row| row[1].parse::<f64>().unwrap())
+            .sum::<f64>()
+            / rows.len() as f64
+    };
+    assert!(mean("plain.csv") > 0.14 && (mean("adapted.csv") - 0.1).abs() < 0.03);
+    refused(
+        &sandbox,
+        &[
+            &apply[..],
+            &["p.csv", "--adapt-prior", "--prior", "yes=0.1"],
+        ]
+        .concat(),
+        &["cannot be used with"],
+    );
+}
+
+/// The log-odds of each document and label in a file of predictions.
+fn log_odds(sandbox: &Sandbox, name: &str) -> std::collections::BTreeMap<(String, String), f64> {
+    let rows = rows(sandbox, name);
+    rows.into_iter()
+        .map(|row| ((row[0].clone(), row[2].clone()), row[4].parse().unwrap()))
+        .collect()
+}
+
+#[test]
+fn predict_shifts_to_given_and_to_estimated_priors() {
+    let sandbox = fitted();
+    let predict = ["predict", "mail.calibrant", "mail.csv", "--id", "id", "-o"];
+    sandbox.succeed(&[&predict[..], &["plain.csv"]].concat());
+    sandbox.succeed(&[&predict[..], &["shifted.csv", "--prior", "corn=0.9"]].concat());
+    let (plain, shifted) = (
+        log_odds(&sandbox, "plain.csv"),
+        log_odds(&sandbox, "shifted.csv"),
+    );
+    for (key, before) in &plain {
+        assert_eq!(key.1 == "corn", shifted[key] > *before, "{key:?}");
+    }
+    // A model that is all but certain of its training documents finds the shares it was given.
+    let stderr = stderr_of(
+        &sandbox,
+        &[&predict[..], &["same.csv", "--adapt-prior"]].concat(),
+    );
+    assert!(
+        stderr.contains("p-value") && stderr.contains("no shift found"),
+        "{stderr}"
+    );
+    assert_eq!(sandbox.read("same.csv"), sandbox.read("plain.csv"));
+    // Only the documents of one class.
+    let one = ["--where", "label=corn", "--top", "1"];
+    let arguments = [&predict[..], &["corn.csv", "--adapt-prior"], &one].concat();
+    let stderr = stderr_of(&sandbox, &arguments);
+    assert!(
+        stderr.contains("2 degrees of freedom") && stderr.contains(": shifted"),
+        "{stderr}"
+    );
+    assert!(
+        rows(&sandbox, "corn.csv")
+            .iter()
+            .all(|row| row[2] == "corn")
+    );
+    refused(
+        &sandbox,
+        &[&predict[..], &["no.csv", "--prior", "wheat=0.9"]].concat(),
+        &["no class `wheat`", "corn"],
+    );
+
+    sandbox.write("many.csv", csv(&multi_label_messages(200, 1)));
+    sandbox.succeed(&[
+        "fit",
+        "many.csv",
+        "--label-separator",
+        ";",
+        "-o",
+        "many.calibrant",
+    ]);
+    let predict = ["predict", "many.calibrant", "many.csv", "--id", "id", "-o"];
+    sandbox.succeed(&[&predict[..], &["plain.csv"]].concat());
+    sandbox.succeed(&[&predict[..], &["shifted.csv", "--prior", "oil=0.9"]].concat());
+    let (plain, shifted) = (
+        log_odds(&sandbox, "plain.csv"),
+        log_odds(&sandbox, "shifted.csv"),
+    );
+    let inspected = sandbox.json(&["inspect", "many.calibrant", "--json"]);
+    let classes = inspected["summary"]["classes"].as_array().unwrap();
+    let oil = classes
+        .iter()
+        .find(|class| class["label"] == "oil")
+        .unwrap();
+    let share = number(&oil["positives"]) / 200.0;
+    let expected = (0.9f64 / 0.1).ln() - (share / (1.0 - share)).ln();
+    for (key, before) in &plain {
+        let by = if key.1 == "oil" { expected } else { 0.0 };
+        assert!((shifted[key] - before - by).abs() < 1e-9, "{key:?}");
+    }
+    let stderr = stderr_of(
+        &sandbox,
+        &[&predict[..], &["each.csv", "--adapt-prior=always"]].concat(),
+    );
+    assert!(
+        stderr.contains("each class on its own") && stderr.contains("oil: "),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn weights_of_documents_count_in_the_priors_of_a_model() {
+    let sandbox = Sandbox::new();
+    let mut text = String::from("label,text,w\n");
+    for message in messages(60, 2, 1) {
+        let weight = if message.labels[0] == "corn" { 3 } else { 1 };
+        text += &format!("{},{},{weight}\n", message.labels[0], message.text);
+    }
+    sandbox.write("mail.csv", text);
+    sandbox.succeed(&["fit", "mail.csv", "--weight", "w", "-o", "m.calibrant"]);
+    let inspected = sandbox.json(&["inspect", "m.calibrant", "--json"]);
+    let corn = &inspected["summary"]["classes"][0];
+    let positives = number(&corn["positives"]);
+    let share = 3.0 * positives / (3.0 * positives + 60.0 - positives);
+    assert!((number(&corn["prior"]) - share).abs() < 1e-12);
+    sandbox.succeed(&["fit", "mail.csv", "-o", "m.calibrant"]);
+    let inspected = sandbox.json(&["inspect", "m.calibrant", "--json"]);
+    assert!(inspected["summary"]["classes"][0].get("prior").is_none());
+}
