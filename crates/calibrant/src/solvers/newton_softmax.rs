@@ -66,8 +66,7 @@ impl QuadraticPenalty {
 /// needs one pass over the rows and no matrix. The diagonal block of each class, factorised,
 /// brings the blocks to unit size, after which a handful of products suffice. Steps are halved
 /// until the value falls. Ends when the gradient is below `tolerance` of the total weight, or
-/// when rounding hides any further gain and the gradient is below `1e-5` of it; else an error says
-/// where it stopped.
+/// when rounding hides what further steps promise; else an error says where it stopped.
 ///
 /// Sums run over fixed parts of the rows, so that threads do not change a bit of the answer.
 pub fn newton_softmax(
@@ -80,7 +79,7 @@ pub fn newton_softmax(
     let mut problem = Problem::new(rows, penalty);
     let mut parameters = start;
     let mut here = problem.expand(&parameters);
-    let mut blocks = Vec::new();
+    let (mut blocks, mut products) = (Vec::new(), 0);
     let most = 100;
     for iteration in 0..most {
         let size = norm(&here.gradient);
@@ -92,14 +91,15 @@ pub fn newton_softmax(
         if !size.is_finite() {
             return Err(stopped);
         }
-        // Near the answer the blocks hardly change any more.
-        if iteration == 0 || size > 1e-3 * problem.weight {
+        // Near the answer the blocks hardly change any more; where they do, the products tell.
+        if iteration == 0 || size > 1e-3 * problem.weight || products > 20 {
             blocks = problem.blocks();
         }
         if size <= tolerance * problem.weight {
             return Ok(SoftmaxSolution { parameters, blocks });
         }
-        let step = problem.step(&here.gradient, &blocks, tolerance);
+        let step;
+        (step, products) = problem.step(&here.gradient, &blocks, tolerance);
         let slope = -dot(&here.gradient, &step);
         let mut length = 1.0;
         loop {
@@ -115,7 +115,9 @@ pub fn newton_softmax(
             }
             length *= 0.5;
             if length < 1e-10 {
-                if size > 1e-5 * problem.weight {
+                // What the step promises is less than the value's rounding.
+                let hidden = -slope <= 1e-10 * (1.0 + here.value.abs());
+                if !(hidden || size <= 1e-5 * problem.weight) {
                     return Err(stopped);
                 }
                 return Ok(SoftmaxSolution { parameters, blocks });
@@ -149,6 +151,43 @@ impl SoftmaxSolution {
         }
         variances
     }
+}
+
+/// At most about `enough` rows that stand for all: those that add much to the sum of `curve · |φ|²` all of
+/// them, of the others one in several with its curve raised accordingly. Rows of wide features are
+/// very unequal, and one in so many of all alike would miss those that matter.
+fn sampled(
+    rows: &impl SoftmaxRows,
+    class: usize,
+    curves: Vec<(usize, f64)>,
+    enough: usize,
+) -> Vec<(usize, f64)> {
+    if curves.len() <= enough {
+        return curves;
+    }
+    let mut features = vec![0.0; rows.width()];
+    let sizes: Vec<f64> = curves
+        .iter()
+        .map(|&(row, curve)| {
+            rows.features_into(row, class, &mut features);
+            curve * dot(&features, &features)
+        })
+        .collect();
+    let pace = sizes.iter().sum::<f64>() / enough as f64;
+    let mut passed = 0.5 * pace;
+    let mut chosen = Vec::with_capacity(2 * enough);
+    for ((row, curve), size) in curves.into_iter().zip(sizes) {
+        if size >= pace {
+            chosen.push((row, curve));
+            continue;
+        }
+        passed += size;
+        if passed >= pace {
+            passed -= pace;
+            chosen.push((row, curve * pace / size));
+        }
+    }
+    chosen
 }
 
 struct Expansion {
@@ -267,22 +306,14 @@ impl<'a, R: SoftmaxRows> Problem<'a, R> {
     fn blocks(&self) -> Vec<Factor> {
         let (rows, classes) = (self.rows, self.rows.class_count());
         let width = rows.width();
-        let work = rows.row_count() as f64 * (classes * width * width) as f64;
-        let stride = ((work / 2e7) as usize + 1).min(rows.row_count() / (50 * width) + 1);
+        let enough = if width > 8 { 100 * width } else { usize::MAX };
         (0..classes)
             .into_par_iter()
             .map(|class| {
                 let mut block = vec![0.0; width * width];
                 let mut features = vec![0.0; width];
-                for row in (0..rows.row_count()).step_by(stride) {
-                    let Some((_, weight)) = rows.example(row) else {
-                        continue;
-                    };
-                    let p = self.probabilities[row * classes + class];
-                    let curve = stride as f64 * weight * p * (1.0 - p);
-                    if curve < 1e-30 {
-                        continue;
-                    }
+                let curves = self.curves(class);
+                for (row, curve) in sampled(rows, class, curves, enough) {
                     rows.features_into(row, class, &mut features);
                     for (i, block) in block.chunks_exact_mut(width).enumerate() {
                         let factor = curve * features[i];
@@ -299,8 +330,22 @@ impl<'a, R: SoftmaxRows> Problem<'a, R> {
             .collect()
     }
 
-    /// Newton's step, near enough: conjugate gradients with the blocks as a guide.
-    fn step(&self, gradient: &[f64], blocks: &[Factor], tolerance: f64) -> Vec<f64> {
+    /// `w p (1 - p)` of every row that has any.
+    fn curves(&self, class: usize) -> Vec<(usize, f64)> {
+        let classes = self.rows.class_count();
+        (0..self.rows.row_count())
+            .filter_map(|row| {
+                let (_, weight) = self.rows.example(row)?;
+                let p = self.probabilities[row * classes + class];
+                let curve = weight * p * (1.0 - p);
+                (curve > 1e-30).then_some((row, curve))
+            })
+            .collect()
+    }
+
+    /// Newton's step, near enough: conjugate gradients with the blocks as a guide. And how many
+    /// products with the Hessian that took.
+    fn step(&self, gradient: &[f64], blocks: &[Factor], tolerance: f64) -> (Vec<f64>, usize) {
         let guide = |residual: &[f64]| {
             let mut guided = vec![0.0; residual.len()];
             let mut part = vec![0.0; self.rows.width()];
@@ -324,7 +369,9 @@ impl<'a, R: SoftmaxRows> Problem<'a, R> {
         let mut guided = guide(&residual);
         let mut direction = guided.clone();
         let mut product = dot(&residual, &guided);
-        for _ in 0..500 {
+        let mut products = 0;
+        while products < 500 {
+            products += 1;
             let curved = self.curve(&direction);
             let curvature = dot(&direction, &curved);
             if !(curvature > 0.0 && product > 0.0) {
@@ -348,7 +395,7 @@ impl<'a, R: SoftmaxRows> Problem<'a, R> {
         }
         // Rounding has left nothing to go by: straight down is still down.
         let sound = step.iter().all(|step| step.is_finite()) && dot(gradient, &step) > 0.0;
-        if sound { step } else { guide(gradient) }
+        (if sound { step } else { guide(gradient) }, products)
     }
 }
 

@@ -151,21 +151,21 @@ impl Dirichlet {
         let mut x = part.held_out.scores().to_vec();
         x.chunks_exact_mut(classes)
             .for_each(|row| log_softmax(row, factor));
-        let mean = mean_of(&x, part);
-        x.iter_mut().for_each(|x| *x -= mean);
+        let (mean, unit) = mean_and_unit(&x, part);
+        x.iter_mut().for_each(|x| *x = (*x - mean) / unit);
         let rows = AllScores { part, x };
-        let groups = groups(classes);
+        let groups = groups(classes, unit);
         // The other calibrator's matrix, about the same centre.
         let start = start.map(|(near, spreads)| {
-            let unit = near.inverse_temperature / factor;
+            let ratio = near.inverse_temperature / factor;
             let mut start = vec![0.0; classes * (classes + 1)];
             for class in 0..classes {
                 let weights = &near.matrix[class * classes..][..classes];
                 for (other, weight) in weights.iter().enumerate() {
-                    start[other * classes + class] = weight * unit;
+                    start[other * classes + class] = weight * ratio * unit;
                 }
                 let sum: f64 = weights.iter().sum();
-                start[classes * classes + class] = near.intercepts[class] + sum * unit * mean;
+                start[classes * classes + class] = near.intercepts[class] + sum * ratio * mean;
             }
             Shrunken {
                 parameters: start,
@@ -173,7 +173,7 @@ impl Dirichlet {
             }
         });
         let start = start.filter(|start| start.parameters.iter().all(|value| value.abs() < 1e6));
-        let tolerance = if start.is_some() { 1e-6 } else { 1e-8 };
+        let tolerance = if start.is_some() { 1e-5 } else { 1e-8 };
         let shrunken = fit_groups("Dirichlet calibration", &rows, &groups, start, tolerance)?;
         let fitted = shrunken.parameters;
         let mut matrix = vec![0.0; classes * classes];
@@ -181,7 +181,7 @@ impl Dirichlet {
         for class in 0..classes {
             let weights = &mut matrix[class * classes..][..classes];
             for (other, weight) in weights.iter_mut().enumerate() {
-                *weight = fitted[other * classes + class];
+                *weight = fitted[other * classes + class] / unit;
             }
             intercepts[class] =
                 fitted[classes * classes + class] - mean * weights.iter().sum::<f64>();
@@ -195,23 +195,24 @@ impl Dirichlet {
     }
 }
 
-/// The diagonal around its mean, the rest of the matrix and the intercepts around zero.
-fn groups(classes: usize) -> [Group; 3] {
+/// The diagonal around its mean, the rest of the matrix and the intercepts around zero; for
+/// log-probabilities divided by `unit`.
+fn groups(classes: usize, unit: f64) -> [Group; 3] {
     let square = classes * classes;
     let on_diagonal = |place: &usize| place.is_multiple_of(classes + 1);
     [
         Group {
             places: (0..square).filter(on_diagonal).collect(),
-            centre: 1.0,
-            spread: 0.3,
-            most: 1.0,
+            centre: unit,
+            spread: 0.3 * unit,
+            most: unit,
             around_mean: true,
         },
         Group {
             places: (0..square).filter(|place| !on_diagonal(place)).collect(),
             centre: 0.0,
-            spread: 0.05,
-            most: 0.5,
+            spread: 0.05 * unit,
+            most: 0.5 * unit,
             around_mean: false,
         },
         Group {
@@ -224,16 +225,22 @@ fn groups(classes: usize) -> [Group; 3] {
     ]
 }
 
-fn mean_of(x: &[f64], part: &Part<'_>) -> f64 {
-    let classes = part.class_count();
-    let (mut sum, mut total) = (0.0, 0.0);
-    for (place, row) in x.chunks_exact(classes).enumerate() {
-        if let Some((_, weight)) = part.example(place) {
-            sum += weight * row.iter().sum::<f64>() / classes as f64;
-            total += weight;
+/// The mean of all log-probabilities and their mean distance from it.
+fn mean_and_unit(x: &[f64], part: &Part<'_>) -> (f64, f64) {
+    let classes = part.class_count() as f64;
+    let mean_of = |value: &dyn Fn(f64) -> f64| {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for (place, row) in x.chunks_exact(part.class_count()).enumerate() {
+            if let Some((_, weight)) = part.example(place) {
+                sum += weight * row.iter().map(|&x| value(x)).sum::<f64>() / classes;
+                total += weight;
+            }
         }
-    }
-    sum / total
+        sum / total
+    };
+    let mean = mean_of(&|x| x);
+    let distance = mean_of(&|x| (x - mean).abs());
+    (mean, if distance > 1e-3 { distance } else { 1.0 })
 }
 
 /// Every class sees all log-probabilities and a constant. Parameters stand feature after feature, so

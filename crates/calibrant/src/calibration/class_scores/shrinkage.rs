@@ -90,7 +90,7 @@ pub(super) struct Shrunken {
 
 const MOST_ROUNDS: usize = 12;
 /// The tolerance while spreads still move.
-const ROUGH: f64 = 1e-5;
+const ROUGH: f64 = 1e-4;
 
 impl Group {
     /// How far each parameter is from what it is drawn to.
