@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs them all: formatting, lints, unit tests, integration tests,
-# tests against scikit-learn, LIBLINEAR, safetensors and pyarrow, doc tests, and the docs build.
+# tests against scikit-learn, LIBLINEAR, betacal, venn-abers, model-diagnostics, MAPIE and others, doc tests, and the
+# docs build.
 #
 # The corpora behind some tests are looked for in $CALIBRANT_DATA (default: ../shared/data); tests
 # that need a missing one say SKIPPED.
