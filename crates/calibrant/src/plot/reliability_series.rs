@@ -284,8 +284,8 @@ fn log_odds_range(sorted: &[Forecast]) -> (f64, f64) {
             .clamp(-FARTHEST, FARTHEST)
     };
     (
-        (at(0.01) - 0.3).min(-2.2).max(-FARTHEST),
-        (at(0.999) + 0.3).max(2.2).min(FARTHEST),
+        (at(0.01) - 0.3).clamp(-FARTHEST, -2.2),
+        (at(0.999) + 0.3).clamp(2.2, FARTHEST),
     )
 }
 
