@@ -81,7 +81,12 @@ fn p_values_are_those_of_scipy() {
             "{what}"
         );
         let p = theirs["p"].as_f64().unwrap();
-        check_near(&what, ours.p_value / p, 1.0, 1e-10, 1.0);
+        // Theirs may underflow.
+        if p < 1e-300 {
+            assert!(ours.p_value < 1e-299, "{what}: {p}");
+        } else {
+            check_near(&what, ours.p_value / p, 1.0, 1e-10, 1.0);
+        }
     }
     let mut corrected = numbers(&answer["mcnemar"]).into_iter();
     for (&(wins, losses), theirs) in counts.iter().zip(numbers(&answer["sign"])) {
