@@ -54,6 +54,7 @@ fn settings(arguments: &FitArguments) -> Result<FitSettings, CliError> {
         calibrator: learning.calibrator,
         monotone: learning.monotone,
         multiclass: learning.multiclass(),
+        other_cost: learning.other_cost,
         folds: learning.folds,
         classes: (!learning.classes.is_empty()).then(|| learning.classes.clone()),
         task: learning.task(),

@@ -7,6 +7,7 @@ mod corpora;
 mod data;
 mod known_truth;
 mod league;
+mod other;
 mod scored;
 mod speed;
 
@@ -58,6 +59,12 @@ enum Experiment {
         #[arg(long, value_name = "FOLDER")]
         export: Option<PathBuf>,
     },
+    /// How many documents of unknown classes are noticed, and what that costs in known ones
+    Other {
+        /// One JSON object on standard output: set, classifier, measures
+        #[arg(long)]
+        json: bool,
+    },
     /// Seconds to fit and to apply each calibrator, and to measure what it says, once
     Speed {
         /// One JSON object on standard output
@@ -88,6 +95,7 @@ fn main() -> ExitCode {
             count,
             export,
         } => speed::run(json, count, export.as_deref()),
+        Experiment::Other { json } => other::run(&data, json),
         Experiment::League { json, export } => league::run(&data, json, export.as_deref()),
     };
     match result {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use calibrant::Task;
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
-use calibrant::pipeline::{ClassWeights, Classifier};
+use calibrant::pipeline::{ClassWeights, Classifier, ThresholdCosts};
 use calibrant::scorers::{
     LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Nearness, Rocchio, Smoothing,
 };
@@ -63,6 +63,9 @@ pub(crate) struct LearningArguments {
     /// With one label a document: how the classes come to probabilities together
     #[arg(long, value_enum, value_name = "WAY", default_value_t = MulticlassName::OneVsRest)]
     pub(crate) multiclass: MulticlassName,
+    /// What a wrongly taken and a wrongly left document cost, for `predict --other cost`
+    #[arg(long, value_name = "WRONG:LEFT", value_parser = threshold_costs)]
+    pub(crate) other_cost: Option<ThresholdCosts>,
     /// Folds of the cross-fitting that calibration rests on
     #[arg(
         long,
@@ -113,6 +116,16 @@ pub(crate) enum LossName {
 pub(crate) enum LabelCount {
     One,
     Several,
+}
+
+fn threshold_costs(text: &str) -> Result<ThresholdCosts, String> {
+    let parsed = text.split_once(':').and_then(|(wrong, left)| {
+        Some(ThresholdCosts {
+            false_positive: wrong.parse().ok()?,
+            false_negative: left.parse().ok()?,
+        })
+    });
+    parsed.ok_or_else(|| "it must be two numbers with a colon between, for example 1:5".into())
 }
 
 fn calibrator(name: &str) -> Result<CalibratorKind, String> {

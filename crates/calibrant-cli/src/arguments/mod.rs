@@ -3,6 +3,7 @@
 mod calibrate;
 mod features;
 mod learning;
+mod other;
 mod prior;
 mod reading;
 
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use calibrate::{CalibrateArguments, Method, ScoreIsName};
 pub(crate) use features::FeatureArguments;
 pub(crate) use learning::{LabelCount, LearningArguments};
+pub(crate) use other::OtherArguments;
 pub(crate) use prior::{AdaptPrior, PriorArguments};
 pub(crate) use reading::ReadArguments;
 
@@ -87,6 +89,8 @@ pub(crate) struct PredictArguments {
     pub(crate) reading: ReadArguments,
     #[command(flatten)]
     pub(crate) prior: PriorArguments,
+    #[command(flatten)]
+    pub(crate) other: OtherArguments,
     /// JSON Lines on standard output
     #[arg(long, conflicts_with = "output")]
     pub(crate) json: bool,
@@ -109,6 +113,8 @@ pub(crate) struct EvaluateArguments {
     /// Replicates of the 95 % intervals, drawn by document; 0 leaves them out (1000 by default, fewer for very many decisions)
     #[arg(long, value_name = "N")]
     pub(crate) bootstrap: Option<usize>,
+    #[command(flatten)]
+    pub(crate) other: OtherArguments,
     /// Neither read nor write the ledger of evaluations beside the model
     #[arg(long)]
     pub(crate) no_ledger: bool,

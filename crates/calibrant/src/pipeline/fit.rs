@@ -9,7 +9,7 @@ use super::fit_scorer::Training;
 use super::model::Calibrators;
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
 use super::training_corpus::PreparedCorpus;
-use super::{ClassWeights, Classifier, FitSettings, Model, TrainingCorpus};
+use super::{ClassWeights, Classifier, FitSettings, KnownDocuments, Model, TrainingCorpus};
 use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores, SavedCalibrator};
 use crate::corpus::{Fields, Folds};
 use crate::evaluation::{Forecasts, evaluate_without_chance};
@@ -91,6 +91,7 @@ fn fit_and_keep(
     };
     let calibrated = calibration.calibrate(std::mem::take(&mut fit.out_of_fold))?;
     let outputs = calibrated.outputs;
+    let known_documents = KnownDocuments::of(&settings, &labels, &weights, &outputs);
     let members = labels.members();
     let forecasts = Forecasts {
         task: labels.task,
@@ -129,6 +130,7 @@ fn fit_and_keep(
         folds: settings.folds,
         classes,
         multiclass: calibrated.multiclass,
+        known_documents,
         held_out: HeldOutMeasures::from(&evaluation),
         calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
     };

@@ -10,6 +10,7 @@ mod fit_scorer;
 mod fold_rows;
 mod model;
 mod model_file;
+mod other;
 mod score_calibrator;
 mod settings;
 mod summary;
@@ -22,6 +23,7 @@ pub use extractor::{ExtractorBuffers, FeatureExtractor};
 pub use fit::{fit, fit_keeping_scores};
 pub use model::{Model, PredictBuffers};
 pub use model_file::{FORMAT_VERSION, ModelFileError, publish};
+pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts};
 pub use score_calibrator::{
     ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreRoom, ScoreSettings,
     ScoreSummary, ScoreTable, TriedMethod,

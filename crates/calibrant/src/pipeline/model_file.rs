@@ -323,6 +323,10 @@ impl Model {
         let fits = scorer.feature_count() == weighting.document_frequencies().len()
             && scorer.class_count() == summary.classes.len()
             && calibrated
+            && summary
+                .known_documents
+                .as_ref()
+                .is_none_or(|known| known.fits(summary.classes.len()))
             && (scorer.link() != Link::Mirror || summary.task == Task::SingleLabel);
         let extractor = FeatureExtractor {
             analyzer,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::ThresholdCosts;
 use crate::calibration::{CalibratorKind, MulticlassKind};
 use crate::features::{
     ColumnSpace, DocumentFrequencyLimits, Selection, SelectionScope, Weighting, WeightingSettings,
@@ -140,6 +141,9 @@ pub struct FitSettings {
     pub monotone: bool,
     /// How the classes of documents with one label come to probabilities together.
     pub multiclass: MulticlassKind,
+    /// What mistakes about a single class cost, for thresholds beyond which a document is of none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_cost: Option<ThresholdCosts>,
     /// Folds of the cross-fitting that calibration rests on.
     pub folds: usize,
     /// Only these classes; all that occur if absent.
@@ -163,6 +167,7 @@ impl Default for FitSettings {
             calibrator: CalibratorKind::Auto,
             monotone: false,
             multiclass: MulticlassKind::OneVsRest,
+            other_cost: None,
             folds: 5,
             classes: None,
             task: None,
@@ -231,6 +236,18 @@ impl FitSettings {
                 .is_some_and(|selection| selection.scope == SelectionScope::PerClass)
         {
             return Err(super::fit_scorer::unselectable());
+        }
+        if let Some(costs) = self.other_cost
+            && !(costs.false_positive.is_finite()
+                && costs.false_negative.is_finite()
+                && costs.false_positive > 0.0
+                && costs.false_negative > 0.0)
+        {
+            return bad(
+                "the costs of wrong and missed documents",
+                "two positive numbers",
+                format!("{} and {}", costs.false_positive, costs.false_negative),
+            );
         }
         if !(2..=255).contains(&self.folds) {
             return bad("the number of folds", "2 to 255", self.folds.to_string());
