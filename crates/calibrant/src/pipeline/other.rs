@@ -216,11 +216,12 @@ impl Model {
 /// The class with the largest log-odds against the rest, and how far it is above its threshold.
 fn best_class(buffers: &PredictBuffers, thresholds: &[f64]) -> (usize, f64) {
     let log_odds = buffers.outputs().iter().map(|p| p.log_odds());
-    let (best, largest) = log_odds
-        .enumerate()
-        .fold((0, f64::NEG_INFINITY), |best, (class, value)| {
-            if value > best.1 { (class, value) } else { best }
-        });
+    let (best, largest) =
+        log_odds
+            .enumerate()
+            .fold((0, f64::NEG_INFINITY), |best, (class, value)| {
+                if value > best.1 { (class, value) } else { best }
+            });
     (best, largest - thresholds.get(best).copied().unwrap_or(0.0))
 }
 
