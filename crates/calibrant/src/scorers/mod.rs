@@ -3,10 +3,12 @@
 //! A score is any real number that grows with membership; it makes no claim to be a probability.
 //! [`Learner`] is one binary problem; [`crate::multiclass`] puts many classes together.
 
+mod boosting;
 mod class_scorer;
 mod linear;
 mod naive_bayes;
 
+pub use boosting::{AdaBoost, AdaBoostModel, BoostingKind, Stump, StumpScorer};
 pub use class_scorer::{LinearClassScorer, Link, Storage, WeightMatrix};
 pub(crate) use linear::{DualFit, DualLearner, LaneData, PreparedRows};
 pub use linear::{LinearModel, LinearSvm, LogisticRegression};
