@@ -11,7 +11,7 @@ mod rocchio;
 mod saved;
 mod tensors;
 
-pub use boosting::{AdaBoost, AdaBoostModel, BoostingKind, Stump, StumpScorer};
+pub use boosting::{AdaBoost, AdaBoostModel, BoostingKind, Stump, StumpDescription, StumpScorer};
 pub use class_scorer::{LinearClassScorer, Link, Storage, WeightMatrix};
 pub(crate) use linear::{DualFit, DualLearner, LaneData, PreparedRows};
 pub use linear::{LinearModel, LinearSvm, LogisticRegression};

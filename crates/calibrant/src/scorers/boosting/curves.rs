@@ -1,6 +1,9 @@
 //! The stumps of each feature put together: a step curve for each output that asks about it.
 
-use super::stump::AdaBoostModel;
+use std::ops::Range;
+
+use super::stump::{AdaBoostModel, Stump};
+use crate::features::RowView;
 
 /// For each feature and output, what a value adds to the output beyond what zero adds.
 ///
@@ -8,7 +11,9 @@ use super::stump::AdaBoostModel;
 /// step by bisection, and features that a row does not have cost nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Curves {
-    /// Where the curves of each feature begin; one more at the end.
+    /// The features that any stump asks about, rising. Only these take room, whatever features there are.
+    columns: Vec<u32>,
+    /// Where the curves of each of them begin; one more at the end.
     starts: Vec<u32>,
     /// The output of each curve.
     outputs: Vec<u32>,
@@ -29,14 +34,14 @@ struct Jump {
 }
 
 impl Curves {
-    /// The curves of committees, one an output, whose columns lie below `feature_count`; `None`
-    /// where there are too many stumps or a sum is not finite.
-    pub(super) fn new(models: &[AdaBoostModel], feature_count: usize) -> Option<Self> {
+    /// The curves of committees, one an output; `None` where there are too many stumps or a sum is
+    /// not finite.
+    pub(super) fn new(models: &[AdaBoostModel]) -> Option<Self> {
         let count: usize = models.iter().map(|model| model.stumps.len()).sum();
         u32::try_from(count.checked_mul(2)?).ok()?;
         let mut jumps = Vec::with_capacity(count);
         for (output, model) in models.iter().enumerate() {
-            let jump = |stump: &super::Stump| Jump {
+            let jump = |stump: &Stump| Jump {
                 column: stump.column,
                 output: output as u32,
                 threshold: stump.threshold,
@@ -51,18 +56,19 @@ impl Curves {
                 .then(a.threshold.total_cmp(&b.threshold))
         });
         let mut curves = Self {
-            starts: vec![0; feature_count + 1],
+            columns: Vec::new(),
+            starts: vec![0],
             outputs: Vec::new(),
             first_steps: vec![0],
             uppers: Vec::with_capacity(2 * count),
             heights: Vec::with_capacity(2 * count),
         };
-        for jumps in jumps.chunk_by(|a, b| (a.column, a.output) == (b.column, b.output)) {
-            *curves.starts.get_mut(jumps[0].column as usize + 1)? += 1;
-            curves.push(jumps);
-        }
-        for feature in 0..feature_count {
-            curves.starts[feature + 1] += curves.starts[feature];
+        for of_column in jumps.chunk_by(|a, b| a.column == b.column) {
+            for jumps in of_column.chunk_by(|a, b| a.output == b.output) {
+                curves.push(jumps);
+            }
+            curves.columns.push(of_column[0].column);
+            curves.starts.push(curves.outputs.len() as u32);
         }
         let finite = curves.heights.iter().all(|height| height.is_finite());
         finite.then_some(curves)
@@ -87,23 +93,51 @@ impl Curves {
         self.first_steps.push(self.heights.len() as u32);
     }
 
-    /// How many features there are.
-    pub(super) fn feature_count(&self) -> usize {
-        self.starts.len() - 1
+    /// For each entry of the row that a stump asks about, in order: its place in the row, and
+    /// what it adds, output by output.
+    #[inline]
+    pub(super) fn for_each_step(&self, row: RowView<'_>, mut act: impl FnMut(usize, usize, f64)) {
+        let mut first = 0;
+        for (place, (column, value)) in row.entries().enumerate() {
+            // Columns of a row rise: what lies behind is never looked at again.
+            first += self.columns[first..].partition_point(|&other| (other as usize) < column);
+            match self.columns.get(first) {
+                None => return,
+                Some(&found) if found as usize == column => {}
+                Some(_) => continue,
+            }
+            for curve in self.starts[first] as usize..self.starts[first + 1] as usize {
+                let steps = self.steps(curve);
+                let step = self.uppers[steps.clone()].partition_point(|&upper| value > upper);
+                // The last step has no upper end, so that there always is one.
+                let height = self.heights[steps].get(step).copied().unwrap_or(0.0);
+                act(place, self.outputs[curve] as usize, height);
+            }
+        }
     }
 
-    /// What a value of a feature adds, output by output. Features beyond the last add nothing.
-    #[inline]
-    pub(super) fn steps(&self, feature: usize, value: f64) -> impl Iterator<Item = (usize, f64)> {
-        let curves = match self.starts.get(feature..).unwrap_or_default() {
-            [first, end, ..] => *first as usize..*end as usize,
-            _ => 0..0,
-        };
-        curves.map(move |curve| {
-            let steps = self.first_steps[curve] as usize..self.first_steps[curve + 1] as usize;
-            let step = self.uppers[steps.clone()].partition_point(|&upper| value > upper);
-            let height = self.heights[steps].get(step).copied().unwrap_or(0.0);
-            (self.outputs[curve] as usize, height)
-        })
+    /// For each feature that an output's stumps ask about, the step that is farthest from that of zero.
+    pub(super) fn farthest_steps(&self, output: usize) -> Vec<(u32, f64)> {
+        let mut found = Vec::new();
+        for (place, &column) in self.columns.iter().enumerate() {
+            for curve in self.starts[place] as usize..self.starts[place + 1] as usize {
+                if self.outputs[curve] as usize == output {
+                    let farthest = |best: f64, &height: &f64| {
+                        if height.abs() > best.abs() {
+                            height
+                        } else {
+                            best
+                        }
+                    };
+                    let heights = self.heights[self.steps(curve)].iter();
+                    found.push((column, heights.fold(0.0, farthest)));
+                }
+            }
+        }
+        found
+    }
+
+    fn steps(&self, curve: usize) -> Range<usize> {
+        self.first_steps[curve] as usize..self.first_steps[curve + 1] as usize
     }
 }

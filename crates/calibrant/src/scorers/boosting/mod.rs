@@ -10,7 +10,7 @@ mod stump_scorer;
 mod tests;
 
 pub use stump::{AdaBoostModel, Stump};
-pub use stump_scorer::StumpScorer;
+pub use stump_scorer::{StumpDescription, StumpScorer};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

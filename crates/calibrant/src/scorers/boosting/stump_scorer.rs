@@ -1,8 +1,12 @@
 //! Committees of stumps for all classes.
 
-use super::super::{ClassScorer, Link};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::{Link, NamedTensor, Stored, TensorReader};
 use super::curves::Curves;
-use super::stump::AdaBoostModel;
+use super::stump::{AdaBoostModel, Stump};
 use crate::features::RowView;
 
 /// A committee of stumps for each output.
@@ -20,6 +24,7 @@ pub struct StumpScorer {
     bases: Vec<f64>,
     curves: Curves,
     link: Link,
+    feature_count: usize,
 }
 
 impl StumpScorer {
@@ -50,10 +55,11 @@ impl StumpScorer {
             return None;
         }
         Some(Self {
-            curves: Curves::new(&models, feature_count)?,
+            curves: Curves::new(&models)?,
             models,
             bases,
             link,
+            feature_count,
         })
     }
 
@@ -69,7 +75,7 @@ impl StumpScorer {
 
     /// How many features there are.
     pub fn feature_count(&self) -> usize {
-        self.curves.feature_count()
+        self.feature_count
     }
 
     /// How outputs become scores.
@@ -85,43 +91,117 @@ impl StumpScorer {
     /// Fills `outputs` (one each). Columns beyond the model's features add nothing.
     pub fn outputs_into(&self, row: RowView<'_>, outputs: &mut [f64]) {
         outputs.copy_from_slice(&self.bases);
-        for (column, value) in row.entries() {
-            for (output, height) in self.curves.steps(column, value) {
-                outputs[output] += height;
-            }
-        }
+        self.curves
+            .for_each_step(row, |_, output, height| outputs[output] += height);
     }
 
     /// Fills `parts` with what each entry of a row adds to an output: the output is that of
     /// an empty row and their sum.
     pub fn parts_into(&self, row: RowView<'_>, output: usize, parts: &mut [f64]) {
-        for ((column, value), part) in row.entries().zip(parts) {
-            let own = self.curves.steps(column, value);
-            *part = own
-                .filter(|&(other, _)| other == output)
-                .map(|(_, height)| height)
-                .sum();
+        parts.fill(0.0);
+        self.curves.for_each_step(row, |place, other, height| {
+            if other == output {
+                parts[place] += height;
+            }
+        });
+    }
+
+    /// For each feature that an output's stumps ask about, what the value adds that moves the output
+    /// farthest from where zero leaves it.
+    pub fn farthest_steps(&self, output: usize) -> Vec<(u32, f64)> {
+        self.curves.farthest_steps(output)
+    }
+
+    pub(in super::super) fn description(&self) -> StumpDescription {
+        StumpDescription {
+            link: self.link,
+            features: self.feature_count as u64,
         }
+    }
+
+    pub(in super::super) fn tensors(&self) -> Vec<NamedTensor<'_>> {
+        let stumps = || self.models.iter().flat_map(|model| &model.stumps);
+        let mut end = 0;
+        let ends = self.models.iter().map(|model| {
+            end += model.stumps.len() as u64;
+            end
+        });
+        let numbers = stumps().flat_map(|stump| [stump.threshold, stump.below, stump.above]);
+        let count = stumps().count();
+        vec![
+            owned(
+                "stump_biases",
+                None,
+                self.models.iter().map(|model| model.bias),
+            ),
+            owned("stump_ends", None, ends),
+            owned("stump_columns", None, stumps().map(|stump| stump.column)),
+            owned("stump_numbers", Some(vec![count, 3]), numbers),
+        ]
+    }
+
+    pub(in super::super) fn from_tensors(
+        description: StumpDescription,
+        reader: &TensorReader<'_>,
+    ) -> Option<Self> {
+        let biases = reader.vector::<f64>("stump_biases")?;
+        let ends = reader.vector::<u64>("stump_ends")?;
+        let columns = reader.vector::<u32>("stump_columns")?;
+        let (numbers, count, width) = reader.stored_matrix::<f64>("stump_numbers")?;
+        let whole = count == columns.len()
+            && width == 3
+            && biases.len() == ends.len()
+            && ends.is_sorted()
+            && ends.last().copied() == Some(count as u64);
+        if !whole {
+            return None;
+        }
+        let mut stumps = columns
+            .iter()
+            .zip(numbers.chunks_exact(3))
+            .map(|(&column, numbers)| Stump {
+                column,
+                threshold: numbers[0],
+                below: numbers[1],
+                above: numbers[2],
+            });
+        let mut first = 0;
+        let mut models = Vec::with_capacity(biases.len());
+        for (bias, end) in biases.into_iter().zip(ends) {
+            let own = stumps.by_ref().take((end - first) as usize);
+            models.push(AdaBoostModel {
+                bias,
+                stumps: own.collect(),
+            });
+            first = end;
+        }
+        Self::new(
+            models,
+            description.link,
+            usize::try_from(description.features).ok()?,
+        )
     }
 }
 
-impl ClassScorer for StumpScorer {
-    fn class_count(&self) -> usize {
-        match self.link {
-            Link::Mirror => 2,
-            _ => self.models.len(),
-        }
-    }
+/// What a file keeps of committees beside the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StumpDescription {
+    link: Link,
+    features: u64,
+}
 
-    fn scores_into(&self, row: RowView<'_>, scores: &mut [f64]) {
-        let mut outputs = vec![0.0; self.output_count()];
-        self.outputs_into(row, &mut outputs);
-        match self.link {
-            Link::Mirror => {
-                scores[0] = -outputs[0];
-                scores[1] = outputs[0];
-            }
-            _ => scores.copy_from_slice(&outputs),
-        }
+/// An array that is put together for the file.
+fn owned<T: Stored>(
+    name: &str,
+    shape: Option<Vec<usize>>,
+    values: impl Iterator<Item = T>,
+) -> NamedTensor<'static> {
+    let values: Vec<T> = values.collect();
+    NamedTensor {
+        name: name.to_owned(),
+        dtype: T::DTYPE,
+        shape: shape.unwrap_or_else(|| vec![values.len()]),
+        bytes: Cow::Owned(bytemuck::cast_slice(&values).to_vec()),
     }
 }
