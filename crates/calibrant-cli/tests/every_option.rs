@@ -89,7 +89,7 @@ fn check(sandbox: &Sandbox, file: &str, class_count: usize, options: &[&str]) {
     sandbox.succeed(&["explain", "model", "corn", "bank", "corn"]);
     sandbox.succeed(&["inspect", "model"]);
     let inspected = sandbox.json(&["inspect", "model", "--json"]);
-    assert_eq!(inspected["format_version"], 1);
+    assert_eq!(inspected["format_version"], 2);
     if !options.contains(&"--hash-bits") {
         sandbox.succeed(&["inspect", "model", "--terms", "3"]);
         let inspected = sandbox.json(&["inspect", "model", "--terms", "3", "--json"]);
