@@ -7,10 +7,11 @@ use std::path::PathBuf;
 
 use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::Content;
-use calibrant::pipeline::{FitSettings, Model, ModelFileError};
-use calibrant::scorers::NaiveBayesKind;
+use calibrant::pipeline::{FORMAT_VERSION, FitSettings, Model, ModelFileError};
+use calibrant::scorers::{BoostingKind, NaiveBayesKind};
 use common::{
-    check_probabilities, documents, fitted, multi_label_documents, naive_bayes, with_classifier,
+    adaboost, check_probabilities, documents, fitted, multi_label_documents, naive_bayes,
+    with_classifier,
 };
 use proptest::prelude::*;
 use safetensors::SafeTensors;
@@ -44,6 +45,7 @@ impl Scratch {
 fn models() -> Vec<Vec<u8>> {
     use MulticlassKind::{Coupling, Dirichlet, Temperature, Vector};
     let bayes = with_classifier(naive_bayes(NaiveBayesKind::Multinomial));
+    let boosted = with_classifier(adaboost(BoostingKind::Real));
     let hashed = FitSettings {
         hash_bits: Some(4),
         ..FitSettings::default()
@@ -63,6 +65,8 @@ fn models() -> Vec<Vec<u8>> {
         fitted(&documents(30, 3, 8, 1), &together(Vector)).to_bytes(),
         fitted(&documents(30, 3, 8, 1), &together(Dirichlet)).to_bytes(),
         fitted(&documents(30, 3, 8, 1), &together(Coupling)).to_bytes(),
+        fitted(&documents(30, 2, 8, 1), &boosted).to_bytes(),
+        fitted(&multi_label_documents(30, 3, 1), &boosted).to_bytes(),
     ]
 }
 
@@ -171,7 +175,7 @@ fn the_helper_puts_models_together_again() {
 #[test]
 fn later_and_impossible_versions_are_told_apart_from_damage() {
     let scratch = Scratch::new();
-    for version in [0, 2, u32::MAX] {
+    for version in [0, FORMAT_VERSION + 1, u32::MAX] {
         let mut parts = Parts::of(&models()[0]);
         parts.version = version;
         let outcome = scratch.open(&parts.file().unwrap());
@@ -219,7 +223,9 @@ fn forged_shapes_give_an_error() {
 #[test]
 fn forged_descriptions_give_an_error_or_a_working_model() {
     let scratch = Scratch::new();
-    let changes: [(&str, Value); 22] = [
+    let changes: [(&str, Value); 24] = [
+        ("/scorer/features", json!(u64::MAX)),
+        ("/scorer/features", json!(0)),
         ("/scorer/link", json!("independent")),
         ("/scorer/link", json!("mirror")),
         ("/scorer/link", json!("against_rest")),

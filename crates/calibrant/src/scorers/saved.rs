@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::boosting::{StumpDescription, StumpScorer};
 use super::class_scorer::{LinearClassScorer, Link};
 use super::rocchio::{CentroidDescription, CentroidScorer};
 use super::tensors::{NamedTensor, TensorReader};
@@ -18,6 +19,8 @@ pub enum SavedScorer {
     Linear(LinearClassScorer),
     /// One centre a class.
     Centroids(CentroidScorer),
+    /// A committee of stumps an output.
+    Stumps(StumpScorer),
 }
 
 /// Room for scoring, reused from one row to the next.
@@ -38,6 +41,8 @@ pub enum ScorerDescription {
     },
     /// Centres.
     Centroids(CentroidDescription),
+    /// Stumps.
+    Stumps(StumpDescription),
 }
 
 impl From<LinearClassScorer> for SavedScorer {
@@ -52,6 +57,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.output_count(),
             Self::Centroids(scorer) => scorer.output_count(),
+            Self::Stumps(scorer) => scorer.output_count(),
         }
     }
 
@@ -60,6 +66,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.link(),
             Self::Centroids(scorer) => scorer.link(),
+            Self::Stumps(scorer) => scorer.link(),
         }
     }
 
@@ -76,6 +83,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.feature_count(),
             Self::Centroids(scorer) => scorer.feature_count(),
+            Self::Stumps(scorer) => scorer.feature_count(),
         }
     }
 
@@ -83,7 +91,7 @@ impl SavedScorer {
     pub fn as_linear(&self) -> Option<&LinearClassScorer> {
         match self {
             Self::Linear(scorer) => Some(scorer),
-            Self::Centroids(_) => None,
+            Self::Centroids(_) | Self::Stumps(_) => None,
         }
     }
 
@@ -93,6 +101,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.outputs_into(row, outputs),
             Self::Centroids(scorer) => scorer.outputs_into(row, room, outputs),
+            Self::Stumps(scorer) => scorer.outputs_into(row, outputs),
         }
     }
 
@@ -135,6 +144,7 @@ impl SavedScorer {
                 }
             }
             Self::Centroids(scorer) => scorer.parts_into(row, output, room, parts),
+            Self::Stumps(scorer) => scorer.parts_into(row, output, parts),
         }
     }
 
@@ -145,6 +155,7 @@ impl SavedScorer {
                 link: scorer.link(),
             },
             Self::Centroids(scorer) => ScorerDescription::Centroids(scorer.description()),
+            Self::Stumps(scorer) => ScorerDescription::Stumps(scorer.description()),
         }
     }
 
@@ -153,6 +164,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.tensors(),
             Self::Centroids(scorer) => scorer.tensors(),
+            Self::Stumps(scorer) => scorer.tensors(),
         }
     }
 
@@ -164,6 +176,9 @@ impl SavedScorer {
             }
             ScorerDescription::Centroids(description) => {
                 Self::Centroids(CentroidScorer::from_tensors(description, reader)?)
+            }
+            ScorerDescription::Stumps(description) => {
+                Self::Stumps(StumpScorer::from_tensors(description, reader)?)
             }
         })
     }

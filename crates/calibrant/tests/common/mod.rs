@@ -11,7 +11,9 @@ use calibrant::numeric::Random;
 use calibrant::pipeline::{
     ClassWeights, Classifier, CountedBatch, FitSettings, Model, TrainingCorpus, fit,
 };
-use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Smoothing};
+use calibrant::scorers::{
+    AdaBoost, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Smoothing,
+};
 use calibrant::solvers::HingeLoss;
 use calibrant::{FitError, NoProgress};
 
@@ -99,6 +101,10 @@ pub(crate) fn naive_bayes(kind: NaiveBayesKind) -> Classifier {
     })
 }
 
+pub(crate) fn adaboost(kind: BoostingKind) -> Classifier {
+    Classifier::AdaBoost(AdaBoost { kind, rounds: 25 })
+}
+
 pub(crate) fn with_classifier(classifier: Classifier) -> FitSettings {
     FitSettings {
         classifier,
@@ -131,6 +137,8 @@ pub(crate) fn learners() -> Vec<(&'static str, FitSettings)> {
         ("Bernoulli", naive_bayes(NaiveBayesKind::Bernoulli)),
         ("complement", naive_bayes(NaiveBayesKind::Complement)),
         ("corpus prior", Classifier::NaiveBayes(corpus_prior)),
+        ("AdaBoost", adaboost(BoostingKind::Real)),
+        ("discrete AdaBoost", adaboost(BoostingKind::Discrete)),
     ]
     .into_iter()
     .map(|(name, classifier)| (name, with_classifier(classifier)))
@@ -180,7 +188,7 @@ pub(crate) fn setups() -> Vec<(&'static str, FitSettings)> {
         };
         setups.push(("selection", settings));
     }
-    for learner in [0, 3, 4] {
+    for learner in [0, 3, 4, 7] {
         let settings = FitSettings {
             hash_bits: Some(7),
             ..plain(learner)
