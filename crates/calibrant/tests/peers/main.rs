@@ -14,6 +14,7 @@ mod isotonic;
 mod linear;
 mod model_file;
 mod naive_bayes;
+mod output_codes;
 mod parquet;
 mod platt;
 mod python;
