@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::calibration::{CalibratorKind, MulticlassKind};
 use crate::features::{
-    ColumnSpace, DocumentFrequencyLimits, Selection, Weighting, WeightingSettings,
+    ColumnSpace, DocumentFrequencyLimits, Selection, SelectionScope, Weighting, WeightingSettings,
 };
-use crate::scorers::{LinearSvm, LogisticRegression, NaiveBayes, Smoothing};
+use crate::scorers::{LinearSvm, LogisticRegression, NaiveBayes, Rocchio, Smoothing};
 use crate::text::Analyzer;
 use crate::{FitError, Task};
 
@@ -23,6 +23,8 @@ pub enum Classifier {
     LinearSvm(LinearSvm),
     /// Logistic regression.
     LogisticRegression(LogisticRegression),
+    /// The nearest centre.
+    Rocchio(Rocchio),
 }
 
 impl Default for Classifier {
@@ -68,6 +70,7 @@ impl Classifier {
                     }
                 };
             }
+            Self::Rocchio(_) => return Ok(()),
             Self::LinearSvm(learner) => (learner.c, learner.limits),
             Self::LogisticRegression(learner) => (learner.c, learner.limits),
         };
@@ -85,6 +88,15 @@ impl Classifier {
             Self::NaiveBayes(_) => "naive Bayes",
             Self::LinearSvm(_) => "linear SVM",
             Self::LogisticRegression(_) => "logistic regression",
+            Self::Rocchio(_) => "Rocchio",
+        }
+    }
+
+    /// Whether a class's score is a weighted sum of the row's values.
+    pub fn is_linear(&self) -> bool {
+        match self {
+            Self::NaiveBayes(_) | Self::LinearSvm(_) | Self::LogisticRegression(_) => true,
+            Self::Rocchio(_) => false,
         }
     }
 }
@@ -213,6 +225,13 @@ impl FitSettings {
             return bad("the number of selected terms", "at least 1", "0".into());
         }
         self.classifier.check()?;
+        if !self.classifier.is_linear()
+            && self
+                .selection
+                .is_some_and(|selection| selection.scope == SelectionScope::PerClass)
+        {
+            return Err(super::fit_scorer::unselectable());
+        }
         if !(2..=255).contains(&self.folds) {
             return bad("the number of folds", "2 to 255", self.folds.to_string());
         }
