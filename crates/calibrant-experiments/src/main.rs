@@ -5,6 +5,7 @@
 mod bennett;
 mod corpora;
 mod data;
+mod ecoc;
 mod known_truth;
 mod league;
 mod scored;
@@ -58,6 +59,8 @@ enum Experiment {
         #[arg(long, value_name = "FOLDER")]
         export: Option<PathBuf>,
     },
+    /// Probabilities from error-correcting output codes: margins beside least squares, on tables
+    Ecoc(ecoc::Options),
     /// Seconds to fit and to apply each calibrator, and to measure what it says, once
     Speed {
         /// One JSON object on standard output
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
             largest,
             export,
         } => known_truth::run(json, largest, export.as_deref()),
+        Experiment::Ecoc(options) => ecoc::run(&data, &options),
         Experiment::Speed {
             json,
             count,

@@ -8,6 +8,8 @@ mod output_codes;
 pub use codes::{BchCode, CodeDesign, CodeFault, CodeMatrix, Separation};
 pub use labels::ClassLabels;
 pub use one_vs_rest::{ClassFactors, OneVsRest, OneVsRestFit};
+pub(crate) use output_codes::CodeRoom;
 pub use output_codes::{
     BinaryOutput, CodeSettings, ColumnWeights, Decode, DecodeRoom, Decoder, DecoderFit,
+    OutputCodeDescription, OutputCodeScorer,
 };

@@ -6,6 +6,7 @@ use super::class_scorer::{LinearClassScorer, Link};
 use super::rocchio::{CentroidDescription, CentroidScorer};
 use super::tensors::{NamedTensor, TensorReader};
 use crate::features::RowView;
+use crate::multiclass::{CodeRoom, OutputCodeDescription, OutputCodeScorer};
 use crate::numeric::log_odds_against_rest;
 
 /// A fitted scorer: rows to one number an output.
@@ -18,6 +19,8 @@ pub enum SavedScorer {
     Linear(LinearClassScorer),
     /// One centre a class.
     Centroids(CentroidScorer),
+    /// Binary scorers under an output code.
+    OutputCodes(Box<OutputCodeScorer>),
 }
 
 /// Room for scoring, reused from one row to the next.
@@ -25,6 +28,8 @@ pub enum SavedScorer {
 pub struct ScorerRoom {
     /// Numbers of any use to a scorer; their contents mean nothing between rows.
     pub(crate) numbers: Vec<f64>,
+    /// The answers to a code's binary problems.
+    pub(crate) code: CodeRoom,
 }
 
 /// What a scorer keeps beside its tensors.
@@ -38,6 +43,8 @@ pub enum ScorerDescription {
     },
     /// Centres.
     Centroids(CentroidDescription),
+    /// Binary scorers under an output code.
+    OutputCodes(OutputCodeDescription),
 }
 
 impl From<LinearClassScorer> for SavedScorer {
@@ -52,6 +59,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.output_count(),
             Self::Centroids(scorer) => scorer.output_count(),
+            Self::OutputCodes(scorer) => scorer.output_count(),
         }
     }
 
@@ -60,6 +68,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.link(),
             Self::Centroids(scorer) => scorer.link(),
+            Self::OutputCodes(scorer) => scorer.link(),
         }
     }
 
@@ -76,6 +85,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.feature_count(),
             Self::Centroids(scorer) => scorer.feature_count(),
+            Self::OutputCodes(scorer) => scorer.feature_count(),
         }
     }
 
@@ -83,7 +93,7 @@ impl SavedScorer {
     pub fn as_linear(&self) -> Option<&LinearClassScorer> {
         match self {
             Self::Linear(scorer) => Some(scorer),
-            Self::Centroids(_) => None,
+            _ => None,
         }
     }
 
@@ -93,6 +103,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.outputs_into(row, outputs),
             Self::Centroids(scorer) => scorer.outputs_into(row, room, outputs),
+            Self::OutputCodes(scorer) => scorer.outputs_into(row, room, outputs),
         }
     }
 
@@ -135,6 +146,7 @@ impl SavedScorer {
                 }
             }
             Self::Centroids(scorer) => scorer.parts_into(row, output, room, parts),
+            Self::OutputCodes(scorer) => scorer.parts_into(row, output, room, parts),
         }
     }
 
@@ -145,6 +157,7 @@ impl SavedScorer {
                 link: scorer.link(),
             },
             Self::Centroids(scorer) => ScorerDescription::Centroids(scorer.description()),
+            Self::OutputCodes(scorer) => ScorerDescription::OutputCodes(scorer.description()),
         }
     }
 
@@ -153,6 +166,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.tensors(),
             Self::Centroids(scorer) => scorer.tensors(),
+            Self::OutputCodes(scorer) => scorer.tensors(),
         }
     }
 
@@ -164,6 +178,10 @@ impl SavedScorer {
             }
             ScorerDescription::Centroids(description) => {
                 Self::Centroids(CentroidScorer::from_tensors(description, reader)?)
+            }
+            ScorerDescription::OutputCodes(description) => {
+                let scorer = OutputCodeScorer::from_tensors(description, reader)?;
+                Self::OutputCodes(Box::new(scorer))
             }
         })
     }

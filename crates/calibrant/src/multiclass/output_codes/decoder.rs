@@ -36,7 +36,7 @@ use crate::solvers::{SimplexLeastSquares, SimplexRoom};
 pub struct Decoder {
     code: CodeMatrix,
     settings: CodeSettings,
-    /// `α`, summing to one.
+    /// `α`.
     weights: Vec<f64>,
     /// One a column, or none where none is needed.
     curves: Vec<PlattCalibrator>,
@@ -76,9 +76,6 @@ impl Decoder {
         if !fits {
             return None;
         }
-        let largest = weights.iter().copied().fold(0.0, f64::max);
-        let total: f64 = weights.iter().map(|weight| weight / largest).sum();
-        let weights: Vec<f64> = weights.iter().map(|w| w / largest / total).collect();
         let mut pull = Vec::with_capacity(code.entries().len());
         for class in 0..code.class_count() {
             let entries = code.row(class).iter().zip(&weights);
@@ -118,7 +115,7 @@ impl Decoder {
         &self.settings
     }
 
-    /// The weights of the columns, summing to one.
+    /// The weights of the columns.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }

@@ -95,6 +95,8 @@ impl DecoderFit<'_> {
         let (weights, curves): (Vec<f64>, Vec<Option<PlattCalibrator>>) =
             columns.into_iter().unzip();
         let curves = curves.into_iter().flatten().collect();
+        let total: f64 = weights.iter().sum();
+        let weights = weights.iter().map(|weight| weight / total).collect();
         Decoder::new(self.code.clone(), *self.settings, weights, curves).ok_or(FitError::Overflow)
     }
 
