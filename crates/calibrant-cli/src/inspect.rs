@@ -6,11 +6,12 @@ use std::path::Path;
 
 use calibrant::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use calibrant::corpus::Fields;
+use calibrant::features::Vocabulary;
 use calibrant::pipeline::{
     CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ModelFileError, ScoreCalibrator,
     TrainingSummary,
 };
-use calibrant::scorers::{Link, SavedScorer};
+use calibrant::scorers::{Link, SavedScorer, StumpScorer};
 
 use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
@@ -191,6 +192,9 @@ fn strongest_terms(
                 .hint("leave out --terms"),
         );
     };
+    if let SavedScorer::Stumps(scorer) = model.scorer() {
+        return Ok(strongest_steps(model, scorer, vocabulary, count));
+    }
     let Some(scorer) = model.scorer().as_linear() else {
         let what = match model.settings().code {
             Some(_) => "an output code",
@@ -232,4 +236,28 @@ fn strongest_terms(
         .enumerate()
         .map(|(class, name)| ((*name).to_owned(), strongest(class)))
         .collect())
+}
+
+/// For each class the terms whose stumps can add most to its score.
+fn strongest_steps(
+    model: &Model,
+    scorer: &StumpScorer,
+    vocabulary: &Vocabulary,
+    count: usize,
+) -> BTreeMap<String, Vec<(String, f64)>> {
+    let strongest = |class: usize| {
+        let (output, sign) = match scorer.link() {
+            Link::Mirror => (0, if class == 0 { -1.0 } else { 1.0 }),
+            _ => (class, 1.0),
+        };
+        let mut all = scorer.farthest_steps(output);
+        all.sort_by(|a, b| (sign * b.1).total_cmp(&(sign * a.1)));
+        all.into_iter()
+            .take(count)
+            .map(|(feature, step)| (vocabulary.term(feature).to_owned(), sign * step))
+            .collect()
+    };
+    (model.class_names().enumerate())
+        .map(|(class, name)| (name.to_owned(), strongest(class)))
+        .collect()
 }

@@ -6,7 +6,8 @@ use calibrant::Task;
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
 use calibrant::pipeline::{ClassWeights, Classifier};
 use calibrant::scorers::{
-    LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Nearness, Rocchio, Smoothing,
+    AdaBoost, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Nearness,
+    Rocchio, Smoothing,
 };
 use calibrant::solvers::{HingeLoss, SolverLimits};
 use clap::{Args, ValueEnum};
@@ -46,6 +47,12 @@ pub(crate) struct LearningArguments {
     /// Rocchio: how near a document is to the centre of a class
     #[arg(long, value_enum, default_value_t = NearnessName::Cosine)]
     pub(crate) nearness: NearnessName,
+    /// AdaBoost: how many stumps a class gets at most
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = AdaBoost::default().rounds)]
+    pub(crate) rounds: usize,
+    /// AdaBoost: what a stump says
+    #[arg(long, value_enum, default_value_t = BoostingName::Real)]
+    pub(crate) boosting: BoostingName,
     /// `balanced`, or CLASS=WEIGHT,… for the positives of those classes
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) class_weight: Option<String>,
@@ -95,6 +102,17 @@ pub(crate) enum ClassifierName {
     ComplementNaiveBayes,
     /// Rocchio: the nearest centre of a class
     Rocchio,
+    /// AdaBoost over decision stumps
+    #[value(name = "adaboost")]
+    AdaBoost,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum BoostingName {
+    /// How sure it is on each side of its threshold
+    Real,
+    /// Yes or no, with one weight
+    Discrete,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -187,6 +205,13 @@ impl LearningArguments {
                     NearnessName::Cosine => Nearness::Cosine,
                     NearnessName::Euclidean => Nearness::Euclidean,
                 },
+            }),
+            ClassifierName::AdaBoost => Classifier::AdaBoost(AdaBoost {
+                kind: match self.boosting {
+                    BoostingName::Real => BoostingKind::Real,
+                    BoostingName::Discrete => BoostingKind::Discrete,
+                },
+                rounds: self.rounds,
             }),
         }
     }

@@ -213,6 +213,10 @@ impl Training<'_> {
                 let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
                 (SavedScorer::Centroids(scorer), Vec::new())
             }
+            Classifier::AdaBoost(learner) => {
+                let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
+                (SavedScorer::Stumps(scorer), Vec::new())
+            }
         })
     }
 

@@ -9,7 +9,7 @@ use crate::features::{
     ColumnSpace, DocumentFrequencyLimits, Selection, SelectionScope, Weighting, WeightingSettings,
 };
 use crate::multiclass::CodeSettings;
-use crate::scorers::{LinearSvm, LogisticRegression, NaiveBayes, Rocchio, Smoothing};
+use crate::scorers::{AdaBoost, LinearSvm, LogisticRegression, NaiveBayes, Rocchio, Smoothing};
 use crate::text::Analyzer;
 use crate::{FitError, Task};
 
@@ -26,6 +26,9 @@ pub enum Classifier {
     LogisticRegression(LogisticRegression),
     /// The nearest centre.
     Rocchio(Rocchio),
+    /// A committee of decision stumps.
+    #[serde(rename = "adaboost")]
+    AdaBoost(AdaBoost),
 }
 
 impl Default for Classifier {
@@ -72,6 +75,7 @@ impl Classifier {
                 };
             }
             Self::Rocchio(_) => return Ok(()),
+            Self::AdaBoost(learner) => return learner.check(),
             Self::LinearSvm(learner) => (learner.c, learner.limits),
             Self::LogisticRegression(learner) => (learner.c, learner.limits),
         };
@@ -90,6 +94,7 @@ impl Classifier {
             Self::LinearSvm(_) => "linear SVM",
             Self::LogisticRegression(_) => "logistic regression",
             Self::Rocchio(_) => "Rocchio",
+            Self::AdaBoost(_) => "AdaBoost",
         }
     }
 
@@ -97,7 +102,7 @@ impl Classifier {
     pub fn is_linear(&self) -> bool {
         match self {
             Self::NaiveBayes(_) | Self::LinearSvm(_) | Self::LogisticRegression(_) => true,
-            Self::Rocchio(_) => false,
+            Self::Rocchio(_) | Self::AdaBoost(_) => false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::boosting::{StumpDescription, StumpScorer};
 use super::class_scorer::{LinearClassScorer, Link};
 use super::rocchio::{CentroidDescription, CentroidScorer};
 use super::tensors::{NamedTensor, TensorReader};
@@ -19,6 +20,8 @@ pub enum SavedScorer {
     Linear(LinearClassScorer),
     /// One centre a class.
     Centroids(CentroidScorer),
+    /// A committee of stumps an output.
+    Stumps(StumpScorer),
     /// Binary scorers under an output code.
     OutputCodes(Box<OutputCodeScorer>),
 }
@@ -43,6 +46,8 @@ pub enum ScorerDescription {
     },
     /// Centres.
     Centroids(CentroidDescription),
+    /// Stumps.
+    Stumps(StumpDescription),
     /// Binary scorers under an output code.
     OutputCodes(OutputCodeDescription),
 }
@@ -59,6 +64,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.output_count(),
             Self::Centroids(scorer) => scorer.output_count(),
+            Self::Stumps(scorer) => scorer.output_count(),
             Self::OutputCodes(scorer) => scorer.output_count(),
         }
     }
@@ -68,6 +74,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.link(),
             Self::Centroids(scorer) => scorer.link(),
+            Self::Stumps(scorer) => scorer.link(),
             Self::OutputCodes(scorer) => scorer.link(),
         }
     }
@@ -85,6 +92,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.feature_count(),
             Self::Centroids(scorer) => scorer.feature_count(),
+            Self::Stumps(scorer) => scorer.feature_count(),
             Self::OutputCodes(scorer) => scorer.feature_count(),
         }
     }
@@ -103,6 +111,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.outputs_into(row, outputs),
             Self::Centroids(scorer) => scorer.outputs_into(row, room, outputs),
+            Self::Stumps(scorer) => scorer.outputs_into(row, outputs),
             Self::OutputCodes(scorer) => scorer.outputs_into(row, room, outputs),
         }
     }
@@ -146,6 +155,7 @@ impl SavedScorer {
                 }
             }
             Self::Centroids(scorer) => scorer.parts_into(row, output, room, parts),
+            Self::Stumps(scorer) => scorer.parts_into(row, output, parts),
             Self::OutputCodes(scorer) => scorer.parts_into(row, output, room, parts),
         }
     }
@@ -157,6 +167,7 @@ impl SavedScorer {
                 link: scorer.link(),
             },
             Self::Centroids(scorer) => ScorerDescription::Centroids(scorer.description()),
+            Self::Stumps(scorer) => ScorerDescription::Stumps(scorer.description()),
             Self::OutputCodes(scorer) => ScorerDescription::OutputCodes(scorer.description()),
         }
     }
@@ -166,6 +177,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.tensors(),
             Self::Centroids(scorer) => scorer.tensors(),
+            Self::Stumps(scorer) => scorer.tensors(),
             Self::OutputCodes(scorer) => scorer.tensors(),
         }
     }
@@ -178,6 +190,9 @@ impl SavedScorer {
             }
             ScorerDescription::Centroids(description) => {
                 Self::Centroids(CentroidScorer::from_tensors(description, reader)?)
+            }
+            ScorerDescription::Stumps(description) => {
+                Self::Stumps(StumpScorer::from_tensors(description, reader)?)
             }
             ScorerDescription::OutputCodes(description) => {
                 let scorer = OutputCodeScorer::from_tensors(description, reader)?;

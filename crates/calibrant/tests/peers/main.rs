@@ -6,6 +6,7 @@
 //! `CALIBRANT_PYTHON`; the packages are pinned in `python/requirements-tests.txt`.
 
 mod beta;
+mod boosting;
 mod calibration_measures;
 mod data;
 mod densities;
