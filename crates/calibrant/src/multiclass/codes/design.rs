@@ -90,7 +90,7 @@ impl CodeDesign {
         match self {
             Self::OneVsAll => {
                 let side = |class, column| if class == column { 1 } else { -1 };
-                self.from_sides(class_count, class_count, side)
+                matrix_of(class_count, class_count, side)
             }
             Self::AllPairs => {
                 let pairs: Vec<(usize, usize)> = (0..class_count)
@@ -102,17 +102,17 @@ impl CodeDesign {
                     (_, second) if second == class => -1,
                     _ => 0,
                 };
-                self.from_sides(class_count, pairs.len(), side)
+                matrix_of(class_count, pairs.len(), side)
             }
             Self::Exhaustive => {
                 let all = (class_count <= 10).then(|| every_column(class_count, false));
                 let Some(all) = all.flatten() else {
-                    return Err(self.too_many_classes(
+                    return Err(too_many_classes(
                         class_count,
                         "at most 10 for an exhaustive code (use random_dense or bch)",
                     ));
                 };
-                self.from_sides(class_count, all.len(), |class, column| all[column][class])
+                matrix_of(class_count, all.len(), |class, column| all[column][class])
             }
             Self::RandomDense => random_code(class_count, length, false, seed),
             Self::RandomSparse => random_code(class_count, length, true, seed),
@@ -139,32 +139,30 @@ impl CodeDesign {
         }
         Ok(())
     }
+}
 
-    fn from_sides(
-        self,
-        class_count: usize,
-        length: usize,
-        side: impl Fn(usize, usize) -> i8,
-    ) -> Result<CodeMatrix, FitError> {
-        let requirement =
-            "fewer for this code: it would have more than 8192 columns (use random_dense or bch)";
-        if length > CodeMatrix::MAX_LENGTH {
-            return Err(self.too_many_classes(class_count, requirement));
-        }
-        let entries = (0..class_count)
-            .flat_map(|class| (0..length).map(move |column| (class, column)))
-            .map(|(class, column)| side(class, column))
-            .collect();
-        CodeMatrix::new(class_count, entries)
-            .map_err(|_| self.too_many_classes(class_count, requirement))
+fn matrix_of(
+    class_count: usize,
+    length: usize,
+    side: impl Fn(usize, usize) -> i8,
+) -> Result<CodeMatrix, FitError> {
+    let requirement =
+        "fewer for this code: it would have more than 8192 columns (use random_dense or bch)";
+    if length > CodeMatrix::MAX_LENGTH {
+        return Err(too_many_classes(class_count, requirement));
     }
+    let entries = (0..class_count)
+        .flat_map(|class| (0..length).map(move |column| (class, column)))
+        .map(|(class, column)| side(class, column))
+        .collect();
+    CodeMatrix::new(class_count, entries).map_err(|_| too_many_classes(class_count, requirement))
+}
 
-    fn too_many_classes(self, class_count: usize, requirement: &'static str) -> FitError {
-        FitError::BadSetting {
-            setting: "the number of classes",
-            requirement,
-            value: class_count.to_string(),
-        }
+fn too_many_classes(class_count: usize, requirement: &'static str) -> FitError {
+    FitError::BadSetting {
+        setting: "the number of classes",
+        requirement,
+        value: class_count.to_string(),
     }
 }
 
@@ -231,7 +229,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(40))]
+        #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
         fn every_design_gives_a_checked_code_and_the_same_for_the_same_seed(
             design in prop::sample::select(CodeDesign::ALL.to_vec()),
