@@ -6,7 +6,8 @@ use super::fit_scorer::{ScorerFit, Training};
 use super::{ClassWeights, Classifier, FitSettings};
 use crate::features::{FittedWeighting, SparseMatrix, Vocabulary};
 use crate::multiclass::{
-    ClassFactors, ClassLabels, CodeMatrix, CodeSettings, DecoderFit, OutputCodeScorer,
+    ClassFactors, ClassLabels, CodeMatrix, CodeSettings, Decode, Decoder, DecoderFit,
+    OutputCodeScorer,
 };
 use crate::scorers::{LinearClassScorer, SavedScorer};
 use crate::solvers::Convergence;
@@ -36,6 +37,15 @@ impl Training<'_> {
                 setting: "the labels",
                 requirement: "one a document with an output code",
                 value: "several".into(),
+            });
+        }
+        if settings.decode == Decode::LeastSquares
+            && self.labels.class_count > Decoder::MOST_LEAST_SQUARES
+        {
+            return Err(FitError::BadSetting {
+                setting: "the number of classes",
+                requirement: "at most 1024 for least squares (decode by margin)",
+                value: self.labels.class_count.to_string(),
             });
         }
         let code =

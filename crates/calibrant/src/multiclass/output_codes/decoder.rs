@@ -56,6 +56,9 @@ pub struct DecodeRoom {
 const LEAST: f64 = 1e-6;
 
 impl Decoder {
+    /// The most classes that least squares takes: its time grows with their cube.
+    pub const MOST_LEAST_SQUARES: usize = 1024;
+
     /// From parts; `None` if they do not fit together: one positive weight a column, and curves
     /// where the settings need them.
     pub fn new(
@@ -72,7 +75,8 @@ impl Decoder {
             && curves
                 .iter()
                 .all(|curve| curve.slope.is_finite() && curve.intercept.is_finite())
-            && (settings.decode != Decode::LeastSquares || code.is_dense());
+            && (settings.decode != Decode::LeastSquares
+                || code.is_dense() && code.class_count() <= Self::MOST_LEAST_SQUARES);
         if !fits {
             return None;
         }
