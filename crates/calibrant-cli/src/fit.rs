@@ -3,9 +3,11 @@
 use std::io::Write;
 
 use calibrant::corpus::{Fields, LabelNeed, ReadSummary, Source, read_batches};
+use calibrant::multiclass::CodeMatrix;
 use calibrant::pipeline::{
     CalibrationNote, CountedBatch, FitSettings, Model, TrainingCorpus, TrainingSummary, fit,
 };
+use calibrant::scorers::SavedScorer;
 
 use crate::arguments::FitArguments;
 use crate::error::CliError;
@@ -50,6 +52,7 @@ fn settings(arguments: &FitArguments) -> Result<FitSettings, CliError> {
         weighting: arguments.features.weighting(classifier.usual_weighting()),
         selection: arguments.features.selection()?,
         classifier,
+        code: arguments.code.settings(),
         class_weights: learning.class_weights()?,
         calibrator: learning.calibrator,
         monotone: learning.monotone,
@@ -110,6 +113,9 @@ fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result
         summary.features,
         summary.folds,
     )?;
+    if let SavedScorer::OutputCodes(coded) = model.scorer() {
+        writeln!(out, "{}", describe_code(coded.decoder().code(), model))?;
+    }
     if summary.documents_left_out > 0 {
         writeln!(
             out,
@@ -152,6 +158,20 @@ fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result
         model_bytes as f64 / 1e6
     )?;
     Ok(out.flush()?)
+}
+
+/// The code in a line.
+pub(crate) fn describe_code(code: &CodeMatrix, model: &Model) -> String {
+    let separation = code.separation();
+    let settings = model.settings().code.unwrap_or_default();
+    format!(
+        "output code {}: {} columns, rows {} and columns {} places apart at least; decoded by {}",
+        settings.design.name(),
+        code.length(),
+        separation.rows,
+        separation.columns,
+        settings.decode.name(),
+    )
 }
 
 /// Which way for all classes was taken, and how the others did.

@@ -16,7 +16,7 @@ use calibrant::scorers::{Link, SavedScorer, StumpScorer};
 use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
 use crate::error::CliError;
-use crate::fit::write_classes;
+use crate::fit::{describe_code, write_classes};
 use crate::output::stdout;
 use crate::table::{decimal, table};
 
@@ -77,6 +77,9 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
         format!("calibrant {}", summary.calibrant_version),
     );
     add("classifier", serde_json::to_string(&settings.classifier)?);
+    if let SavedScorer::OutputCodes(coded) = model.scorer() {
+        add("code", describe_code(coded.decoder().code(), &model));
+    }
     add("analyzer", serde_json::to_string(&settings.analyzer)?);
     add(
         "weighting",
@@ -193,11 +196,12 @@ fn strongest_terms(
         return Ok(strongest_steps(model, scorer, vocabulary, count));
     }
     let Some(scorer) = model.scorer().as_linear() else {
-        return Err(CliError::new(format!(
-            "{} has no weights to show",
-            model.settings().classifier.name()
-        ))
-        .hint("leave out --terms, or see one document with `calibrant explain`"));
+        let what = match model.settings().code {
+            Some(_) => "an output code",
+            None => model.settings().classifier.name(),
+        };
+        return Err(CliError::new(format!("{what} has no weights to show"))
+            .hint("leave out --terms, or see one document with `calibrant explain`"));
     };
     let outputs = scorer.output_count();
     let names: Vec<&str> = model.class_names().collect();

@@ -5,6 +5,7 @@
 mod bennett;
 mod corpora;
 mod data;
+mod ecoc;
 mod known_truth;
 mod league;
 mod other;
@@ -65,6 +66,8 @@ enum Experiment {
         #[arg(long)]
         json: bool,
     },
+    /// Probabilities from error-correcting output codes: margins beside least squares, on tables
+    Ecoc(ecoc::Options),
     /// Seconds to fit and to apply each calibrator, and to measure what it says, once
     Speed {
         /// One JSON object on standard output
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
             largest,
             export,
         } => known_truth::run(json, largest, export.as_deref()),
+        Experiment::Ecoc(options) => ecoc::run(&data, &options),
         Experiment::Speed {
             json,
             count,

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::Content;
-use calibrant::pipeline::{FORMAT_VERSION, FitSettings, Model, ModelFileError};
-use calibrant::scorers::{BoostingKind, NaiveBayesKind};
+use calibrant::multiclass::{CodeDesign, CodeSettings, Decode};
+use calibrant::pipeline::{Classifier, FORMAT_VERSION, FitSettings, Model, ModelFileError};
+use calibrant::scorers::{BoostingKind, NaiveBayesKind, Rocchio};
 use common::{
     adaboost, check_probabilities, documents, fitted, multi_label_documents, naive_bayes,
     with_classifier,
@@ -41,7 +42,7 @@ impl Scratch {
 }
 
 /// Small models of every shape: one output and several, `f32` and `f64`, hashed, multi-label, every
-/// calibrator of classes together.
+/// calibrator of classes together, output codes with one base and with several.
 fn models() -> Vec<Vec<u8>> {
     use MulticlassKind::{Coupling, Dirichlet, Temperature, Vector};
     let bayes = with_classifier(naive_bayes(NaiveBayesKind::Multinomial));
@@ -54,7 +55,23 @@ fn models() -> Vec<Vec<u8>> {
         multiclass,
         ..FitSettings::default()
     };
+    let coded = |design, decode, settings: &FitSettings| FitSettings {
+        code: Some(CodeSettings {
+            design,
+            decode,
+            ..CodeSettings::default()
+        }),
+        ..settings.clone()
+    };
+    let plain = FitSettings::default();
+    let centres = with_classifier(Classifier::Rocchio(Rocchio::default()));
+    let dense = coded(CodeDesign::RandomDense, Decode::LeastSquares, &plain);
+    let pairs = coded(CodeDesign::AllPairs, Decode::Margin, &bayes);
+    let several = coded(CodeDesign::OneVsAll, Decode::Margin, &centres);
     vec![
+        fitted(&documents(40, 4, 8, 1), &dense).to_bytes(),
+        fitted(&documents(40, 4, 8, 1), &pairs).to_bytes(),
+        fitted(&documents(40, 4, 8, 1), &several).to_bytes(),
         fitted(&documents(30, 2, 8, 1), &FitSettings::default()).to_bytes(),
         fitted(&documents(30, 3, 8, 1), &FitSettings::default()).to_bytes(),
         fitted(&documents(30, 3, 8, 1), &bayes).to_bytes(),
@@ -73,7 +90,7 @@ fn models() -> Vec<Vec<u8>> {
 #[test]
 fn every_changed_bit_is_noticed() {
     let scratch = Scratch::new();
-    for bytes in [&models()[0], &models()[2]] {
+    for bytes in [&models()[3], &models()[5]] {
         for place in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[place] ^= 1 << (place % 8);
@@ -85,7 +102,7 @@ fn every_changed_bit_is_noticed() {
 #[test]
 fn every_cut_is_noticed() {
     let scratch = Scratch::new();
-    let bytes = &models()[0];
+    let bytes = &models()[3];
     for length in 0..bytes.len() {
         assert!(scratch.open(&bytes[..length]).is_err(), "{length} bytes");
     }

@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod calibrate;
+mod code;
 mod features;
 mod learning;
 mod other;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use calibrate::{CalibrateArguments, Method, ScoreIsName};
+pub(crate) use code::CodeArguments;
 pub(crate) use features::FeatureArguments;
 pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
@@ -68,6 +70,8 @@ pub(crate) struct FitArguments {
     pub(crate) features: FeatureArguments,
     #[command(flatten)]
     pub(crate) learning: LearningArguments,
+    #[command(flatten)]
+    pub(crate) code: CodeArguments,
     /// Print the training summary as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,

@@ -59,6 +59,9 @@ impl Training<'_> {
         counts: SparseMatrix,
         vocabulary: Option<Vocabulary>,
     ) -> Result<ScorerFit, FitError> {
+        if let Some(code) = &self.settings.code {
+            return self.fit_coded(code, counts, vocabulary);
+        }
         match self.settings.selection {
             None => self.fit_plain(counts, vocabulary),
             Some(selection) if selection.scope == SelectionScope::Global => {
@@ -166,7 +169,7 @@ impl Training<'_> {
         Ok((scorer, out_of_fold))
     }
 
-    fn rows_of<'b>(&'b self, counts: &'b SparseMatrix) -> FoldRows<'b> {
+    pub(super) fn rows_of<'b>(&'b self, counts: &'b SparseMatrix) -> FoldRows<'b> {
         // A hashed space has no vocabulary that a rare term could be missing from.
         let min_documents = if self.settings.hash_bits.is_some() {
             0
@@ -181,7 +184,7 @@ impl Training<'_> {
         }
     }
 
-    fn fit_members(
+    pub(super) fn fit_members(
         &self,
         rows: &SparseMatrix,
         labels: &ClassLabels,
@@ -218,12 +221,12 @@ impl Training<'_> {
     }
 
     /// The rows that stay when a fold is held out, and those of the fold.
-    fn split(&self, fold: Option<usize>) -> (Vec<u32>, Vec<u32>) {
+    pub(super) fn split(&self, fold: Option<usize>) -> (Vec<u32>, Vec<u32>) {
         (0..self.weights.len() as u32).partition(|&row| Some(self.folds.of(row as usize)) != fold)
     }
 
     /// The whole first, then without each fold.
-    fn parts(&self) -> impl Iterator<Item = Option<usize>> + use<> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = Option<usize>> + use<> {
         std::iter::once(None).chain((0..self.folds.count()).map(Some))
     }
 

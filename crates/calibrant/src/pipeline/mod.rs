@@ -6,6 +6,7 @@ mod explain;
 mod explain_joint;
 mod extractor;
 mod fit;
+mod fit_code;
 mod fit_scorer;
 mod fold_rows;
 mod model;

@@ -9,6 +9,7 @@ use crate::calibration::{CalibratorKind, MulticlassKind};
 use crate::features::{
     ColumnSpace, DocumentFrequencyLimits, Selection, SelectionScope, Weighting, WeightingSettings,
 };
+use crate::multiclass::CodeSettings;
 use crate::scorers::{AdaBoost, LinearSvm, LogisticRegression, NaiveBayes, Rocchio, Smoothing};
 use crate::text::Analyzer;
 use crate::{FitError, Task};
@@ -137,6 +138,10 @@ pub struct FitSettings {
     pub selection: Option<Selection>,
     /// The learner.
     pub classifier: Classifier,
+    /// An output code around the learner, for documents with one of several classes; each class
+    /// against the rest if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<CodeSettings>,
     /// Weights of the classes in training.
     pub class_weights: ClassWeights,
     /// The calibration method.
@@ -168,6 +173,7 @@ impl Default for FitSettings {
             weighting: None,
             selection: None,
             classifier: Classifier::default(),
+            code: None,
             class_weights: ClassWeights::default(),
             calibrator: CalibratorKind::Auto,
             monotone: false,
@@ -235,6 +241,23 @@ impl FitSettings {
             return bad("the number of selected terms", "at least 1", "0".into());
         }
         self.classifier.check()?;
+        if let Some(code) = &self.code {
+            code.check()?;
+            if matches!(self.class_weights, ClassWeights::Given(_)) {
+                return bad(
+                    "the class weights",
+                    "equal or balanced with an output code, whose problems are no classes",
+                    "given for some".into(),
+                );
+            }
+            if self.task == Some(Task::MultiLabel) {
+                return bad(
+                    "the labels",
+                    "one a document with an output code",
+                    "several".into(),
+                );
+            }
+        }
         if !self.classifier.is_linear()
             && self
                 .selection

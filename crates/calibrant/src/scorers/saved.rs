@@ -7,6 +7,7 @@ use super::class_scorer::{LinearClassScorer, Link};
 use super::rocchio::{CentroidDescription, CentroidScorer};
 use super::tensors::{NamedTensor, TensorReader};
 use crate::features::RowView;
+use crate::multiclass::{CodeRoom, OutputCodeDescription, OutputCodeScorer};
 use crate::numeric::log_odds_against_rest;
 
 /// A fitted scorer: rows to one number an output.
@@ -21,6 +22,8 @@ pub enum SavedScorer {
     Centroids(CentroidScorer),
     /// A committee of stumps an output.
     Stumps(StumpScorer),
+    /// Binary scorers under an output code.
+    OutputCodes(Box<OutputCodeScorer>),
 }
 
 /// Room for scoring, reused from one row to the next.
@@ -28,6 +31,8 @@ pub enum SavedScorer {
 pub struct ScorerRoom {
     /// Numbers of any use to a scorer; their contents mean nothing between rows.
     pub(crate) numbers: Vec<f64>,
+    /// The answers to a code's binary problems.
+    pub(crate) code: CodeRoom,
 }
 
 /// What a scorer keeps beside its tensors.
@@ -43,6 +48,8 @@ pub enum ScorerDescription {
     Centroids(CentroidDescription),
     /// Stumps.
     Stumps(StumpDescription),
+    /// Binary scorers under an output code.
+    OutputCodes(OutputCodeDescription),
 }
 
 impl From<LinearClassScorer> for SavedScorer {
@@ -58,6 +65,7 @@ impl SavedScorer {
             Self::Linear(scorer) => scorer.output_count(),
             Self::Centroids(scorer) => scorer.output_count(),
             Self::Stumps(scorer) => scorer.output_count(),
+            Self::OutputCodes(scorer) => scorer.output_count(),
         }
     }
 
@@ -67,6 +75,7 @@ impl SavedScorer {
             Self::Linear(scorer) => scorer.link(),
             Self::Centroids(scorer) => scorer.link(),
             Self::Stumps(scorer) => scorer.link(),
+            Self::OutputCodes(scorer) => scorer.link(),
         }
     }
 
@@ -84,6 +93,7 @@ impl SavedScorer {
             Self::Linear(scorer) => scorer.feature_count(),
             Self::Centroids(scorer) => scorer.feature_count(),
             Self::Stumps(scorer) => scorer.feature_count(),
+            Self::OutputCodes(scorer) => scorer.feature_count(),
         }
     }
 
@@ -91,7 +101,7 @@ impl SavedScorer {
     pub fn as_linear(&self) -> Option<&LinearClassScorer> {
         match self {
             Self::Linear(scorer) => Some(scorer),
-            Self::Centroids(_) | Self::Stumps(_) => None,
+            _ => None,
         }
     }
 
@@ -102,6 +112,7 @@ impl SavedScorer {
             Self::Linear(scorer) => scorer.outputs_into(row, outputs),
             Self::Centroids(scorer) => scorer.outputs_into(row, room, outputs),
             Self::Stumps(scorer) => scorer.outputs_into(row, outputs),
+            Self::OutputCodes(scorer) => scorer.outputs_into(row, room, outputs),
         }
     }
 
@@ -145,6 +156,7 @@ impl SavedScorer {
             }
             Self::Centroids(scorer) => scorer.parts_into(row, output, room, parts),
             Self::Stumps(scorer) => scorer.parts_into(row, output, parts),
+            Self::OutputCodes(scorer) => scorer.parts_into(row, output, room, parts),
         }
     }
 
@@ -156,6 +168,7 @@ impl SavedScorer {
             },
             Self::Centroids(scorer) => ScorerDescription::Centroids(scorer.description()),
             Self::Stumps(scorer) => ScorerDescription::Stumps(scorer.description()),
+            Self::OutputCodes(scorer) => ScorerDescription::OutputCodes(scorer.description()),
         }
     }
 
@@ -165,6 +178,7 @@ impl SavedScorer {
             Self::Linear(scorer) => scorer.tensors(),
             Self::Centroids(scorer) => scorer.tensors(),
             Self::Stumps(scorer) => scorer.tensors(),
+            Self::OutputCodes(scorer) => scorer.tensors(),
         }
     }
 
@@ -179,6 +193,10 @@ impl SavedScorer {
             }
             ScorerDescription::Stumps(description) => {
                 Self::Stumps(StumpScorer::from_tensors(description, reader)?)
+            }
+            ScorerDescription::OutputCodes(description) => {
+                let scorer = OutputCodeScorer::from_tensors(description, reader)?;
+                Self::OutputCodes(Box::new(scorer))
             }
         })
     }

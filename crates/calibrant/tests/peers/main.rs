@@ -15,6 +15,7 @@ mod isotonic;
 mod linear;
 mod model_file;
 mod naive_bayes;
+mod output_codes;
 mod parquet;
 mod platt;
 mod python;
