@@ -182,12 +182,14 @@ fn strongest_terms(
     model: &Model,
     count: usize,
 ) -> Result<BTreeMap<String, Vec<(String, f64)>>, CliError> {
-    let Some(vocabulary) = model.extractor().vocabulary() else {
+    let extractor = model.extractor();
+    if extractor.vocabulary().is_none() {
         return Err(
             CliError::new("a model with hashed features does not know its terms")
                 .hint("leave out --terms"),
         );
-    };
+    }
+    let features = extractor.feature_names();
     let scorer = model.scorer();
     let outputs = scorer.output_count();
     let names: Vec<&str> = model.class_names().collect();
@@ -208,13 +210,13 @@ fn strongest_terms(
             };
             sign * (scorer.weight(feature, output) - mean)
         };
-        let mut all: Vec<(u32, f64)> = (0..vocabulary.len())
-            .map(|feature| (feature as u32, weight(feature)))
+        let mut all: Vec<(usize, f64)> = (0..features.len())
+            .map(|feature| (feature, weight(feature)))
             .collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
         all.into_iter()
             .take(count)
-            .map(|(feature, weight)| (vocabulary.term(feature).to_owned(), weight))
+            .map(|(feature, weight)| (features[feature].clone().unwrap_or_default(), weight))
             .collect()
     };
     Ok(names

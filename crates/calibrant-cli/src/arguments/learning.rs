@@ -88,6 +88,8 @@ pub(crate) enum ClassifierName {
     BernoulliNaiveBayes,
     /// Complement naive Bayes
     ComplementNaiveBayes,
+    /// How strongly the class's own rule of --rules matches
+    Rules,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -169,6 +171,7 @@ impl LearningArguments {
             ClassifierName::NaiveBayes => naive_bayes(NaiveBayesKind::Multinomial),
             ClassifierName::BernoulliNaiveBayes => naive_bayes(NaiveBayesKind::Bernoulli),
             ClassifierName::ComplementNaiveBayes => naive_bayes(NaiveBayesKind::Complement),
+            ClassifierName::Rules => Classifier::Rules,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::fold_rows::FoldRows;
+use super::fold_rows::{FoldRows, SideRows};
 use super::{Classifier, FitSettings};
 use crate::corpus::Folds;
 use crate::features::{
@@ -31,6 +31,10 @@ pub(super) struct Training<'a> {
     pub(super) weights: &'a [f64],
     pub(super) factors: &'a ClassFactors,
     pub(super) folds: &'a Folds,
+    /// What stands beside the text.
+    pub(super) side: Option<SideRows<'a>>,
+    /// For each class, the column of its rule; empty unless the classifier is `rules`.
+    pub(super) rule_columns: &'a [Option<u32>],
     pub(super) progress: &'a dyn Progress,
 }
 
@@ -69,6 +73,14 @@ impl Training<'_> {
                 let (scorer, scores) = self.cross_fit_naive_bayes(learner, &source, &rows)?;
                 (scorer, scores, Vec::new())
             }
+            Classifier::Rules => {
+                // Nothing is learned: a row's scores are the same whoever was held out.
+                let scorer = rule_scorer(self.rule_columns, self.labels, rows.column_count());
+                let mut out_of_fold = vec![vec![0.0; rows.row_count()]; scorer.output_count()];
+                let (everyone, _) = self.split(None);
+                fill(&mut out_of_fold, &scorer, &rows, &everyone);
+                (scorer, out_of_fold, Vec::new())
+            }
             Classifier::LinearSvm(learner) => {
                 let fit = problem.cross_fit(learner, rows, without, self.folds, self.progress)?;
                 (fit.scorer, fit.out_of_fold, fit.convergence)
@@ -101,7 +113,8 @@ impl Training<'_> {
             weighting.weighting,
             Weighting::Binary | Weighting::Tf | Weighting::LogTf
         );
-        if row_alone && !weighting.l2_norm {
+        // Side columns follow means and values of the documents that are learned from.
+        if row_alone && !weighting.l2_norm && self.side.is_none() {
             let features = |fold| source.features_without(fold);
             return learner.cross_fit_classes(
                 rows,
@@ -135,6 +148,7 @@ impl Training<'_> {
             settings: self.settings.effective_weighting(),
             min_documents,
             folds: self.folds,
+            side: self.side,
         }
     }
 
@@ -151,6 +165,10 @@ impl Training<'_> {
             factors,
         };
         match &self.settings.classifier {
+            Classifier::Rules => Ok((
+                rule_scorer(self.rule_columns, labels, rows.column_count()),
+                Vec::new(),
+            )),
             Classifier::NaiveBayes(learner) => Ok((
                 learner.fit_classes(rows, labels, self.weights, members)?,
                 Vec::new(),
@@ -195,7 +213,7 @@ impl Training<'_> {
             };
             // A fold may hold all documents of the only other class: without it nothing tells the
             // classes apart, and a scorer without terms has to do for its documents.
-            if kept.is_empty() && fold.is_none() {
+            if kept.is_empty() && fold.is_none() && self.side.is_none() {
                 return Err(FitError::NoFeatures);
             }
             let chosen = counts.with_columns(&kept);
@@ -242,7 +260,7 @@ impl Training<'_> {
         let (weighting, whole) = source.whole();
         let output_count = self.labels.output_count();
         let mut out_of_fold = vec![vec![0.0; counts.row_count()]; output_count];
-        let mut weights = vec![0f64; counts.column_count() * output_count];
+        let mut weights = vec![0f64; whole.column_count() * output_count];
         let mut biases = vec![0.0; output_count];
         let mut ends: Vec<Convergence> = Vec::new();
         self.progress
@@ -252,10 +270,16 @@ impl Training<'_> {
             let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
             let held_out_rows = fold.map(|fold| source.without(fold));
             let rows = held_out_rows.as_ref().unwrap_or(&whole);
-            let lists = match selection.choose(rows, &members_of_class, takes_part) {
+            let text = source.text_of(rows);
+            let text = text.as_ref().unwrap_or(rows);
+            let mut lists = match selection.choose(text, &members_of_class, takes_part) {
                 Selected::PerClass(lists) => lists,
                 Selected::Global(list) => vec![list; self.labels.class_count],
             };
+            // Only terms are chosen; what was put beside the text on purpose stays.
+            lists
+                .iter_mut()
+                .for_each(|list| list.extend(source.side_columns()));
             let fits = (0..output_count)
                 .into_par_iter()
                 .map(|output| {
@@ -316,6 +340,38 @@ impl Training<'_> {
             convergence: ends,
         })
     }
+}
+
+/// Each class's score is the value in the column of its rule. Two exclusive classes share an output:
+/// the second's strength minus the first's.
+fn rule_scorer(
+    columns: &[Option<u32>],
+    labels: &ClassLabels,
+    column_count: usize,
+) -> LinearClassScorer {
+    let output_count = labels.output_count();
+    let mirrored = output_count < labels.class_count;
+    let mut weights = vec![0f64; column_count * output_count];
+    for (class, column) in columns.iter().enumerate() {
+        let Some(column) = column.map(|column| column as usize) else {
+            continue;
+        };
+        let (output, weight) = match (mirrored, class) {
+            (true, 0) => (0, -1.0),
+            (true, _) => (0, 1.0),
+            (false, class) => (class, 1.0),
+        };
+        if let Some(place) = weights.get_mut(column * output_count + output) {
+            *place = weight;
+        }
+    }
+    let link = if mirrored {
+        Link::Mirror
+    } else {
+        Link::Independent
+    };
+    let weights = WeightMatrix::Double(Storage::Owned(weights));
+    LinearClassScorer::from_parts(weights, vec![0.0; output_count], link)
 }
 
 /// Puts the scores of held-out rows where they belong.

@@ -30,4 +30,4 @@ pub use settings::{ClassWeights, Classifier, FitSettings};
 pub use summary::{
     ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedMulticlass,
 };
-pub use training_corpus::{CountedBatch, TrainingCorpus};
+pub use training_corpus::{CountedBatch, DocumentCounter, TrainingCorpus};

@@ -8,6 +8,7 @@ use crate::calibration::{CalibratorKind, MulticlassKind};
 use crate::features::{
     ColumnSpace, DocumentFrequencyLimits, Selection, Weighting, WeightingSettings,
 };
+use crate::rules::{RuleMatcher, RuleSet};
 use crate::scorers::{LinearSvm, LogisticRegression, NaiveBayes, Smoothing};
 use crate::text::Analyzer;
 use crate::{FitError, Task};
@@ -23,6 +24,8 @@ pub enum Classifier {
     LinearSvm(LinearSvm),
     /// Logistic regression.
     LogisticRegression(LogisticRegression),
+    /// The strength of each class's own rule; nothing is learned but how far it can be trusted.
+    Rules,
 }
 
 impl Default for Classifier {
@@ -68,6 +71,7 @@ impl Classifier {
                     }
                 };
             }
+            Self::Rules => return Ok(()),
             Self::LinearSvm(learner) => (learner.c, learner.limits),
             Self::LogisticRegression(learner) => (learner.c, learner.limits),
         };
@@ -85,6 +89,7 @@ impl Classifier {
             Self::NaiveBayes(_) => "naive Bayes",
             Self::LinearSvm(_) => "linear SVM",
             Self::LogisticRegression(_) => "logistic regression",
+            Self::Rules => "rules",
         }
     }
 }
@@ -117,6 +122,10 @@ pub struct FitSettings {
     pub weighting: Option<WeightingSettings>,
     /// A choice of terms that tell the classes apart.
     pub selection: Option<Selection>,
+    /// The text of a rules file; each rule's strength is a feature. Fields that it names have to be
+    /// read, as [`Fields::asked`](crate::corpus::Fields::asked).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules: Option<String>,
     /// The learner.
     pub classifier: Classifier,
     /// Weights of the classes in training.
@@ -146,6 +155,7 @@ impl Default for FitSettings {
             hash_bits: None,
             weighting: None,
             selection: None,
+            rules: None,
             classifier: Classifier::default(),
             class_weights: ClassWeights::default(),
             calibrator: CalibratorKind::Auto,
@@ -170,6 +180,45 @@ impl FitSettings {
     pub fn column_space(&self) -> ColumnSpace {
         self.hash_bits
             .map_or(ColumnSpace::Vocabulary, |bits| ColumnSpace::Hashed { bits })
+    }
+
+    /// The rules, if there are any.
+    pub fn rule_set(&self) -> Result<Option<RuleSet>, FitError> {
+        let rules = self.rules.as_deref().map(str::parse).transpose();
+        rules.map_err(FitError::Rules)
+    }
+
+    /// The rules, ready to be matched with texts that are analysed as these settings say.
+    pub fn rule_matcher(&self) -> Result<Option<RuleMatcher>, FitError> {
+        let matcher = |rules: RuleSet| RuleMatcher::new(&rules, &self.analyzer);
+        let rules = self.rule_set()?.map(matcher).transpose();
+        rules.map_err(FitError::Rules)
+    }
+
+    /// What the classifier `rules` can do without, and the one thing it cannot.
+    fn check_rules(&self) -> Result<(), FitError> {
+        self.rule_matcher()?;
+        if self.classifier != Classifier::Rules {
+            return Ok(());
+        }
+        let bad = |setting, requirement, value: &str| FitError::BadSetting {
+            setting,
+            requirement,
+            value: value.to_owned(),
+        };
+        if self.rules.is_none() {
+            let requirement = "given where the classifier is `rules`";
+            return Err(bad("the rules", requirement, "absent"));
+        }
+        if self.selection.is_some() {
+            let requirement = "absent where the classifier is `rules`, which looks at no terms";
+            return Err(bad("the selection of terms", requirement, "given"));
+        }
+        if self.class_weights != ClassWeights::Equal {
+            let requirement = "equal where the classifier is `rules`, which learns nothing";
+            return Err(bad("the weights of classes", requirement, "given"));
+        }
+        Ok(())
     }
 
     /// Finds settings that make no sense before any work is done.
@@ -213,6 +262,7 @@ impl FitSettings {
             return bad("the number of selected terms", "at least 1", "0".into());
         }
         self.classifier.check()?;
+        self.check_rules()?;
         if !(2..=255).contains(&self.folds) {
             return bad("the number of folds", "2 to 255", self.folds.to_string());
         }

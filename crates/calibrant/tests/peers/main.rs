@@ -17,6 +17,7 @@ mod naive_bayes;
 mod parquet;
 mod platt;
 mod python;
+mod side_columns;
 mod significance;
 mod temperature;
 mod venn_abers;
