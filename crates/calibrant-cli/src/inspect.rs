@@ -190,7 +190,13 @@ fn strongest_terms(
         );
     }
     let features = extractor.feature_names();
-    let scorer = model.scorer();
+    let Some(scorer) = model.scorer().as_linear() else {
+        return Err(CliError::new(format!(
+            "{} has no weights to show",
+            model.settings().classifier.name()
+        ))
+        .hint("leave out --terms, or see one document with `calibrant explain`"));
+    };
     let outputs = scorer.output_count();
     let names: Vec<&str> = model.class_names().collect();
     let strongest = |class: usize| {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use calibrant::Task;
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
 use calibrant::pipeline::{ClassWeights, Classifier};
-use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Smoothing};
+use calibrant::scorers::{
+    LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Nearness, Rocchio, Smoothing,
+};
 use calibrant::solvers::{HingeLoss, SolverLimits};
 use clap::{Args, ValueEnum};
 
@@ -41,6 +43,9 @@ pub(crate) struct LearningArguments {
     /// Naive Bayes: this many extra words spread as in the whole corpus, in place of --alpha
     #[arg(long, allow_negative_numbers = true, value_name = "X")]
     pub(crate) word_prior: Option<f64>,
+    /// Rocchio: how near a document is to the centre of a class
+    #[arg(long, value_enum, default_value_t = NearnessName::Cosine)]
+    pub(crate) nearness: NearnessName,
     /// `balanced`, or CLASS=WEIGHT,… for the positives of those classes
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) class_weight: Option<String>,
@@ -90,6 +95,14 @@ pub(crate) enum ClassifierName {
     ComplementNaiveBayes,
     /// How strongly the class's own rule of --rules matches
     Rules,
+    /// Rocchio: the nearest centre of a class
+    Rocchio,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum NearnessName {
+    Cosine,
+    Euclidean,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -172,6 +185,12 @@ impl LearningArguments {
             ClassifierName::BernoulliNaiveBayes => naive_bayes(NaiveBayesKind::Bernoulli),
             ClassifierName::ComplementNaiveBayes => naive_bayes(NaiveBayesKind::Complement),
             ClassifierName::Rules => Classifier::Rules,
+            ClassifierName::Rocchio => Classifier::Rocchio(Rocchio {
+                nearness: match self.nearness {
+                    NearnessName::Cosine => Nearness::Cosine,
+                    NearnessName::Euclidean => Nearness::Euclidean,
+                },
+            }),
         }
     }
 

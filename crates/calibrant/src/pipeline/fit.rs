@@ -8,6 +8,7 @@ use super::extractor::FeatureExtractor;
 use super::fit_scorer::Training;
 use super::fold_rows::SideRows;
 use super::model::Calibrators;
+use super::rule_scorer::rule_columns;
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
 use super::training_corpus::PreparedCorpus;
 use super::{ClassWeights, Classifier, FitSettings, Model, TrainingCorpus};
@@ -218,34 +219,6 @@ fn side_columns(
         });
     }
     Ok((fitted.column_count() > 0).then_some(fitted))
-}
-
-/// Where each class's rule is among the columns, if rules alone decide. Every class needs one; of two
-/// exclusive classes one may do without, since what speaks against the other speaks for it.
-fn rule_columns(
-    settings: &FitSettings,
-    labels: &ClassLabels,
-    class_names: &[String],
-    term_columns: usize,
-) -> Result<Vec<Option<u32>>, FitError> {
-    let (Classifier::Rules, Some(rules)) = (&settings.classifier, settings.rule_set()?) else {
-        return Ok(Vec::new());
-    };
-    let columns: Vec<Option<u32>> = class_names
-        .iter()
-        .map(|class| {
-            let rule = rules.categories().position(|category| category == class)?;
-            Some((term_columns + rule) as u32)
-        })
-        .collect();
-    let shares = labels.output_count() < labels.class_count;
-    match columns.iter().position(Option::is_none) {
-        Some(class) if !shares || columns.iter().all(Option::is_none) => Err(FitError::NoRule {
-            class: class_names[class].clone(),
-            categories: rules.categories().take(20).map(str::to_owned).collect(),
-        }),
-        _ => Ok(columns),
-    }
 }
 
 /// Totals of weights that are not all alike.

@@ -10,6 +10,7 @@ mod fit_scorer;
 mod fold_rows;
 mod model;
 mod model_file;
+mod rule_scorer;
 mod score_calibrator;
 mod settings;
 mod summary;

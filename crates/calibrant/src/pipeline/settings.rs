@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::calibration::{CalibratorKind, MulticlassKind};
 use crate::features::{
-    ColumnSpace, DocumentFrequencyLimits, Selection, Weighting, WeightingSettings,
+    ColumnSpace, DocumentFrequencyLimits, Selection, SelectionScope, Weighting, WeightingSettings,
 };
 use crate::rules::{RuleMatcher, RuleSet};
-use crate::scorers::{LinearSvm, LogisticRegression, NaiveBayes, Smoothing};
+use crate::scorers::{LinearSvm, LogisticRegression, NaiveBayes, Rocchio, Smoothing};
 use crate::text::Analyzer;
 use crate::{FitError, Task};
 
@@ -26,6 +26,8 @@ pub enum Classifier {
     LogisticRegression(LogisticRegression),
     /// The strength of each class's own rule; nothing is learned but how far it can be trusted.
     Rules,
+    /// The nearest centre.
+    Rocchio(Rocchio),
 }
 
 impl Default for Classifier {
@@ -71,7 +73,7 @@ impl Classifier {
                     }
                 };
             }
-            Self::Rules => return Ok(()),
+            Self::Rules | Self::Rocchio(_) => return Ok(()),
             Self::LinearSvm(learner) => (learner.c, learner.limits),
             Self::LogisticRegression(learner) => (learner.c, learner.limits),
         };
@@ -90,6 +92,18 @@ impl Classifier {
             Self::LinearSvm(_) => "linear SVM",
             Self::LogisticRegression(_) => "logistic regression",
             Self::Rules => "rules",
+            Self::Rocchio(_) => "Rocchio",
+        }
+    }
+
+    /// Whether a class's score is a weighted sum of the row's values.
+    pub fn is_linear(&self) -> bool {
+        match self {
+            Self::NaiveBayes(_)
+            | Self::LinearSvm(_)
+            | Self::LogisticRegression(_)
+            | Self::Rules => true,
+            Self::Rocchio(_) => false,
         }
     }
 }
@@ -263,6 +277,13 @@ impl FitSettings {
         }
         self.classifier.check()?;
         self.check_rules()?;
+        if !self.classifier.is_linear()
+            && self
+                .selection
+                .is_some_and(|selection| selection.scope == SelectionScope::PerClass)
+        {
+            return Err(super::fit_scorer::unselectable());
+        }
         if !(2..=255).contains(&self.folds) {
             return bad("the number of folds", "2 to 255", self.folds.to_string());
         }

@@ -2,7 +2,7 @@
 //! LogisticRegression.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use calibrant::NoProgress;
 use calibrant::Probability;
@@ -34,12 +34,12 @@ fn table(name: &str) -> Option<PathBuf> {
     None
 }
 
-fn documents(path: &PathBuf, fields: &Fields) -> Vec<Document> {
+fn documents(path: &Path, fields: &Fields) -> Vec<Document> {
     let options = ReadOptions {
         fields: fields.clone(),
         ..ReadOptions::default()
     };
-    read_all(&Source::Path(path.clone()), &options, &NoProgress)
+    read_all(&Source::Path(path.to_owned()), &options, &NoProgress)
         .unwrap()
         .0
 }
