@@ -206,6 +206,11 @@ impl SideTable {
         }
     }
 
+    /// How many rules the documents were matched with.
+    pub fn rule_count(&self) -> usize {
+        self.strengths.len()
+    }
+
     /// How many documents there are.
     pub fn row_count(&self) -> usize {
         self.row_count

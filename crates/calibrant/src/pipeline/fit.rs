@@ -204,6 +204,13 @@ fn side_columns(
             None => Vec::new(),
         },
     };
+    if names.rules.len() > table.rule_count() {
+        return Err(FitError::BadSetting {
+            setting: "the documents",
+            requirement: "counted with the rules, by a `DocumentCounter` of the same settings",
+            value: "without them".into(),
+        });
+    }
     let unit_length = has_terms && settings.effective_weighting().l2_norm;
     let mut named = names.numeric.iter().chain(&names.categorical);
     if let (Classifier::Rules, Some(field)) = (&settings.classifier, named.next()) {

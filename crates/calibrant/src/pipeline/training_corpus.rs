@@ -68,44 +68,17 @@ impl DocumentCounter {
 
     /// Counts a batch; batches can be counted in parallel.
     pub fn count(&self, documents: Vec<Document>) -> CountedBatch {
-        let rules = self.rules.as_ref();
-        CountedBatch::with_rules(
-            &self.analyzer,
-            self.space,
-            rules,
-            self.counts_terms,
-            documents,
-        )
-    }
-}
-
-impl CountedBatch {
-    /// Counts a batch without rules; batches can be counted in parallel.
-    pub fn count(
-        analyzer: &CompiledAnalyzer,
-        space: ColumnSpace,
-        documents: Vec<Document>,
-    ) -> Self {
-        Self::with_rules(analyzer, space, None, true, documents)
-    }
-
-    fn with_rules(
-        analyzer: &CompiledAnalyzer,
-        space: ColumnSpace,
-        rules: Option<&RuleMatcher>,
-        counts_terms: bool,
-        documents: Vec<Document>,
-    ) -> Self {
-        let mut counter = BatchCounter::new(analyzer, space);
+        let mut counter = BatchCounter::new(&self.analyzer, self.space);
         let mut side = SideTable::default();
         let mut room = MatchBuffers::default();
+        let rules = self.rules.as_ref();
         let mut strengths = vec![0.0; rules.map_or(0, RuleMatcher::rule_count)];
         let documents = documents
             .into_iter()
             .map(|document| {
                 match &document.content {
                     Content::Features(features) => counter.count_features(features),
-                    _ if !counts_terms => counter.count_text(""),
+                    _ if !self.counts_terms => counter.count_text(""),
                     content => counter.count_text(content.as_text().unwrap_or_default()),
                 }
                 if let Some(rules) = rules {
@@ -123,7 +96,7 @@ impl CountedBatch {
                 }
             })
             .collect();
-        Self {
+        CountedBatch {
             counts: counter.finish(),
             side,
             documents,
