@@ -6,7 +6,6 @@ use std::path::Path;
 
 use calibrant::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use calibrant::corpus::Fields;
-use calibrant::features::Vocabulary;
 use calibrant::pipeline::{
     CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ModelFileError, ScoreCalibrator,
     TrainingSummary,
@@ -186,14 +185,16 @@ fn strongest_terms(
     model: &Model,
     count: usize,
 ) -> Result<BTreeMap<String, Vec<(String, f64)>>, CliError> {
-    let Some(vocabulary) = model.extractor().vocabulary() else {
+    let extractor = model.extractor();
+    if extractor.vocabulary().is_none() {
         return Err(
             CliError::new("a model with hashed features does not know its terms")
                 .hint("leave out --terms"),
         );
-    };
+    }
+    let features = extractor.feature_names();
     if let SavedScorer::Stumps(scorer) = model.scorer() {
-        return Ok(strongest_steps(model, scorer, vocabulary, count));
+        return Ok(strongest_steps(model, scorer, &features, count));
     }
     let Some(scorer) = model.scorer().as_linear() else {
         let what = match model.settings().code {
@@ -222,13 +223,13 @@ fn strongest_terms(
             };
             sign * (scorer.weight(feature, output) - mean)
         };
-        let mut all: Vec<(u32, f64)> = (0..vocabulary.len())
-            .map(|feature| (feature as u32, weight(feature)))
+        let mut all: Vec<(usize, f64)> = (0..features.len())
+            .map(|feature| (feature, weight(feature)))
             .collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
         all.into_iter()
             .take(count)
-            .map(|(feature, weight)| (vocabulary.term(feature).to_owned(), weight))
+            .map(|(feature, weight)| (features[feature].clone().unwrap_or_default(), weight))
             .collect()
     };
     Ok(names
@@ -242,7 +243,7 @@ fn strongest_terms(
 fn strongest_steps(
     model: &Model,
     scorer: &StumpScorer,
-    vocabulary: &Vocabulary,
+    features: &[Option<String>],
     count: usize,
 ) -> BTreeMap<String, Vec<(String, f64)>> {
     let strongest = |class: usize| {
@@ -254,7 +255,10 @@ fn strongest_steps(
         all.sort_by(|a, b| (sign * b.1).total_cmp(&(sign * a.1)));
         all.into_iter()
             .take(count)
-            .map(|(feature, step)| (vocabulary.term(feature).to_owned(), sign * step))
+            .map(|(feature, step)| {
+                let name = features.get(feature as usize).cloned().flatten();
+                (name.unwrap_or_default(), sign * step)
+            })
             .collect()
     };
     (model.class_names().enumerate())

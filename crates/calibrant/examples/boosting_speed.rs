@@ -94,7 +94,7 @@ fn read(path: &Path) -> Result<Vec<Document>, Box<dyn Error>> {
 fn features(document: &Document) -> &[(u32, f32)] {
     match &document.content {
         Content::Features(features) => features,
-        Content::Text(_) => &[],
+        Content::Text(_) | Content::Record(_) => &[],
     }
 }
 

@@ -103,6 +103,8 @@ pub(crate) enum ClassifierName {
     BernoulliNaiveBayes,
     /// Complement naive Bayes
     ComplementNaiveBayes,
+    /// How strongly the class's own rule of --rules matches
+    Rules,
     /// Rocchio: the nearest centre of a class
     Rocchio,
     /// AdaBoost over decision stumps
@@ -213,6 +215,7 @@ impl LearningArguments {
             ClassifierName::NaiveBayes => naive_bayes(NaiveBayesKind::Multinomial),
             ClassifierName::BernoulliNaiveBayes => naive_bayes(NaiveBayesKind::Bernoulli),
             ClassifierName::ComplementNaiveBayes => naive_bayes(NaiveBayesKind::Complement),
+            ClassifierName::Rules => Classifier::Rules,
             ClassifierName::Rocchio => Classifier::Rocchio(Rocchio {
                 nearness: match self.nearness {
                     NearnessName::Cosine => Nearness::Cosine,

@@ -7,6 +7,7 @@ mod learning;
 mod other;
 mod prior;
 mod reading;
+mod rules;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
 pub(crate) use prior::{AdaptPrior, PriorArguments};
 pub(crate) use reading::ReadArguments;
+pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
 
 /// Classify text with probabilities that can be trusted.
 #[derive(Debug, Parser)]
@@ -46,6 +48,8 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     /// Turn scores of any classifier into probabilities: no text needed
     Calibrate(Box<CalibrateArguments>),
+    /// Check hand-written rules on labelled documents
+    Rules(RulesArguments),
     /// Show what is in a model or calibrator file
     Inspect(InspectArguments),
     /// See stated beside true probabilities on a simulated inbox: no file needed

@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::fold_rows::FoldRows;
+use super::fold_rows::{FoldRows, SideRows};
+use super::rule_scorer::rule_scorer;
 use super::{Classifier, FitSettings};
 use crate::corpus::Folds;
 use crate::features::{
@@ -50,6 +51,10 @@ pub(super) struct Training<'a> {
     pub(super) weights: &'a [f64],
     pub(super) factors: &'a ClassFactors,
     pub(super) folds: &'a Folds,
+    /// What stands beside the text.
+    pub(super) side: Option<SideRows<'a>>,
+    /// For each class, the column of its rule; empty unless the classifier is `rules`.
+    pub(super) rule_columns: &'a [Option<u32>],
     pub(super) progress: &'a dyn Progress,
 }
 
@@ -147,7 +152,8 @@ impl Training<'_> {
             weighting.weighting,
             Weighting::Binary | Weighting::Tf | Weighting::LogTf
         );
-        if row_alone && !weighting.l2_norm {
+        // Side columns follow means and values of the documents that are learned from.
+        if row_alone && !weighting.l2_norm && self.side.is_none() {
             let features = |fold| source.features_without(fold);
             return learner.cross_fit_classes(
                 rows,
@@ -181,6 +187,7 @@ impl Training<'_> {
             settings: self.settings.effective_weighting(),
             min_documents,
             folds: self.folds,
+            side: self.side,
         }
     }
 
@@ -199,6 +206,10 @@ impl Training<'_> {
         };
         let linear = |(scorer, ends): (LinearClassScorer, _)| (scorer.into(), ends);
         Ok(match &self.settings.classifier {
+            Classifier::Rules => {
+                let scorer = rule_scorer(self.rule_columns, labels, rows.column_count());
+                (scorer.into(), Vec::new())
+            }
             Classifier::NaiveBayes(learner) => {
                 let scorer = learner.fit_classes(rows, labels, weights, members)?;
                 (scorer.into(), Vec::new())
@@ -251,7 +262,7 @@ impl Training<'_> {
             };
             // A fold may hold all documents of the only other class: without it nothing tells the
             // classes apart, and a scorer without terms has to do for its documents.
-            if kept.is_empty() && fold.is_none() {
+            if kept.is_empty() && fold.is_none() && self.side.is_none() {
                 return Err(FitError::NoFeatures);
             }
             let chosen = counts.with_columns(&kept);
@@ -298,7 +309,7 @@ impl Training<'_> {
         let (weighting, whole) = source.whole();
         let output_count = self.labels.output_count();
         let mut out_of_fold = vec![vec![0.0; counts.row_count()]; output_count];
-        let mut weights = vec![0f64; counts.column_count() * output_count];
+        let mut weights = vec![0f64; whole.column_count() * output_count];
         let mut biases = vec![0.0; output_count];
         let mut ends: Vec<Convergence> = Vec::new();
         self.progress
@@ -308,10 +319,16 @@ impl Training<'_> {
             let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
             let held_out_rows = fold.map(|fold| source.without(fold));
             let rows = held_out_rows.as_ref().unwrap_or(&whole);
-            let lists = match selection.choose(rows, &members_of_class, takes_part) {
+            let text = source.text_of(rows);
+            let text = text.as_ref().unwrap_or(rows);
+            let mut lists = match selection.choose(text, &members_of_class, takes_part) {
                 Selected::PerClass(lists) => lists,
                 Selected::Global(list) => vec![list; self.labels.class_count],
             };
+            // Only terms are chosen; what was put beside the text on purpose stays.
+            lists
+                .iter_mut()
+                .for_each(|list| list.extend(source.side_columns()));
             let fits = (0..output_count)
                 .into_par_iter()
                 .map(|output| {

@@ -12,6 +12,7 @@ mod fold_rows;
 mod model;
 mod model_file;
 mod other;
+mod rule_scorer;
 mod score_calibrator;
 mod settings;
 mod summary;
@@ -33,4 +34,4 @@ pub use settings::{ClassWeights, Classifier, FitSettings};
 pub use summary::{
     ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedMulticlass,
 };
-pub use training_corpus::{CountedBatch, TrainingCorpus};
+pub use training_corpus::{CountedBatch, DocumentCounter, TrainingCorpus};

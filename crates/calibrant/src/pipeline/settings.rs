@@ -10,6 +10,7 @@ use crate::features::{
     ColumnSpace, DocumentFrequencyLimits, Selection, SelectionScope, Weighting, WeightingSettings,
 };
 use crate::multiclass::CodeSettings;
+use crate::rules::{RuleMatcher, RuleSet};
 use crate::scorers::{AdaBoost, LinearSvm, LogisticRegression, NaiveBayes, Rocchio, Smoothing};
 use crate::text::Analyzer;
 use crate::{FitError, Task};
@@ -25,6 +26,8 @@ pub enum Classifier {
     LinearSvm(LinearSvm),
     /// Logistic regression.
     LogisticRegression(LogisticRegression),
+    /// The strength of each class's own rule; nothing is learned but how far it can be trusted.
+    Rules,
     /// The nearest centre.
     Rocchio(Rocchio),
     /// A committee of decision stumps.
@@ -75,7 +78,7 @@ impl Classifier {
                     }
                 };
             }
-            Self::Rocchio(_) => return Ok(()),
+            Self::Rules | Self::Rocchio(_) => return Ok(()),
             Self::AdaBoost(learner) => return learner.check(),
             Self::LinearSvm(learner) => (learner.c, learner.limits),
             Self::LogisticRegression(learner) => (learner.c, learner.limits),
@@ -94,6 +97,7 @@ impl Classifier {
             Self::NaiveBayes(_) => "naive Bayes",
             Self::LinearSvm(_) => "linear SVM",
             Self::LogisticRegression(_) => "logistic regression",
+            Self::Rules => "rules",
             Self::Rocchio(_) => "Rocchio",
             Self::AdaBoost(_) => "AdaBoost",
         }
@@ -102,7 +106,10 @@ impl Classifier {
     /// Whether a class's score is a weighted sum of the row's values.
     pub fn is_linear(&self) -> bool {
         match self {
-            Self::NaiveBayes(_) | Self::LinearSvm(_) | Self::LogisticRegression(_) => true,
+            Self::NaiveBayes(_)
+            | Self::LinearSvm(_)
+            | Self::LogisticRegression(_)
+            | Self::Rules => true,
             Self::Rocchio(_) | Self::AdaBoost(_) => false,
         }
     }
@@ -136,6 +143,10 @@ pub struct FitSettings {
     pub weighting: Option<WeightingSettings>,
     /// A choice of terms that tell the classes apart.
     pub selection: Option<Selection>,
+    /// The text of a rules file; each rule's strength is a feature. Fields that it names have to be
+    /// read, as [`Fields::asked`](crate::corpus::Fields::asked).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules: Option<String>,
     /// The learner.
     pub classifier: Classifier,
     /// An output code around the learner, for documents with one of several classes; each class
@@ -172,6 +183,7 @@ impl Default for FitSettings {
             hash_bits: None,
             weighting: None,
             selection: None,
+            rules: None,
             classifier: Classifier::default(),
             code: None,
             class_weights: ClassWeights::default(),
@@ -198,6 +210,45 @@ impl FitSettings {
     pub fn column_space(&self) -> ColumnSpace {
         self.hash_bits
             .map_or(ColumnSpace::Vocabulary, |bits| ColumnSpace::Hashed { bits })
+    }
+
+    /// The rules, if there are any.
+    pub fn rule_set(&self) -> Result<Option<RuleSet>, FitError> {
+        let rules = self.rules.as_deref().map(str::parse).transpose();
+        rules.map_err(FitError::Rules)
+    }
+
+    /// The rules, ready to be matched with texts that are analysed as these settings say.
+    pub fn rule_matcher(&self) -> Result<Option<RuleMatcher>, FitError> {
+        let matcher = |rules: RuleSet| RuleMatcher::new(&rules, &self.analyzer);
+        let rules = self.rule_set()?.map(matcher).transpose();
+        rules.map_err(FitError::Rules)
+    }
+
+    /// What the classifier `rules` can do without, and the one thing it cannot.
+    fn check_rules(&self) -> Result<(), FitError> {
+        self.rule_matcher()?;
+        if self.classifier != Classifier::Rules {
+            return Ok(());
+        }
+        let bad = |setting, requirement, value: &str| FitError::BadSetting {
+            setting,
+            requirement,
+            value: value.to_owned(),
+        };
+        if self.rules.is_none() {
+            let requirement = "given where the classifier is `rules`";
+            return Err(bad("the rules", requirement, "absent"));
+        }
+        if self.selection.is_some() {
+            let requirement = "absent where the classifier is `rules`, which looks at no terms";
+            return Err(bad("the selection of terms", requirement, "given"));
+        }
+        if self.class_weights != ClassWeights::Equal {
+            let requirement = "equal where the classifier is `rules`, which learns nothing";
+            return Err(bad("the weights of classes", requirement, "given"));
+        }
+        Ok(())
     }
 
     /// Finds settings that make no sense before any work is done.
@@ -258,6 +309,7 @@ impl FitSettings {
                 );
             }
         }
+        self.check_rules()?;
         if !self.classifier.is_linear()
             && self
                 .selection

@@ -2,14 +2,14 @@
 #![allow(dead_code)] // Each test binary uses its own part.
 
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
-use calibrant::corpus::{Content, Document, Fields};
+use calibrant::corpus::{Content, Document, Fields, Record};
 use calibrant::features::{
     DocumentFrequencyLimits, Selection, SelectionMeasure, SelectionScope, Weighting,
     WeightingSettings,
 };
 use calibrant::numeric::Random;
 use calibrant::pipeline::{
-    ClassWeights, Classifier, CountedBatch, FitSettings, Model, TrainingCorpus, fit,
+    ClassWeights, Classifier, DocumentCounter, FitSettings, Model, TrainingCorpus, fit,
 };
 use calibrant::scorers::{
     AdaBoost, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Smoothing,
@@ -80,13 +80,50 @@ pub(crate) fn fit_batches(
     settings: &FitSettings,
     batch: usize,
 ) -> Result<Model, FitError> {
-    let analyzer = settings.analyzer.compile()?;
-    let space = settings.column_space();
-    let mut corpus = TrainingCorpus::new(space);
+    fit_fields(documents, Fields::default(), settings, batch)
+}
+
+fn fit_fields(
+    documents: &[Document],
+    fields: Fields,
+    settings: &FitSettings,
+    batch: usize,
+) -> Result<Model, FitError> {
+    let counter = DocumentCounter::new(settings)?;
+    let mut corpus = TrainingCorpus::new(settings.column_space());
     for batch in documents.chunks(batch.max(1)) {
-        corpus.add(CountedBatch::count(&analyzer, space, batch.to_vec()));
+        corpus.add(counter.count(batch.to_vec()));
     }
-    fit(corpus, Fields::default(), settings, &NoProgress)
+    fit(corpus, fields, settings, &NoProgress)
+}
+
+/// The same documents with two numbers and a category beside the text, some of them missing.
+pub(crate) fn with_side_columns(documents: &[Document]) -> Vec<Document> {
+    let beside = |(number, document): (usize, &Document)| {
+        let size = number as f64 * 0.25 + document.labels.len() as f64;
+        let record = Record {
+            text: document.content.as_text().map(str::to_owned),
+            numbers: vec![Some(size), (number % 3 > 0).then_some(-size)],
+            categories: vec![(number % 4 > 0).then(|| format!("kind {}", number % 4))],
+            asked: Vec::new(),
+        };
+        Document {
+            content: Content::Record(Box::new(record)),
+            ..document.clone()
+        }
+    };
+    documents.iter().enumerate().map(beside).collect()
+}
+
+/// Fits documents [`with_side_columns`], which come in batches of the given size.
+#[track_caller]
+pub(crate) fn fitted_beside(documents: &[Document], settings: &FitSettings, batch: usize) -> Model {
+    let fields = Fields {
+        numeric: vec!["size".into(), "less".into()],
+        categorical: vec!["kind".into()],
+        ..Fields::default()
+    };
+    fit_fields(documents, fields, settings, batch).unwrap()
 }
 
 #[track_caller]

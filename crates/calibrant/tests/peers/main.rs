@@ -19,6 +19,7 @@ mod output_codes;
 mod parquet;
 mod platt;
 mod python;
+mod side_columns;
 mod significance;
 mod temperature;
 mod venn_abers;
