@@ -6,10 +6,14 @@
 mod class_scorer;
 mod linear;
 mod naive_bayes;
+mod neighbours;
+mod postings;
 
 pub use class_scorer::{LinearClassScorer, Link, Storage, WeightMatrix};
 pub(crate) use linear::{DualFit, DualLearner, LaneData, PreparedRows};
 pub use linear::{LinearModel, LinearSvm, LogisticRegression};
+pub use neighbours::{Approximate, IndexParts, Neighbour, NeighbourIndex, SearchRoom, SearchWork, recall_at_k};
+pub use postings::Postings;
 pub use naive_bayes::{ClassCounts, NaiveBayes, NaiveBayesKind, NaiveBayesModel, Smoothing};
 
 use crate::FitError;
