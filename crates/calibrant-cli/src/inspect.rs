@@ -10,7 +10,7 @@ use calibrant::pipeline::{
     CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ModelFileError, ScoreCalibrator,
     TrainingSummary,
 };
-use calibrant::scorers::Link;
+use calibrant::scorers::{Link, SavedScorer, ScorerDescription};
 
 use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
@@ -24,6 +24,7 @@ struct InspectReport<'a> {
     format_version: u32,
     file_bytes: u64,
     settings: &'a FitSettings,
+    scorer: ScorerDescription,
     fields: &'a Fields,
     summary: &'a TrainingSummary,
     calibrators: &'a [SavedCalibrator],
@@ -49,6 +50,7 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
             format_version: FORMAT_VERSION,
             file_bytes,
             settings: model.settings(),
+            scorer: model.scorer().description(),
             fields: model.fields(),
             summary: model.summary(),
             calibrators: model.calibrators(),
@@ -76,6 +78,9 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
         format!("calibrant {}", summary.calibrant_version),
     );
     add("classifier", serde_json::to_string(&settings.classifier)?);
+    if let SavedScorer::Neighbours(scorer) = model.scorer() {
+        add("neighbours that vote", scorer.k().to_string());
+    }
     add("analyzer", serde_json::to_string(&settings.analyzer)?);
     add(
         "weighting",
@@ -188,7 +193,13 @@ fn strongest_terms(
                 .hint("leave out --terms"),
         );
     };
-    let scorer = model.scorer();
+    let Some(scorer) = model.scorer().as_linear() else {
+        return Err(CliError::new(format!(
+            "{} has no weights to show",
+            model.settings().classifier.name()
+        ))
+        .hint("leave out --terms, or see one document with `calibrant explain`"));
+    };
     let outputs = scorer.output_count();
     let names: Vec<&str> = model.class_names().collect();
     let strongest = |class: usize| {

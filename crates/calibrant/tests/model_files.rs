@@ -220,9 +220,9 @@ fn forged_shapes_give_an_error() {
 fn forged_descriptions_give_an_error_or_a_working_model() {
     let scratch = Scratch::new();
     let changes: [(&str, Value); 22] = [
-        ("/link", json!("independent")),
-        ("/link", json!("mirror")),
-        ("/link", json!("against_rest")),
+        ("/scorer/link", json!("independent")),
+        ("/scorer/link", json!("mirror")),
+        ("/scorer/link", json!("against_rest")),
         ("/summary/task", json!("single_label")),
         ("/summary/task", json!("multi_label")),
         ("/summary/classes", json!([])),

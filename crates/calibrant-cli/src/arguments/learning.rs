@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use calibrant::Task;
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
 use calibrant::pipeline::{ClassWeights, Classifier};
-use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Smoothing};
+use calibrant::scorers::{
+    Approximate, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, NearestNeighbours,
+    Nearness, NeighbourCount, Perceptron, Rocchio, Smoothing, Vote,
+};
 use calibrant::solvers::{HingeLoss, SolverLimits};
 use clap::{Args, ValueEnum};
 
@@ -41,6 +44,29 @@ pub(crate) struct LearningArguments {
     /// Naive Bayes: this many extra words spread as in the whole corpus, in place of --alpha
     #[arg(long, allow_negative_numbers = true, value_name = "X")]
     pub(crate) word_prior: Option<f64>,
+    /// Rocchio: how near a document is to the centre of a class
+    #[arg(long, value_enum, default_value_t = NearnessName::Cosine)]
+    pub(crate) nearness: NearnessName,
+    /// Nearest neighbours: how many vote; auto chooses by log loss among the training documents
+    #[arg(long, value_name = "N|auto", value_parser = neighbour_count, default_value = "auto")]
+    pub(crate) neighbours: NeighbourCount,
+    /// Nearest neighbours: what a vote counts
+    #[arg(long, value_enum, default_value_t = VoteName::Similarity)]
+    pub(crate) vote: VoteName,
+    /// Nearest neighbours: search only a part of the index, which may miss some of them
+    #[arg(long)]
+    pub(crate) approximate: bool,
+    /// Perceptron: how often every document is visited
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "N",
+        default_value_t = Perceptron::default().epochs
+    )]
+    pub(crate) epochs: usize,
+    /// Perceptron: all stages of the learning vote, in place of their average
+    #[arg(long)]
+    pub(crate) voted: bool,
     /// `balanced`, or CLASS=WEIGHT,… for the positives of those classes
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) class_weight: Option<String>,
@@ -88,6 +114,35 @@ pub(crate) enum ClassifierName {
     BernoulliNaiveBayes,
     /// Complement naive Bayes
     ComplementNaiveBayes,
+    /// Rocchio: the nearest centre of a class
+    Rocchio,
+    /// Nearest neighbours among the training documents, which vote
+    #[value(alias = "nearest-neighbours")]
+    Knn,
+    /// Averaged (or voted) perceptron
+    Perceptron,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum VoteName {
+    /// All votes count alike
+    Majority,
+    /// A vote counts as much as the neighbour is like the document
+    Similarity,
+}
+
+fn neighbour_count(text: &str) -> Result<NeighbourCount, String> {
+    match text.parse() {
+        Ok(count) if count > 0 => Ok(NeighbourCount::Fixed(count)),
+        _ if text == "auto" => Ok(NeighbourCount::Chosen),
+        _ => Err("it must be a whole number from 1 on, or auto".to_owned()),
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum NearnessName {
+    Cosine,
+    Euclidean,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -169,6 +224,26 @@ impl LearningArguments {
             ClassifierName::NaiveBayes => naive_bayes(NaiveBayesKind::Multinomial),
             ClassifierName::BernoulliNaiveBayes => naive_bayes(NaiveBayesKind::Bernoulli),
             ClassifierName::ComplementNaiveBayes => naive_bayes(NaiveBayesKind::Complement),
+            ClassifierName::Rocchio => Classifier::Rocchio(Rocchio {
+                nearness: match self.nearness {
+                    NearnessName::Cosine => Nearness::Cosine,
+                    NearnessName::Euclidean => Nearness::Euclidean,
+                },
+            }),
+            ClassifierName::Knn => Classifier::NearestNeighbours(NearestNeighbours {
+                k: self.neighbours,
+                vote: match self.vote {
+                    VoteName::Majority => Vote::Majority,
+                    VoteName::Similarity => Vote::Similarity,
+                },
+                approximate: self.approximate.then(Approximate::default),
+                ..NearestNeighbours::default()
+            }),
+            ClassifierName::Perceptron => Classifier::Perceptron(Perceptron {
+                epochs: self.epochs,
+                voted: self.voted,
+                ..Perceptron::default()
+            }),
         }
     }
 

@@ -74,35 +74,35 @@ impl Model {
         let mut classes = vec![Probability::from_log_odds(0.0); self.class_count()];
         self.predict_into(content, &mut buffers, &mut classes);
         let (names, unknown_terms) = self.term_names(content);
+        let scores = buffers.scores().to_vec();
         let row = self.extractor.row(content, &mut buffers.extractor);
+        let room = &mut buffers.scorer;
         let mut outputs = vec![0.0; self.scorer.output_count()];
-        self.scorer.outputs_into(row, &mut outputs);
+        self.scorer.outputs_into(row, room, &mut outputs);
+        let entries: Vec<(usize, f64)> = row.entries().collect();
+        let mut parts_of = |output: usize| {
+            let mut parts = vec![0.0; entries.len()];
+            self.scorer.parts_into(row, output, room, &mut parts);
+            parts
+        };
 
-        // Each class's score as `sign · (bias part + Σ value · weight)`.
+        // Each class's score as `sign · (base + Σ parts)`.
         let (output, sign) = match self.scorer.link() {
             Link::Mirror => (0, if class == 0 { -1.0 } else { 1.0 }),
             _ => (class, 1.0),
         };
-        let shares = match self.scorer.link() {
-            Link::AgainstRest => shares_of_the_rest(&outputs, class),
-            _ => Vec::new(),
-        };
-        let weight = |column: usize| {
-            let own = self.scorer.weight(column, output);
-            own - shares
-                .iter()
-                .map(|&(other, share)| share * self.scorer.weight(column, other))
-                .sum::<f64>()
-        };
-        let contributions: Vec<(usize, f64, f64)> = row
-            .entries()
-            .map(|(column, value)| (column, value, sign * value * weight(column)))
-            .collect();
-        let score = sign * self.scorer.output_scores(row)[output];
-        let moved: f64 = contributions
-            .iter()
-            .map(|&(_, _, contribution)| contribution)
-            .sum();
+        let mut contributions = parts_of(output);
+        if self.scorer.link() == Link::AgainstRest {
+            for (other, share) in shares_of_the_rest(&outputs, class) {
+                let rest = parts_of(other);
+                for (own, part) in contributions.iter_mut().zip(rest) {
+                    *own -= share * part;
+                }
+            }
+        }
+        contributions.iter_mut().for_each(|part| *part *= sign);
+        let score = sign * scores[output];
+        let moved: f64 = contributions.iter().sum();
         let (base, total, log_odds_of) = match &self.calibrators.joint {
             None => {
                 let calibrated = |score: f64| {
@@ -112,31 +112,32 @@ impl Model {
                 let (base, total) = (calibrated(score - moved), calibrated(score));
                 let still = moved.abs() <= 1e-12;
                 let slope = if still { 0.0 } else { (total - base) / moved };
-                let shares: Vec<f64> = contributions
-                    .iter()
-                    .map(|&(_, _, contribution)| slope * contribution)
-                    .collect();
+                let shares: Vec<f64> = contributions.iter().map(|part| slope * part).collect();
                 (if still { total } else { base }, total, shares)
             }
             Some(joint) => {
-                let path = self.path_slopes(joint, class, self.scorer.biases(), &outputs);
-                let shares: Vec<f64> = contributions
+                let parts: Vec<Vec<f64>> = (0..outputs.len()).map(parts_of).collect();
+                let from: Vec<f64> = outputs
                     .iter()
-                    .map(|&(column, value, _)| {
-                        let slopes = path.slopes.iter().enumerate();
-                        let weights = slopes
-                            .map(|(output, slope)| slope * self.scorer.weight(column, output));
-                        value * weights.sum::<f64>()
-                    })
+                    .zip(&parts)
+                    .map(|(output, parts)| output - parts.iter().sum::<f64>())
                     .collect();
+                let path = self.path_slopes(joint, class, &from, &outputs);
+                let mut shares = vec![0.0; entries.len()];
+                for (parts, slope) in parts.iter().zip(&path.slopes) {
+                    for (share, part) in shares.iter_mut().zip(parts) {
+                        *share += slope * part;
+                    }
+                }
                 (path.base, path.total, shares)
             }
         };
 
-        let mut terms: Vec<TermContribution> = contributions
+        let mut terms: Vec<TermContribution> = entries
             .into_iter()
+            .zip(contributions)
             .zip(log_odds_of)
-            .map(|((column, value, contribution), log_odds)| {
+            .map(|(((column, value), contribution), log_odds)| {
                 let (term, count) = names.get(&(column as u32)).cloned().unwrap_or_default();
                 TermContribution {
                     term,

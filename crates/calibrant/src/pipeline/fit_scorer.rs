@@ -8,20 +8,39 @@ use crate::corpus::Folds;
 use crate::features::{
     FittedWeighting, Selected, Selection, SelectionScope, SparseMatrix, Vocabulary, Weighting,
 };
-use crate::multiclass::{ClassFactors, ClassLabels, OneVsRest};
-use crate::scorers::{LinearClassScorer, Link, NaiveBayes, Storage, WeightMatrix};
+use crate::multiclass::{ClassFactors, ClassLabels, OneVsRest, OneVsRestFit};
+use crate::scorers::{
+    LinearClassScorer, Link, NaiveBayes, SavedScorer, ScorerRoom, Storage, WeightMatrix,
+};
 use crate::solvers::Convergence;
 use crate::{FitError, NoProgress, Progress, Task};
 
 /// What fitting the scorers gave.
 pub(super) struct ScorerFit {
-    pub(super) scorer: LinearClassScorer,
+    pub(super) scorer: SavedScorer,
     pub(super) weighting: FittedWeighting,
     pub(super) vocabulary: Option<Vocabulary>,
     /// For each output, the score of each row from a model that did not learn from it.
     pub(super) out_of_fold: Vec<Vec<f64>>,
     /// For each output, how its solver ended; empty for learners that compute in closed form.
     pub(super) convergence: Vec<Convergence>,
+}
+
+/// A scorer of all rows with what cross-fitting gave.
+struct CrossFit {
+    scorer: SavedScorer,
+    out_of_fold: Vec<Vec<f64>>,
+    convergence: Vec<Convergence>,
+}
+
+impl From<OneVsRestFit> for CrossFit {
+    fn from(fit: OneVsRestFit) -> Self {
+        Self {
+            scorer: fit.scorer.into(),
+            out_of_fold: fit.out_of_fold,
+            convergence: fit.convergence,
+        }
+    }
 }
 
 /// Everything that is learned from.
@@ -64,25 +83,49 @@ impl Training<'_> {
         let solutions = self.labels.output_count() * (1 + self.folds.count());
         self.progress.begin("fitting", Some(solutions as u64));
         let without = |fold| source.without(fold);
-        let (scorer, out_of_fold, convergence) = match &self.settings.classifier {
+        let fit = match &self.settings.classifier {
             Classifier::NaiveBayes(learner) => {
-                let (scorer, scores) = self.cross_fit_naive_bayes(learner, &source, &rows)?;
-                (scorer, scores, Vec::new())
+                let (scorer, out_of_fold) = self.cross_fit_naive_bayes(learner, &source, &rows)?;
+                CrossFit {
+                    scorer: scorer.into(),
+                    out_of_fold,
+                    convergence: Vec::new(),
+                }
             }
-            Classifier::LinearSvm(learner) => {
-                let fit = problem.cross_fit(learner, rows, without, self.folds, self.progress)?;
-                (fit.scorer, fit.out_of_fold, fit.convergence)
-            }
-            Classifier::LogisticRegression(learner) => {
-                let fit = problem.cross_fit(learner, rows, without, self.folds, self.progress)?;
-                (fit.scorer, fit.out_of_fold, fit.convergence)
-            }
+            Classifier::LinearSvm(learner) => problem
+                .cross_fit(learner, rows, without, self.folds, self.progress)?
+                .into(),
+            Classifier::LogisticRegression(learner) => problem
+                .cross_fit(learner, rows, without, self.folds, self.progress)?
+                .into(),
+            // Learners without a faster way learn anew without each fold.
+            _ => self.cross_fit(&source, &rows)?,
         };
         self.progress.end();
         Ok(ScorerFit {
-            scorer,
+            scorer: fit.scorer,
             weighting,
             vocabulary,
+            out_of_fold: fit.out_of_fold,
+            convergence: fit.convergence,
+        })
+    }
+
+    fn cross_fit(&self, source: &FoldRows<'_>, rows: &SparseMatrix) -> Result<CrossFit, FitError> {
+        let steps = self.labels.output_count() as u64;
+        let (everyone, _) = self.split(None);
+        let (scorer, convergence) = self.fit_members(rows, self.labels, self.factors, &everyone)?;
+        self.progress.advance(steps);
+        let mut out_of_fold = vec![vec![0.0; rows.row_count()]; scorer.output_count()];
+        for fold in 0..self.folds.count() {
+            let rows = source.without(fold);
+            let (members, held_out) = self.split(Some(fold));
+            let (scorer, _) = self.fit_members(&rows, self.labels, self.factors, &members)?;
+            fill(&mut out_of_fold, &scorer, &rows, &held_out);
+            self.progress.advance(steps);
+        }
+        Ok(CrossFit {
+            scorer,
             out_of_fold,
             convergence,
         })
@@ -118,7 +161,7 @@ impl Training<'_> {
             let rows = source.without(fold);
             let (members, held_out) = self.split(Some(fold));
             let scorer = learner.fit_classes(&rows, self.labels, self.weights, &members)?;
-            fill(&mut out_of_fold, &scorer, &rows, &held_out);
+            fill(&mut out_of_fold, &scorer.into(), &rows, &held_out);
         }
         Ok((scorer, out_of_fold))
     }
@@ -144,24 +187,38 @@ impl Training<'_> {
         labels: &ClassLabels,
         factors: &ClassFactors,
         members: &[u32],
-    ) -> Result<(LinearClassScorer, Vec<Convergence>), FitError> {
+    ) -> Result<(SavedScorer, Vec<Convergence>), FitError> {
+        let weights = self.weights;
         let problem = OneVsRest {
             labels,
             weights: self.weights,
             factors,
         };
-        match &self.settings.classifier {
-            Classifier::NaiveBayes(learner) => Ok((
-                learner.fit_classes(rows, labels, self.weights, members)?,
-                Vec::new(),
-            )),
+        let linear = |(scorer, ends): (LinearClassScorer, _)| (scorer.into(), ends);
+        Ok(match &self.settings.classifier {
+            Classifier::NaiveBayes(learner) => {
+                let scorer = learner.fit_classes(rows, labels, weights, members)?;
+                (scorer.into(), Vec::new())
+            }
             Classifier::LinearSvm(learner) => {
-                problem.fit_members(learner, rows, members, &NoProgress)
+                linear(problem.fit_members(learner, rows, members, &NoProgress)?)
             }
             Classifier::LogisticRegression(learner) => {
-                problem.fit_members(learner, rows, members, &NoProgress)
+                linear(problem.fit_members(learner, rows, members, &NoProgress)?)
             }
-        }
+            Classifier::Rocchio(learner) => {
+                let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
+                (SavedScorer::Centroids(scorer), Vec::new())
+            }
+            Classifier::NearestNeighbours(learner) => {
+                let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
+                (SavedScorer::Neighbours(scorer), Vec::new())
+            }
+            Classifier::Perceptron(learner) => {
+                let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
+                (scorer, Vec::new())
+            }
+        })
     }
 
     /// The rows that stay when a fold is held out, and those of the fold.
@@ -289,6 +346,7 @@ impl Training<'_> {
                     .zip(scores)
                     .for_each(|(&row, score)| out_of_fold[output][row as usize] = score);
                 if fold.is_none() {
+                    let scorer = scorer.as_linear().ok_or_else(unselectable)?;
                     biases[output] = scorer.biases()[0];
                     let class = self.labels.class_of_output(output);
                     for (feature, &column) in lists[class].iter().enumerate() {
@@ -309,7 +367,7 @@ impl Training<'_> {
         let weights = WeightMatrix::Double(Storage::Owned(weights));
         let scorer = LinearClassScorer::from_parts(weights, biases, link);
         Ok(ScorerFit {
-            scorer,
+            scorer: scorer.into(),
             weighting,
             vocabulary,
             out_of_fold,
@@ -318,16 +376,25 @@ impl Training<'_> {
     }
 }
 
+/// A list of terms for each class takes weights that can be put together afterwards.
+pub(super) fn unselectable() -> FitError {
+    FitError::BadSetting {
+        setting: "the selection of terms",
+        requirement: "one list for all classes unless the classifier is linear",
+        value: "a list for each class".into(),
+    }
+}
+
 /// Puts the scores of held-out rows where they belong.
-fn fill(
-    out_of_fold: &mut [Vec<f64>],
-    scorer: &LinearClassScorer,
-    rows: &SparseMatrix,
-    held_out: &[u32],
-) {
+fn fill(out_of_fold: &mut [Vec<f64>], scorer: &SavedScorer, rows: &SparseMatrix, held_out: &[u32]) {
+    let score = |room: &mut ScorerRoom, &row: &u32| {
+        let mut scores = vec![0.0; scorer.output_count()];
+        scorer.scores_into(rows.row(row as usize), room, &mut scores);
+        scores
+    };
     let scores: Vec<Vec<f64>> = held_out
         .par_iter()
-        .map(|&row| scorer.output_scores(rows.row(row as usize)))
+        .map_init(ScorerRoom::default, score)
         .collect();
     for (&row, scores) in held_out.iter().zip(scores) {
         out_of_fold

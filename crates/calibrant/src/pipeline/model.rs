@@ -5,7 +5,7 @@ use super::extractor::{ExtractorBuffers, FeatureExtractor};
 use super::{ClassSummary, FitSettings, TrainingSummary};
 use crate::calibration::{Calibrator, ClassRoom, SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::{Content, Fields};
-use crate::scorers::LinearClassScorer;
+use crate::scorers::{SavedScorer, ScorerRoom};
 use crate::{Probability, Task};
 
 /// A fitted, calibrated classifier.
@@ -14,7 +14,7 @@ pub struct Model {
     pub(super) settings: FitSettings,
     pub(super) fields: Fields,
     pub(super) extractor: FeatureExtractor,
-    pub(super) scorer: LinearClassScorer,
+    pub(super) scorer: SavedScorer,
     pub(super) calibrators: Calibrators,
     pub(super) summary: TrainingSummary,
 }
@@ -31,6 +31,7 @@ pub(super) struct Calibrators {
 #[derive(Debug, Default)]
 pub struct PredictBuffers {
     pub(super) extractor: ExtractorBuffers,
+    pub(super) scorer: ScorerRoom,
     scores: Vec<f64>,
     outputs: Vec<Probability>,
     room: Vec<f64>,
@@ -50,7 +51,7 @@ impl Model {
         settings: FitSettings,
         fields: Fields,
         extractor: FeatureExtractor,
-        scorer: LinearClassScorer,
+        scorer: SavedScorer,
         calibrators: Calibrators,
         summary: TrainingSummary,
     ) -> Self {
@@ -85,7 +86,7 @@ impl Model {
     }
 
     /// Rows to scores.
-    pub fn scorer(&self) -> &LinearClassScorer {
+    pub fn scorer(&self) -> &SavedScorer {
         &self.scorer
     }
 
@@ -168,7 +169,9 @@ impl Model {
     ) {
         assert_eq!(classes.len(), self.class_count());
         let row = self.extractor.row(content, &mut buffers.extractor);
-        buffers.scores = self.scorer.output_scores(row);
+        buffers.scores.resize(self.scorer.output_count(), 0.0);
+        self.scorer
+            .scores_into(row, &mut buffers.scorer, &mut buffers.scores);
         if let Some(joint) = &self.calibrators.joint {
             buffers.room.resize(classes.len(), 0.0);
             joint_scores_into(self.scorer.link(), &buffers.scores, &mut buffers.room);

@@ -5,7 +5,7 @@
 //!            class_calibrator: all classes together, in place of calibrators
 //! tensors    vocabulary.bytes U8, vocabulary.ends U32     absent with hashed features
 //!            document_frequencies U32
-//!            weights F32 or F64 [features, outputs], biases F64 [outputs]
+//!            those of the scorer: for linear ones weights F32 or F64 [features, outputs], biases F64
 //! ```
 //! The checksum is BLAKE3 over version, JSON and tensors, so that any change to them is noticed. A
 //! file is data only: nothing in it is ever run.
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, TensorView};
+use safetensors::tensor::TensorView;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -29,10 +29,10 @@ use crate::Task;
 use crate::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::Fields;
 use crate::features::{FittedWeighting, Vocabulary};
-use crate::scorers::{ClassScorer, LinearClassScorer, Link, Storage, WeightMatrix};
+use crate::scorers::{Link, NamedTensor, SavedScorer, ScorerDescription, TensorReader};
 
 /// The version that this code writes; it reads this one and all before it.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 const METADATA_KEY: &str = "calibrant";
 
 /// Why a model could not be saved or opened.
@@ -101,7 +101,11 @@ struct Envelope<T> {
 struct Description {
     settings: FitSettings,
     fields: Fields,
-    link: Link,
+    /// In files of version 1, whose scorers are all linear.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    link: Option<Link>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scorer: Option<ScorerDescription>,
     calibrators: Vec<SavedCalibrator>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     class_calibrator: Option<SavedMulticlassCalibrator>,
@@ -140,7 +144,8 @@ impl Model {
         let description = Description {
             settings: self.settings.clone(),
             fields: self.fields.clone(),
-            link: self.scorer.link(),
+            link: None,
+            scorer: Some(self.scorer.description()),
             calibrators: self.calibrators.of_outputs.clone(),
             class_calibrator: self.calibrators.joint.clone(),
             document_count,
@@ -148,54 +153,27 @@ impl Model {
             summary: self.summary.clone(),
         };
         let json = serde_json::to_string(&description).unwrap_or_default();
-        let (features, outputs) = (self.scorer.feature_count(), self.scorer.output_count());
-        let (dtype, weights): (Dtype, &[u8]) = match self.scorer.weights() {
-            WeightMatrix::Single(weights) => (Dtype::F32, bytemuck::cast_slice(weights)),
-            WeightMatrix::Double(weights) => (Dtype::F64, bytemuck::cast_slice(weights)),
-        };
         let frequencies = self.extractor.weighting.document_frequencies();
-        let mut tensors: Vec<(&str, Dtype, Vec<usize>, &[u8])> = vec![
-            (
-                "biases",
-                Dtype::F64,
-                vec![outputs],
-                bytemuck::cast_slice(self.scorer.biases()),
-            ),
-            (
-                "document_frequencies",
-                Dtype::U32,
-                vec![frequencies.len()],
-                bytemuck::cast_slice(frequencies),
-            ),
-            ("weights", dtype, vec![features, outputs], weights),
-        ];
+        let mut tensors = self.scorer.tensors();
+        tensors.push(NamedTensor::vector("document_frequencies", frequencies));
         if let Some(vocabulary) = &self.extractor.vocabulary {
             let (bytes, ends) = vocabulary.parts();
-            tensors.push((
-                "vocabulary.bytes",
-                Dtype::U8,
-                vec![bytes.len()],
-                bytes.as_bytes(),
-            ));
-            tensors.push((
-                "vocabulary.ends",
-                Dtype::U32,
-                vec![ends.len()],
-                bytemuck::cast_slice(ends),
-            ));
+            tensors.push(NamedTensor::vector("vocabulary.bytes", bytes.as_bytes()));
+            tensors.push(NamedTensor::vector("vocabulary.ends", ends));
         }
-        tensors.sort_by_key(|tensor| tensor.0);
-        let parts = tensors.iter().map(|(name, _, _, data)| (*name, *data));
+        tensors.sort_by(|a, b| a.name.cmp(&b.name));
+        let parts = tensors
+            .iter()
+            .map(|tensor| (tensor.name.as_str(), tensor.bytes.as_ref()));
         let checksum = checksum(FORMAT_VERSION, &json, parts);
         // Written around the description's own text, which the checksum covers to the letter.
         let envelope =
             format!(r#"{{"version":{FORMAT_VERSION},"checksum":"{checksum}","model":{json}}}"#);
         let metadata = HashMap::from([(METADATA_KEY.to_owned(), envelope)]);
-        let views = tensors
-            .into_iter()
-            .filter_map(|(name, dtype, shape, data)| {
-                Some((name, TensorView::new(dtype, shape, data).ok()?))
-            });
+        let views = tensors.iter().filter_map(|tensor| {
+            let view = TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes);
+            Some((tensor.name.as_str(), view.ok()?))
+        });
         safetensors::serialize(views, Some(metadata)).unwrap_or_default()
     }
 
@@ -294,10 +272,7 @@ impl Model {
             .map_err(|error| damaged(format!("the description is unreadable: {error}")))?;
         // From here on the contents are what calibrant once wrote, or someone took pains to forge
         // the checksum: shapes and bounds are still checked, so that neither can crash a reader.
-        let reader = TensorReader {
-            map: &map,
-            tensors: &tensors,
-        };
+        let reader = TensorReader::new(&map, &tensors);
         Self::assemble(description, &reader)
             .ok_or_else(|| damaged("its parts do not fit together".into()))
     }
@@ -307,6 +282,7 @@ impl Model {
             settings,
             fields,
             link,
+            scorer,
             calibrators,
             class_calibrator,
             document_count,
@@ -315,12 +291,12 @@ impl Model {
         } = description;
         let analyzer = settings.analyzer.compile().ok()?;
         settings.check().ok()?;
-        let frequencies = reader.vector::<u32>("document_frequencies", Dtype::U32)?;
+        let frequencies = reader.vector::<u32>("document_frequencies")?;
         let vocabulary = match settings.hash_bits {
             Some(bits) => (frequencies.len() == 1 << bits).then_some(None)?,
             None => {
-                let bytes = reader.vector::<u8>("vocabulary.bytes", Dtype::U8)?;
-                let ends = reader.vector::<u32>("vocabulary.ends", Dtype::U32)?;
+                let bytes = reader.vector::<u8>("vocabulary.bytes")?;
+                let ends = reader.vector::<u32>("vocabulary.ends")?;
                 (ends.len() == frequencies.len()).then_some(())?;
                 Some(Vocabulary::from_parts(
                     String::from_utf8(bytes).ok()?,
@@ -334,8 +310,8 @@ impl Model {
             total_length,
             frequencies,
         );
-        let biases = reader.vector::<f64>("biases", Dtype::F64)?;
-        let scorer = LinearClassScorer::new(reader.weights()?, biases, link)?;
+        let description = scorer.or(link.map(|link| ScorerDescription::Linear { link }))?;
+        let scorer = SavedScorer::from_tensors(description, reader)?;
         let calibrated = match &class_calibrator {
             None => calibrators.len() == scorer.output_count(),
             Some(joint) => {
@@ -347,7 +323,7 @@ impl Model {
         let fits = scorer.feature_count() == weighting.document_frequencies().len()
             && scorer.class_count() == summary.classes.len()
             && calibrated
-            && (link != Link::Mirror || summary.task == Task::SingleLabel);
+            && (scorer.link() != Link::Mirror || summary.task == Task::SingleLabel);
         let extractor = FeatureExtractor {
             analyzer,
             space: settings.column_space(),
@@ -359,52 +335,6 @@ impl Model {
             joint: class_calibrator,
         };
         fits.then(|| Self::new(settings, fields, extractor, scorer, calibrators, summary))
-    }
-}
-
-struct TensorReader<'a> {
-    map: &'a Arc<Mmap>,
-    tensors: &'a SafeTensors<'a>,
-}
-
-impl TensorReader<'_> {
-    fn view(&self, name: &str, dtype: Dtype) -> Option<TensorView<'_>> {
-        self.tensors
-            .tensor(name)
-            .ok()
-            .filter(|tensor| tensor.dtype() == dtype)
-    }
-
-    fn vector<T: bytemuck::AnyBitPattern>(&self, name: &str, dtype: Dtype) -> Option<Vec<T>> {
-        let view = self
-            .view(name, dtype)
-            .filter(|view| view.shape().len() == 1)?;
-        Some(
-            view.data()
-                .chunks_exact(size_of::<T>())
-                .map(bytemuck::pod_read_unaligned)
-                .collect(),
-        )
-    }
-
-    /// The weights stay in the mapped file.
-    fn weights(&self) -> Option<WeightMatrix> {
-        let view = self
-            .tensors
-            .tensor("weights")
-            .ok()
-            .filter(|view| view.shape().len() == 2)?;
-        let start = view.data().as_ptr() as usize - self.map.as_ptr() as usize;
-        let count: usize = view.shape().iter().product();
-        match view.dtype() {
-            Dtype::F32 => Some(WeightMatrix::Single(Storage::mapped(
-                self.map, start, count,
-            )?)),
-            Dtype::F64 => Some(WeightMatrix::Double(Storage::mapped(
-                self.map, start, count,
-            )?)),
-            _ => None,
-        }
     }
 }
 

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::calibration::{CalibratorKind, MulticlassKind};
 use crate::features::{
-    ColumnSpace, DocumentFrequencyLimits, Selection, Weighting, WeightingSettings,
+    ColumnSpace, DocumentFrequencyLimits, Selection, SelectionScope, Weighting, WeightingSettings,
 };
-use crate::scorers::{LinearSvm, LogisticRegression, NaiveBayes, Smoothing};
+use crate::scorers::{
+    LinearSvm, LogisticRegression, NaiveBayes, NearestNeighbours, Perceptron, Rocchio, Smoothing,
+};
 use crate::text::Analyzer;
 use crate::{FitError, Task};
 
@@ -23,6 +25,12 @@ pub enum Classifier {
     LinearSvm(LinearSvm),
     /// Logistic regression.
     LogisticRegression(LogisticRegression),
+    /// The nearest centre.
+    Rocchio(Rocchio),
+    /// Training documents that vote.
+    NearestNeighbours(NearestNeighbours),
+    /// Averaged or voted perceptrons.
+    Perceptron(Perceptron),
 }
 
 impl Default for Classifier {
@@ -68,6 +76,9 @@ impl Classifier {
                     }
                 };
             }
+            Self::Rocchio(_) => return Ok(()),
+            Self::NearestNeighbours(learner) => return learner.check(),
+            Self::Perceptron(learner) => return learner.check(),
             Self::LinearSvm(learner) => (learner.c, learner.limits),
             Self::LogisticRegression(learner) => (learner.c, learner.limits),
         };
@@ -85,6 +96,19 @@ impl Classifier {
             Self::NaiveBayes(_) => "naive Bayes",
             Self::LinearSvm(_) => "linear SVM",
             Self::LogisticRegression(_) => "logistic regression",
+            Self::Rocchio(_) => "Rocchio",
+            Self::NearestNeighbours(_) => "nearest neighbours",
+            Self::Perceptron(learner) if learner.voted => "voted perceptron",
+            Self::Perceptron(_) => "averaged perceptron",
+        }
+    }
+
+    /// Whether a class's score is a weighted sum of the row's values.
+    pub fn is_linear(&self) -> bool {
+        match self {
+            Self::NaiveBayes(_) | Self::LinearSvm(_) | Self::LogisticRegression(_) => true,
+            Self::Perceptron(learner) => !learner.voted,
+            Self::Rocchio(_) | Self::NearestNeighbours(_) => false,
         }
     }
 }
@@ -213,6 +237,13 @@ impl FitSettings {
             return bad("the number of selected terms", "at least 1", "0".into());
         }
         self.classifier.check()?;
+        if !self.classifier.is_linear()
+            && self
+                .selection
+                .is_some_and(|selection| selection.scope == SelectionScope::PerClass)
+        {
+            return Err(super::fit_scorer::unselectable());
+        }
         if !(2..=255).contains(&self.folds) {
             return bad("the number of folds", "2 to 255", self.folds.to_string());
         }

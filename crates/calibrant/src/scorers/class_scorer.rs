@@ -4,11 +4,11 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use memmap2::Mmap;
+use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 
-use super::ClassScorer;
+use super::tensors::{NamedTensor, TensorReader};
 use crate::features::RowView;
-use crate::numeric::log_odds_against_rest;
 
 /// How outputs become one score a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -178,28 +178,30 @@ impl LinearClassScorer {
         }
     }
 
-    /// The scores that calibrators see, one an output: as [`ClassScorer::scores_into`], but two
-    /// exclusive classes share one.
-    pub fn output_scores(&self, row: RowView<'_>) -> Vec<f64> {
-        let mut outputs = vec![0.0; self.output_count()];
-        self.outputs_into(row, &mut outputs);
-        if self.link == Link::AgainstRest {
-            let joint = outputs.clone();
-            log_odds_against_rest(&joint, &mut outputs);
-        }
-        outputs
+    pub(super) fn tensors(&self) -> Vec<NamedTensor<'_>> {
+        let shape = vec![self.feature_count(), self.output_count()];
+        let weights = match &self.weights {
+            WeightMatrix::Single(weights) => NamedTensor::shaped("weights", shape, weights),
+            WeightMatrix::Double(weights) => NamedTensor::shaped("weights", shape, weights),
+        };
+        vec![NamedTensor::vector("biases", &self.biases), weights]
     }
 
-    /// Turns outputs into scores, one a class.
-    pub fn link_into(&self, outputs: &[f64], scores: &mut [f64]) {
-        match self.link {
-            Link::Independent => scores.copy_from_slice(outputs),
-            Link::Mirror => {
-                scores[0] = -outputs[0];
-                scores[1] = outputs[0];
+    pub(super) fn from_tensors(link: Link, reader: &TensorReader<'_>) -> Option<Self> {
+        let biases = reader.vector::<f64>("biases")?;
+        let (weights, width) = match reader.dtype("weights")? {
+            Dtype::F32 => {
+                let (weights, _, width) = reader.stored_matrix("weights")?;
+                (WeightMatrix::Single(weights), width)
             }
-            Link::AgainstRest => log_odds_against_rest(outputs, scores),
-        }
+            Dtype::F64 => {
+                let (weights, _, width) = reader.stored_matrix("weights")?;
+                (WeightMatrix::Double(weights), width)
+            }
+            _ => return None,
+        };
+        (width == biases.len()).then_some(())?;
+        Self::new(weights, biases, link)
     }
 }
 
@@ -215,22 +217,6 @@ fn accumulate<T: Copy + Into<f64>>(weights: &[T], row: RowView<'_>, outputs: &mu
     }
 }
 
-impl ClassScorer for LinearClassScorer {
-    fn class_count(&self) -> usize {
-        if self.link == Link::Mirror {
-            2
-        } else {
-            self.biases.len()
-        }
-    }
-
-    fn scores_into(&self, row: RowView<'_>, scores: &mut [f64]) {
-        let mut outputs = vec![0.0; self.output_count()];
-        self.outputs_into(row, &mut outputs);
-        self.link_into(&outputs, scores);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,7 +228,7 @@ mod tests {
         let scorer = LinearClassScorer::new(weights, vec![0.5, -0.5], Link::Independent).unwrap();
         let rows = SparseMatrix::from_rows(9, [vec![(1, 2.0), (8, 100.0)]]);
         let mut scores = [0.0; 2];
-        scorer.scores_into(rows.row(0), &mut scores);
+        scorer.outputs_into(rows.row(0), &mut scores);
         assert_eq!(scores, [6.5, 7.5]);
     }
 }

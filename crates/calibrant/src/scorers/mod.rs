@@ -7,14 +7,25 @@ mod class_scorer;
 mod linear;
 mod naive_bayes;
 mod neighbours;
+mod perceptron;
 mod postings;
+mod rocchio;
+mod saved;
+mod tensors;
 
 pub use class_scorer::{LinearClassScorer, Link, Storage, WeightMatrix};
 pub(crate) use linear::{DualFit, DualLearner, LaneData, PreparedRows};
 pub use linear::{LinearModel, LinearSvm, LogisticRegression};
-pub use neighbours::{Approximate, IndexParts, Neighbour, NeighbourIndex, SearchRoom, SearchWork, recall_at_k};
-pub use postings::Postings;
 pub use naive_bayes::{ClassCounts, NaiveBayes, NaiveBayesKind, NaiveBayesModel, Smoothing};
+pub use neighbours::{
+    Approximate, NearestNeighbours, Neighbour, NeighbourCount, NeighbourDescription,
+    NeighbourIndex, NeighbourScorer, SearchRoom, SearchWork, Vote, recall_at_k,
+};
+pub use perceptron::{Perceptron, VotedDescription, VotedScorer};
+pub use postings::Postings;
+pub use rocchio::{CentroidDescription, CentroidScorer, Nearness, Rocchio};
+pub use saved::{SavedScorer, ScorerDescription, ScorerRoom};
+pub use tensors::{NamedTensor, Stored, TensorReader};
 
 use crate::FitError;
 use crate::corpus::Folds;
@@ -108,12 +119,4 @@ pub trait Learner {
 pub trait Scorer {
     /// The score of a row.
     fn score(&self, row: RowView<'_>) -> f64;
-}
-
-/// The sibling for many classes.
-pub trait ClassScorer {
-    /// How many classes there are.
-    fn class_count(&self) -> usize;
-    /// Fills `scores`, one a class.
-    fn scores_into(&self, row: RowView<'_>, scores: &mut [f64]);
 }

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::class_scorer::Storage;
+use super::saved::SavedScorer;
 use super::{Dataset, Learner, LinearClassScorer, Link, Scorer, WeightMatrix};
 use crate::corpus::Folds;
 use crate::features::{RowView, SparseMatrix};
@@ -203,7 +204,7 @@ impl NaiveBayes {
                 );
             }
             rest.keep_only(features_without(fold));
-            let model = self.model(&rest, labels.task);
+            let model = SavedScorer::from(self.model(&rest, labels.task));
             let parts: Vec<Vec<f64>> = held_out
                 .par_iter()
                 .map(|&row| model.output_scores(rows.row(row)))

@@ -1,6 +1,7 @@
 //! Which rows use a column: a sparse matrix read column by column.
 
 use super::Storage;
+use super::tensors::{NamedTensor, TensorReader};
 use crate::features::SparseMatrix;
 
 /// For every column the rows that use it, in rising order, with their values.
@@ -46,7 +47,7 @@ impl Postings {
         }
     }
 
-    /// From arrays of a model file; `None` unless they fit together: lists follow one another, row
+    /// From its arrays; `None` unless they fit together: lists follow one another, row
     /// numbers rise within a list and lie below `row_count`, values are finite.
     pub fn from_parts(
         starts: Storage<u64>,
@@ -70,9 +71,23 @@ impl Postings {
         })
     }
 
-    /// The arrays: where lists begin, row numbers, values.
-    pub fn parts(&self) -> (&[u64], &[u32], &[f32]) {
-        (&self.starts, &self.rows, &self.values)
+    /// The numbers that a model file keeps.
+    pub(super) fn tensors(&self) -> [NamedTensor<'_>; 3] {
+        [
+            NamedTensor::vector("posting_starts", &self.starts),
+            NamedTensor::vector("posting_rows", &self.rows),
+            NamedTensor::vector("posting_values", &self.values),
+        ]
+    }
+
+    /// From a model file; `None` unless its arrays fit together.
+    pub(super) fn from_tensors(reader: &TensorReader<'_>, row_count: usize) -> Option<Self> {
+        Self::from_parts(
+            reader.stored_vector("posting_starts")?,
+            reader.stored_vector("posting_rows")?,
+            reader.stored_vector("posting_values")?,
+            row_count,
+        )
     }
 
     /// How many columns there are.

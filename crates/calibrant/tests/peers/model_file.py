@@ -37,7 +37,7 @@ def values(model, frequencies, columns):
 
 def scores(model, weights, biases, row):
     outputs = biases + sum(value * weights[column].astype(np.float64) for column, value in row.items())
-    if model["link"] != "against_rest":
+    if model["scorer"]["link"] != "against_rest":
         return outputs
     return np.array(
         [output - np.logaddexp.reduce(np.delete(outputs, place)) for place, output in enumerate(outputs)]
@@ -50,7 +50,7 @@ def probabilities(model, scores):
         assert calibrator["method"] == "platt", calibrator
         log_odds.append(calibrator["slope"] * score + calibrator["intercept"])
     each = 1 / (1 + np.exp(-np.array(log_odds)))
-    if model["link"] == "mirror":
+    if model["scorer"]["link"] == "mirror":
         return np.array([1 - each[0], each[0]])
     if model["summary"]["task"] == "single_label":
         return each / each.sum()

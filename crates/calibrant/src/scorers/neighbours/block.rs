@@ -2,6 +2,7 @@
 
 use crate::features::SparseMatrix;
 use crate::scorers::Storage;
+use crate::scorers::tensors::{NamedTensor, TensorReader};
 
 /// How many of the commonest ranks have a place in the block.
 pub(super) const COMMON: usize = 128;
@@ -62,14 +63,22 @@ impl CommonBlock {
         }
     }
 
-    /// From the arrays of a model file; `None` unless they fit together.
-    pub(super) fn from_parts(
-        rows: Storage<i8>,
-        scales: Storage<f32>,
-        norms: Storage<f32>,
-        row_count: usize,
-    ) -> Option<Self> {
-        let fits = Some(rows.len()) == row_count.checked_mul(COMMON)
+    /// The numbers that a model file keeps.
+    pub(super) fn tensors(&self) -> [NamedTensor<'_>; 3] {
+        let shape = vec![self.norms.len(), COMMON];
+        [
+            NamedTensor::shaped("block_rows", shape, &self.rows),
+            NamedTensor::vector("block_scales", &self.scales),
+            NamedTensor::vector("block_norms", &self.norms),
+        ]
+    }
+
+    /// From a model file; `None` unless its arrays fit together.
+    pub(super) fn from_tensors(reader: &TensorReader<'_>, row_count: usize) -> Option<Self> {
+        let (rows, height, width) = reader.stored_matrix::<i8>("block_rows")?;
+        let scales = reader.stored_vector::<f32>("block_scales")?;
+        let norms = reader.stored_vector::<f32>("block_norms")?;
+        let fits = (height, width) == (row_count, COMMON)
             && scales.len() == COMMON
             && norms.len() == row_count
             && scales.iter().all(|scale| *scale >= 0.0 && *scale <= 1.0)
@@ -79,11 +88,6 @@ impl CommonBlock {
             scales,
             norms,
         })
-    }
-
-    /// The arrays: rounded rows, steps of the ranks, lengths.
-    pub(super) fn parts(&self) -> (&[i8], &[f32], &[f32]) {
-        (&self.rows, &self.scales, &self.norms)
     }
 
     /// The length of every row's part in the commonest ranks.

@@ -5,6 +5,7 @@ use crate::FitError;
 use crate::features::SparseMatrix;
 use crate::scorers::Storage;
 use crate::scorers::postings::{Postings, lists_follow_one_another};
+use crate::scorers::tensors::{NamedTensor, TensorReader};
 
 /// A column that no row uses.
 pub(super) const UNUSED: u32 = u32::MAX;
@@ -22,31 +23,6 @@ pub struct NeighbourIndex {
     row_ranks: Storage<u32>,
     row_values: Storage<f32>,
     block: CommonBlock,
-}
-
-/// The arrays of an index, as a model file keeps them.
-#[derive(Debug, Clone)]
-pub struct IndexParts {
-    /// The rank of each column, `u32::MAX` where no row uses it.
-    pub rank_of_column: Storage<u32>,
-    /// Where each rank's list of rows begins.
-    pub posting_starts: Storage<u64>,
-    /// The rows of each list.
-    pub posting_rows: Storage<u32>,
-    /// Their values.
-    pub posting_values: Storage<f32>,
-    /// Where each row's entries begin.
-    pub row_starts: Storage<u64>,
-    /// Their ranks.
-    pub row_ranks: Storage<u32>,
-    /// Their values.
-    pub row_values: Storage<f32>,
-    /// Every row's part in the commonest ranks, rounded.
-    pub block_rows: Storage<i8>,
-    /// What the rounded numbers of each of those ranks are multiples of.
-    pub block_scales: Storage<f32>,
-    /// The length of that part of every row.
-    pub block_norms: Storage<f32>,
 }
 
 impl NeighbourIndex {
@@ -88,42 +64,44 @@ impl NeighbourIndex {
         })
     }
 
-    /// From the arrays of a model file; `None` unless they fit together.
-    pub fn from_parts(parts: IndexParts) -> Option<Self> {
-        let row_count = parts.row_starts.len().checked_sub(1)?;
+    /// The numbers that a model file keeps.
+    pub(super) fn tensors(&self) -> Vec<NamedTensor<'_>> {
+        let mut tensors = vec![
+            NamedTensor::vector("rank_of_column", &self.rank_of_column),
+            NamedTensor::vector("row_starts", &self.row_starts),
+            NamedTensor::vector("row_ranks", &self.row_ranks),
+            NamedTensor::vector("row_values", &self.row_values),
+        ];
+        tensors.extend(self.postings.tensors());
+        tensors.extend(self.block.tensors());
+        tensors
+    }
+
+    /// From a model file; `None` unless its arrays fit together.
+    pub(super) fn from_tensors(reader: &TensorReader<'_>) -> Option<Self> {
+        let row_starts = reader.stored_vector::<u64>("row_starts")?;
+        let row_count = row_starts.len().checked_sub(1)?;
         u32::try_from(row_count).ok()?;
-        let postings = Postings::from_parts(
-            parts.posting_starts,
-            parts.posting_rows,
-            parts.posting_values,
-            row_count,
-        )?;
-        let ranks = postings.column_count();
-        let falling = (1..ranks).all(|rank| postings.length(rank - 1) >= postings.length(rank));
-        let known = |&rank: &u32| rank == UNUSED || (rank as usize) < ranks;
-        let fits = falling
-            && parts.rank_of_column.iter().all(known)
-            && lists_follow_one_another(
-                &parts.row_starts,
-                parts.row_ranks.len(),
-                parts.row_values.len(),
-            )
-            && parts.row_ranks.iter().all(|&rank| (rank as usize) < ranks)
-            && parts.row_values.iter().all(|value| value.abs() <= 1.001);
-        let block = CommonBlock::from_parts(
-            parts.block_rows,
-            parts.block_scales,
-            parts.block_norms,
-            row_count,
-        )?;
-        fits.then_some(Self {
-            rank_of_column: parts.rank_of_column,
-            postings,
-            row_starts: parts.row_starts,
-            row_ranks: parts.row_ranks,
-            row_values: parts.row_values,
-            block,
-        })
+        let index = Self {
+            rank_of_column: reader.stored_vector("rank_of_column")?,
+            postings: Postings::from_tensors(reader, row_count)?,
+            row_starts,
+            row_ranks: reader.stored_vector("row_ranks")?,
+            row_values: reader.stored_vector("row_values")?,
+            block: CommonBlock::from_tensors(reader, row_count)?,
+        };
+        let ranks = index.rank_count();
+        let lengths = (0..ranks).map(|rank| index.postings.length(rank));
+        let entries = index.row_ranks.len();
+        let fits = lengths.is_sorted_by(|a, b| a >= b)
+            && index
+                .rank_of_column
+                .iter()
+                .all(|&rank| rank == UNUSED || (rank as usize) < ranks)
+            && lists_follow_one_another(&index.row_starts, entries, index.row_values.len())
+            && index.row_ranks.iter().all(|&rank| (rank as usize) < ranks)
+            && index.row_values.iter().all(|value| value.abs() <= 1.001);
+        fits.then_some(index)
     }
 
     /// How many rows are indexed.
@@ -166,32 +144,6 @@ impl NeighbourIndex {
         let range = self.row_starts[row] as usize..self.row_starts[row + 1] as usize;
         (&self.row_ranks[range.clone()], &self.row_values[range])
     }
-
-    /// The arrays with their names in a model file.
-    pub(super) fn arrays(&self) -> [(&'static str, Array<'_>); 10] {
-        let (block_rows, block_scales, block_norms) = self.block.parts();
-        let (posting_starts, posting_rows, posting_values) = self.postings.parts();
-        [
-            ("rank_of_column", Array::U32(&self.rank_of_column)),
-            ("posting_starts", Array::U64(posting_starts)),
-            ("posting_rows", Array::U32(posting_rows)),
-            ("posting_values", Array::F32(posting_values)),
-            ("row_starts", Array::U64(&self.row_starts)),
-            ("row_ranks", Array::U32(&self.row_ranks)),
-            ("row_values", Array::F32(&self.row_values)),
-            ("block_rows", Array::I8(block_rows)),
-            ("block_scales", Array::F32(block_scales)),
-            ("block_norms", Array::F32(block_norms)),
-        ]
-    }
-}
-
-/// Numbers of one of the kinds that an index is made of.
-pub(super) enum Array<'a> {
-    U32(&'a [u32]),
-    U64(&'a [u64]),
-    F32(&'a [f32]),
-    I8(&'a [i8]),
 }
 
 fn to_unit_length(values: &mut [f32]) {

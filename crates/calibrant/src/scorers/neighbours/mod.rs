@@ -12,8 +12,8 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub use index::{IndexParts, NeighbourIndex};
-pub use scorer::{NeighbourDescription, NeighbourRoom, NeighbourScorer};
+pub use index::NeighbourIndex;
+pub use scorer::{NeighbourDescription, NeighbourScorer};
 pub use search::{Approximate, Neighbour, SearchRoom, SearchWork, recall_at_k};
 
 use serde::{Deserialize, Serialize};

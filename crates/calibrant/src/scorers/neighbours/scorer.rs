@@ -9,6 +9,8 @@ use crate::FitError;
 use crate::features::{RowView, SparseMatrix};
 use crate::multiclass::{ClassFactors, ClassLabels};
 use crate::scorers::postings::lists_follow_one_another;
+use crate::scorers::saved::ScorerRoom;
+use crate::scorers::tensors::{NamedTensor, TensorReader};
 use crate::scorers::{Link, Storage};
 
 /// Training rows that vote on the classes of a row: see [`NearestNeighbours`].
@@ -39,20 +41,6 @@ pub struct NeighbourDescription {
     pub approximate: Option<Approximate>,
     /// How outputs become scores.
     pub link: Link,
-}
-
-/// Room for one row, reused from one to the next.
-#[derive(Debug, Default)]
-pub struct NeighbourRoom {
-    search: SearchRoom,
-    votes: Vec<f64>,
-}
-
-impl NeighbourRoom {
-    /// What the last search looked at.
-    pub fn search(&self) -> &SearchRoom {
-        &self.search
-    }
 }
 
 impl NeighbourScorer {
@@ -189,8 +177,11 @@ impl NeighbourScorer {
     }
 
     /// Fills `outputs`, one each.
-    pub fn outputs_into(&self, row: RowView<'_>, room: &mut NeighbourRoom, outputs: &mut [f64]) {
-        let NeighbourRoom { search, votes } = room;
+    pub fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
+        let ScorerRoom {
+            numbers: votes,
+            search,
+        } = room;
         votes.clear();
         votes.resize(self.output_count(), 0.0);
         let mut all = 0.0;
@@ -232,7 +223,7 @@ impl NeighbourScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut NeighbourRoom,
+        room: &mut ScorerRoom,
         parts: &mut [f64],
     ) {
         parts.fill(0.0);
@@ -251,7 +242,7 @@ impl NeighbourScorer {
             let vote = self.vote(neighbour);
             *sum += vote;
             let (ranks, values) = self.index.entries(neighbour.row);
-            let mut of_cosine = vec![(0usize, 0.0); 0];
+            let mut of_cosine = Vec::new();
             for (rank, &value) in ranks.iter().zip(values) {
                 if let Ok(found) = place_of_rank.binary_search_by_key(rank, |&(rank, _)| rank) {
                     let place = place_of_rank[found].1;
@@ -278,28 +269,35 @@ impl NeighbourScorer {
         }
     }
 
-    /// What a model file keeps beside the index: where each row's outputs begin, the outputs, the rows' weights.
-    pub(crate) fn voters(&self) -> (&[u64], &[u32], &[f64]) {
-        (&self.label_starts, &self.labels, &self.row_weights)
-    }
-
-    /// The share of positives and the factors of each output.
-    pub(crate) fn output_numbers(&self) -> (&[f64], &[f64]) {
-        (&self.priors, &self.factors)
-    }
-
     /// The few numbers that are no arrays.
     pub fn description(&self) -> NeighbourDescription {
         self.description
     }
 
-    /// From the arrays of a model file; `None` unless they fit together.
-    pub(crate) fn from_parts(
+    /// The numbers that a model file keeps.
+    pub(in crate::scorers) fn tensors(&self) -> Vec<NamedTensor<'_>> {
+        let mut tensors = self.index.tensors();
+        tensors.extend([
+            NamedTensor::vector("label_starts", &self.label_starts),
+            NamedTensor::vector("labels", &self.labels),
+            NamedTensor::vector("row_weights", &self.row_weights),
+            NamedTensor::vector("priors", &self.priors),
+            NamedTensor::vector("factors", &self.factors),
+        ]);
+        tensors
+    }
+
+    /// From a model file; `None` unless its arrays fit together.
+    pub(in crate::scorers) fn from_tensors(
         description: NeighbourDescription,
-        index: NeighbourIndex,
-        (label_starts, labels, row_weights): (Storage<u64>, Storage<u32>, Storage<f64>),
-        (priors, factors): (Vec<f64>, Vec<f64>),
+        reader: &TensorReader<'_>,
     ) -> Option<Self> {
+        let index = NeighbourIndex::from_tensors(reader)?;
+        let label_starts = reader.stored_vector::<u64>("label_starts")?;
+        let labels = reader.stored_vector::<u32>("labels")?;
+        let row_weights = reader.stored_vector::<f64>("row_weights")?;
+        let priors = reader.vector::<f64>("priors")?;
+        let factors = reader.vector::<f64>("factors")?;
         let outputs = priors.len();
         let sound = |how: Approximate| how.share > 0.0 && how.share <= 1.0 && how.candidates > 0;
         let fits = description.k > 0

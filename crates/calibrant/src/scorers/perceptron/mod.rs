@@ -4,14 +4,14 @@ mod averaged;
 mod train;
 mod voted;
 
-pub use voted::{VotedDescription, VotedRoom, VotedScorer};
+pub use voted::{VotedDescription, VotedScorer};
 
 use serde::{Deserialize, Serialize};
 
 use crate::FitError;
 use crate::features::SparseMatrix;
 use crate::multiclass::{ClassFactors, ClassLabels};
-use crate::scorers::LinearClassScorer;
+use crate::scorers::{LinearClassScorer, SavedScorer};
 use train::Examples;
 
 /// A perceptron for each class against the rest.
@@ -64,6 +64,22 @@ impl Perceptron {
             setting: "the number of epochs",
             requirement: "1 to 10000",
             value: self.epochs.to_string(),
+        })
+    }
+
+    /// Learns all classes from the rows numbered in `members`, in the way that is set.
+    pub fn fit_classes(
+        &self,
+        rows: &SparseMatrix,
+        labels: &ClassLabels,
+        weights: &[f64],
+        factors: &ClassFactors,
+        members: &[u32],
+    ) -> Result<SavedScorer, FitError> {
+        Ok(if self.voted {
+            SavedScorer::Voted(self.fit_voted(rows, labels, weights, factors, members)?)
+        } else {
+            SavedScorer::Linear(self.fit_averaged(rows, labels, weights, factors, members)?)
         })
     }
 

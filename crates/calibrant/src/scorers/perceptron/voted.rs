@@ -7,6 +7,8 @@ use super::train::{Examples, Mistakes};
 use crate::FitError;
 use crate::features::RowView;
 use crate::scorers::postings::{Postings, lists_follow_one_another};
+use crate::scorers::saved::ScorerRoom;
+use crate::scorers::tensors::{NamedTensor, TensorReader};
 use crate::scorers::{Link, Storage};
 
 /// Half a vote on either side keeps the score finite.
@@ -39,15 +41,6 @@ pub struct VotedDescription {
     /// How many rows were a mistake of any output.
     pub rows: u32,
 }
-
-/// Room for one row, reused from one to the next.
-#[derive(Debug, Default)]
-pub struct VotedRoom {
-    dots: Vec<f64>,
-}
-
-/// The arrays of the stages, in the order of the fields of [`VotedScorer`].
-pub(crate) type Stages<'a> = (&'a [u64], &'a [u32], &'a [f64], &'a [f64]);
 
 /// Votes for and against; a margin of exactly 0 gives half its votes to each.
 #[derive(Debug, Clone, Copy, Default)]
@@ -142,20 +135,20 @@ impl VotedScorer {
     }
 
     /// The dot products of a row with all rows that were a mistake.
-    fn dots<'a>(&self, row: RowView<'_>, room: &'a mut VotedRoom) -> &'a [f64] {
-        room.dots.clear();
-        room.dots.resize(self.postings.row_count(), 0.0);
+    fn dots<'a>(&self, row: RowView<'_>, room: &'a mut ScorerRoom) -> &'a [f64] {
+        room.numbers.clear();
+        room.numbers.resize(self.postings.row_count(), 0.0);
         for (column, value) in row.entries() {
             let (rows, values) = self.postings.list(column);
             for (&other, &other_value) in rows.iter().zip(values) {
-                room.dots[other as usize] += value * f64::from(other_value);
+                room.numbers[other as usize] += value * f64::from(other_value);
             }
         }
-        &room.dots
+        &room.numbers
     }
 
     /// Fills `outputs`, one each.
-    pub fn outputs_into(&self, row: RowView<'_>, room: &mut VotedRoom, outputs: &mut [f64]) {
+    pub fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
         let dots = self.dots(row, room);
         for (output, score) in outputs.iter_mut().enumerate() {
             let mut margin = 0.0;
@@ -185,7 +178,7 @@ impl VotedScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut VotedRoom,
+        room: &mut ScorerRoom,
         parts: &mut [f64],
     ) {
         parts.fill(0.0);
@@ -240,21 +233,6 @@ impl VotedScorer {
         }
     }
 
-    /// The rows that were a mistake of any output.
-    pub(crate) fn postings(&self) -> &Postings {
-        &self.postings
-    }
-
-    /// The arrays of the stages.
-    pub(crate) fn stage_arrays(&self) -> Stages<'_> {
-        (
-            &self.stage_starts,
-            &self.stage_rows,
-            &self.stage_steps,
-            &self.stage_votes,
-        )
-    }
-
     /// What a model file says beside the arrays.
     pub fn description(&self) -> VotedDescription {
         VotedDescription {
@@ -263,20 +241,34 @@ impl VotedScorer {
         }
     }
 
-    /// From the arrays of a model file; `None` unless they fit together.
-    pub(crate) fn from_parts(
+    /// The numbers that a model file keeps.
+    pub(in crate::scorers) fn tensors(&self) -> Vec<NamedTensor<'_>> {
+        let mut tensors = self.postings.tensors().to_vec();
+        tensors.extend([
+            NamedTensor::vector("stage_starts", &self.stage_starts),
+            NamedTensor::vector("stage_rows", &self.stage_rows),
+            NamedTensor::vector("stage_steps", &self.stage_steps),
+            NamedTensor::vector("stage_votes", &self.stage_votes),
+        ]);
+        tensors
+    }
+
+    /// From a model file; `None` unless its arrays fit together.
+    pub(in crate::scorers) fn from_tensors(
         description: VotedDescription,
-        postings: Postings,
-        (stage_starts, stage_rows): (Storage<u64>, Storage<u32>),
-        (stage_steps, stage_votes): (Storage<f64>, Storage<f64>),
+        reader: &TensorReader<'_>,
     ) -> Option<Self> {
+        let postings = Postings::from_tensors(reader, description.rows as usize)?;
+        let stage_starts = reader.stored_vector::<u64>("stage_starts")?;
+        let stage_rows = reader.stored_vector::<u32>("stage_rows")?;
+        let stage_steps = reader.stored_vector::<f64>("stage_steps")?;
+        let stage_votes = reader.stored_vector::<f64>("stage_votes")?;
         let outputs = stage_starts.len().checked_sub(1)?;
         let fits = match description.link {
             Link::Independent => outputs > 0,
             Link::Mirror => outputs == 1,
             Link::AgainstRest => false,
-        } && postings.row_count() == description.rows as usize
-            && lists_follow_one_another(&stage_starts, stage_rows.len(), stage_steps.len())
+        } && lists_follow_one_another(&stage_starts, stage_rows.len(), stage_steps.len())
             && stage_votes.len() == stage_rows.len()
             && description.rows as usize <= stage_rows.len()
             && stage_rows.iter().all(|&row| row < description.rows)
