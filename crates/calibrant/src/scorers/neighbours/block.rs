@@ -13,7 +13,7 @@ const QUERY_STEPS: f32 = 32_000.0;
 /// For every row its values in the [`COMMON`] commonest ranks, as whole multiples of a step that each rank has
 /// of its own: two cache lines a row, in place of dozens of entries all over the query.
 #[derive(Debug, Clone)]
-pub struct CommonBlock {
+pub(super) struct CommonBlock {
     rows: Storage<i8>,
     /// The step of each rank.
     scales: Storage<f32>,

@@ -14,7 +14,7 @@ pub(super) const UNUSED: u32 = u32::MAX;
 ///
 /// Columns are numbered anew by falling frequency: their *rank*. The commonest have the longest lists
 /// and tell rows apart least; what a row has in them is kept a second time, as a short vector of
-/// rounded numbers ([`CommonBlock`]), from which their part of a dot product follows to within a known error.
+/// rounded numbers (`CommonBlock`), from which their part of a dot product follows to within a known error.
 #[derive(Debug, Clone)]
 pub struct NeighbourIndex {
     rank_of_column: Storage<u32>,
@@ -164,10 +164,18 @@ mod tests {
     fn ranks_follow_frequency_and_rows_have_unit_length() {
         let rows = SparseMatrix::from_rows(
             5,
-            [vec![(1, 3.0), (4, 4.0)], vec![(4, -2.0)], vec![], vec![(3, 9.0)]],
+            [
+                vec![(1, 3.0), (4, 4.0)],
+                vec![(4, -2.0)],
+                vec![],
+                vec![(3, 9.0)],
+            ],
         );
         let index = NeighbourIndex::build(&rows, &[0, 1, 2]).unwrap();
-        assert_eq!((index.row_count(), index.column_count(), index.rank_count()), (3, 5, 2));
+        assert_eq!(
+            (index.row_count(), index.column_count(), index.rank_count()),
+            (3, 5, 2)
+        );
         // Column 4 is used twice, column 1 once; column 3 only by a row that is left out.
         let ranks: Vec<_> = (0..6).map(|column| index.rank(column)).collect();
         assert_eq!(ranks, [None, Some(1), None, None, Some(0), None]);
@@ -179,6 +187,9 @@ mod tests {
     #[test]
     fn numbers_beyond_all_bounds_are_refused() {
         let rows = SparseMatrix::from_rows(1, [vec![(0, f32::INFINITY)]]);
-        assert_eq!(NeighbourIndex::build(&rows, &[0]).unwrap_err(), FitError::Overflow);
+        assert_eq!(
+            NeighbourIndex::build(&rows, &[0]).unwrap_err(),
+            FitError::Overflow
+        );
     }
 }

@@ -28,14 +28,6 @@ impl Nearest {
         self.wanted
     }
 
-    /// The similarity that a further one must reach; nothing while there is still room.
-    pub(super) fn least(&self) -> Option<f64> {
-        if self.heap.len() < self.wanted {
-            return None;
-        }
-        self.heap.first().map(|worst| worst.similarity)
-    }
-
     pub(super) fn offer(&mut self, neighbour: Neighbour) {
         let heap = &mut self.heap;
         if heap.len() < self.wanted {

@@ -71,7 +71,11 @@ impl NeighbourScorer {
         for (&member, weight) in members.iter().zip(&row_weights) {
             for &class in &labels.of_row[member as usize] {
                 // Two exclusive classes share an output, which speaks for the second.
-                let output = if mirror { class.checked_sub(1) } else { Some(class) };
+                let output = if mirror {
+                    class.checked_sub(1)
+                } else {
+                    Some(class)
+                };
                 if let Some(output) = output {
                     row_labels.push(output);
                     positives[output as usize] += weight;
@@ -112,7 +116,11 @@ impl NeighbourScorer {
                 },
                 vote: settings.vote,
                 approximate: settings.approximate,
-                link: if mirror { Link::Mirror } else { Link::Independent },
+                link: if mirror {
+                    Link::Mirror
+                } else {
+                    Link::Independent
+                },
             },
         })
     }

@@ -80,6 +80,9 @@ impl SearchRoom {
     }
 }
 
+/// What is less than this may be nothing but rounding, and makes no neighbour.
+const LEAST_SIMILARITY: f64 = 1e-6;
+
 impl NeighbourIndex {
     /// The `k` rows with the largest cosine, those above 0 alone; of equals the lower number.
     /// The answer is that of [`Self::scan`].
@@ -230,7 +233,7 @@ impl NeighbourIndex {
             similarity += f64::from(room.query[rank as usize]) * f64::from(value);
         }
         room.work.compared += 1;
-        if similarity > 0.0 {
+        if similarity > LEAST_SIMILARITY {
             room.nearest.offer(Neighbour { row, similarity });
         }
     }

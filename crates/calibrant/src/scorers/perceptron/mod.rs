@@ -1,6 +1,8 @@
 //! Perceptrons: learn from mistakes, then let every stage of the learning have its say.
 
 mod averaged;
+#[cfg(test)]
+mod tests;
 mod train;
 mod voted;
 

@@ -125,7 +125,10 @@ impl VotedScorer {
     /// The row, the step and the votes of each stage of an output.
     fn stages(&self, output: usize) -> impl DoubleEndedIterator<Item = Stage> + ExactSizeIterator {
         let range = self.stage_starts[output] as usize..self.stage_starts[output + 1] as usize;
-        let (rows, steps) = (&self.stage_rows[range.clone()], &self.stage_steps[range.clone()]);
+        let (rows, steps) = (
+            &self.stage_rows[range.clone()],
+            &self.stage_steps[range.clone()],
+        );
         let votes = &self.stage_votes[range];
         (0..rows.len()).map(move |place| Stage {
             row: rows[place] as usize,
@@ -264,16 +267,19 @@ impl VotedScorer {
         let stage_steps = reader.stored_vector::<f64>("stage_steps")?;
         let stage_votes = reader.stored_vector::<f64>("stage_votes")?;
         let outputs = stage_starts.len().checked_sub(1)?;
-        let fits = match description.link {
-            Link::Independent => outputs > 0,
-            Link::Mirror => outputs == 1,
-            Link::AgainstRest => false,
-        } && lists_follow_one_another(&stage_starts, stage_rows.len(), stage_steps.len())
-            && stage_votes.len() == stage_rows.len()
-            && description.rows as usize <= stage_rows.len()
-            && stage_rows.iter().all(|&row| row < description.rows)
-            && stage_steps.iter().all(|step| step.is_finite())
-            && stage_votes.iter().all(|votes| *votes >= 0.0 && *votes <= MOST_VOTES);
+        let fits =
+            match description.link {
+                Link::Independent => outputs > 0,
+                Link::Mirror => outputs == 1,
+                Link::AgainstRest => false,
+            } && lists_follow_one_another(&stage_starts, stage_rows.len(), stage_steps.len())
+                && stage_votes.len() == stage_rows.len()
+                && description.rows as usize <= stage_rows.len()
+                && stage_rows.iter().all(|&row| row < description.rows)
+                && stage_steps.iter().all(|step| step.is_finite())
+                && stage_votes
+                    .iter()
+                    .all(|votes| *votes >= 0.0 && *votes <= MOST_VOTES);
         fits.then_some(Self {
             postings,
             stage_starts,
