@@ -10,7 +10,7 @@ use calibrant::pipeline::{
     CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ModelFileError, ScoreCalibrator,
     TrainingSummary,
 };
-use calibrant::scorers::{Link, SavedScorer, StumpScorer};
+use calibrant::scorers::{Link, SavedScorer, ScorerDescription, StumpScorer};
 
 use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
@@ -24,6 +24,7 @@ struct InspectReport<'a> {
     format_version: u32,
     file_bytes: u64,
     settings: &'a FitSettings,
+    scorer: ScorerDescription,
     fields: &'a Fields,
     summary: &'a TrainingSummary,
     calibrators: &'a [SavedCalibrator],
@@ -49,6 +50,7 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
             format_version: FORMAT_VERSION,
             file_bytes,
             settings: model.settings(),
+            scorer: model.scorer().description(),
             fields: model.fields(),
             summary: model.summary(),
             calibrators: model.calibrators(),
@@ -78,6 +80,9 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     add("classifier", serde_json::to_string(&settings.classifier)?);
     if let SavedScorer::OutputCodes(coded) = model.scorer() {
         add("code", describe_code(coded.decoder().code(), &model));
+    }
+    if let SavedScorer::Neighbours(scorer) = model.scorer() {
+        add("neighbours that vote", scorer.k().to_string());
     }
     add("analyzer", serde_json::to_string(&settings.analyzer)?);
     add(

@@ -6,8 +6,8 @@ use calibrant::Task;
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
 use calibrant::pipeline::{ClassWeights, Classifier, ThresholdCosts};
 use calibrant::scorers::{
-    AdaBoost, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Nearness,
-    Rocchio, Smoothing,
+    AdaBoost, Approximate, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind,
+    NearestNeighbours, Nearness, NeighbourCount, Perceptron, Rocchio, Smoothing, Vote,
 };
 use calibrant::solvers::{HingeLoss, SolverLimits};
 use clap::{Args, ValueEnum};
@@ -53,6 +53,26 @@ pub(crate) struct LearningArguments {
     /// AdaBoost: what a stump says
     #[arg(long, value_enum, default_value_t = BoostingName::Real)]
     pub(crate) boosting: BoostingName,
+    /// Nearest neighbours: how many vote; auto chooses by log loss among the training documents
+    #[arg(long, value_name = "N|auto", value_parser = neighbour_count, default_value = "auto")]
+    pub(crate) neighbours: NeighbourCount,
+    /// Nearest neighbours: what a vote counts
+    #[arg(long, value_enum, default_value_t = VoteName::Similarity)]
+    pub(crate) vote: VoteName,
+    /// Nearest neighbours: search only a part of the index, which may miss some of them
+    #[arg(long)]
+    pub(crate) approximate: bool,
+    /// Perceptron: how often every document is visited
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "N",
+        default_value_t = Perceptron::default().epochs
+    )]
+    pub(crate) epochs: usize,
+    /// Perceptron: all stages of the learning vote, in place of their average
+    #[arg(long)]
+    pub(crate) voted: bool,
     /// `balanced`, or CLASS=WEIGHT,… for the positives of those classes
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) class_weight: Option<String>,
@@ -110,6 +130,11 @@ pub(crate) enum ClassifierName {
     /// AdaBoost over decision stumps
     #[value(name = "adaboost")]
     AdaBoost,
+    /// Nearest neighbours among the training documents, which vote
+    #[value(alias = "nearest-neighbours")]
+    Knn,
+    /// Averaged (or voted) perceptron
+    Perceptron,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -118,6 +143,22 @@ pub(crate) enum BoostingName {
     Real,
     /// Yes or no, with one weight
     Discrete,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum VoteName {
+    /// All votes count alike
+    Majority,
+    /// A vote counts as much as the neighbour is like the document
+    Similarity,
+}
+
+fn neighbour_count(text: &str) -> Result<NeighbourCount, String> {
+    match text.parse() {
+        Ok(count) if count > 0 => Ok(NeighbourCount::Fixed(count)),
+        _ if text == "auto" => Ok(NeighbourCount::Chosen),
+        _ => Err("it must be a whole number from 1 on, or auto".to_owned()),
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -228,6 +269,20 @@ impl LearningArguments {
                     BoostingName::Discrete => BoostingKind::Discrete,
                 },
                 rounds: self.rounds,
+            }),
+            ClassifierName::Knn => Classifier::NearestNeighbours(NearestNeighbours {
+                k: self.neighbours,
+                vote: match self.vote {
+                    VoteName::Majority => Vote::Majority,
+                    VoteName::Similarity => Vote::Similarity,
+                },
+                approximate: self.approximate.then(Approximate::default),
+                ..NearestNeighbours::default()
+            }),
+            ClassifierName::Perceptron => Classifier::Perceptron(Perceptron {
+                epochs: self.epochs,
+                voted: self.voted,
+                ..Perceptron::default()
             }),
         }
     }

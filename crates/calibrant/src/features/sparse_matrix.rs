@@ -153,6 +153,11 @@ impl SparseMatrix {
         &self.values
     }
 
+    /// Where each row begins (and the last ends), the columns and the values.
+    pub(crate) fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<f32>) {
+        (self.row_starts, self.columns, self.values)
+    }
+
     /// The same entries with every row's values rewritten by `change(columns, values)`, in parallel.
     pub fn map_rows(mut self, change: impl Fn(&[u32], &mut [f32]) + Sync) -> Self {
         let mut rows = Vec::with_capacity(self.row_count());

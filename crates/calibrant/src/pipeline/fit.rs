@@ -274,11 +274,16 @@ fn with_usual_weighting(settings: &FitSettings, corpus: &TrainingCorpus) -> FitS
         });
     }
     settings.weighting = Some(settings.effective_weighting());
-    if let Classifier::LinearSvm(learner) = &mut settings.classifier {
-        learner.seed = settings.seed;
-    }
-    if let Classifier::LogisticRegression(learner) = &mut settings.classifier {
-        learner.seed = settings.seed;
+    let seed = settings.seed;
+    match &mut settings.classifier {
+        Classifier::LinearSvm(learner) => learner.seed = seed,
+        Classifier::LogisticRegression(learner) => learner.seed = seed,
+        Classifier::NearestNeighbours(learner) => learner.seed = seed,
+        Classifier::Perceptron(learner) => learner.seed = seed,
+        Classifier::NaiveBayes(_)
+        | Classifier::Rocchio(_)
+        | Classifier::Rules
+        | Classifier::AdaBoost(_) => {}
     }
     settings
 }

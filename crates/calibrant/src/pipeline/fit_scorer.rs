@@ -228,6 +228,14 @@ impl Training<'_> {
                 let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
                 (SavedScorer::Stumps(scorer), Vec::new())
             }
+            Classifier::NearestNeighbours(learner) => {
+                let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
+                (SavedScorer::Neighbours(Box::new(scorer)), Vec::new())
+            }
+            Classifier::Perceptron(learner) => {
+                let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
+                (scorer, Vec::new())
+            }
         })
     }
 

@@ -11,7 +11,10 @@ use crate::features::{
 };
 use crate::multiclass::CodeSettings;
 use crate::rules::{RuleMatcher, RuleSet};
-use crate::scorers::{AdaBoost, LinearSvm, LogisticRegression, NaiveBayes, Rocchio, Smoothing};
+use crate::scorers::{
+    AdaBoost, LinearSvm, LogisticRegression, NaiveBayes, NearestNeighbours, Perceptron, Rocchio,
+    Smoothing,
+};
 use crate::text::Analyzer;
 use crate::{FitError, Task};
 
@@ -33,6 +36,10 @@ pub enum Classifier {
     /// A committee of decision stumps.
     #[serde(rename = "adaboost")]
     AdaBoost(AdaBoost),
+    /// Training documents that vote.
+    NearestNeighbours(NearestNeighbours),
+    /// Averaged or voted perceptrons.
+    Perceptron(Perceptron),
 }
 
 impl Default for Classifier {
@@ -80,6 +87,8 @@ impl Classifier {
             }
             Self::Rules | Self::Rocchio(_) => return Ok(()),
             Self::AdaBoost(learner) => return learner.check(),
+            Self::NearestNeighbours(learner) => return learner.check(),
+            Self::Perceptron(learner) => return learner.check(),
             Self::LinearSvm(learner) => (learner.c, learner.limits),
             Self::LogisticRegression(learner) => (learner.c, learner.limits),
         };
@@ -100,6 +109,9 @@ impl Classifier {
             Self::Rules => "rules",
             Self::Rocchio(_) => "Rocchio",
             Self::AdaBoost(_) => "AdaBoost",
+            Self::NearestNeighbours(_) => "nearest neighbours",
+            Self::Perceptron(learner) if learner.voted => "voted perceptron",
+            Self::Perceptron(_) => "averaged perceptron",
         }
     }
 
@@ -110,7 +122,8 @@ impl Classifier {
             | Self::LinearSvm(_)
             | Self::LogisticRegression(_)
             | Self::Rules => true,
-            Self::Rocchio(_) | Self::AdaBoost(_) => false,
+            Self::Perceptron(learner) => !learner.voted,
+            Self::Rocchio(_) | Self::AdaBoost(_) | Self::NearestNeighbours(_) => false,
         }
     }
 }

@@ -7,6 +7,9 @@ mod boosting;
 mod class_scorer;
 mod linear;
 mod naive_bayes;
+mod neighbours;
+mod perceptron;
+mod postings;
 mod rocchio;
 mod saved;
 mod tensors;
@@ -16,6 +19,12 @@ pub use class_scorer::{LinearClassScorer, Link, Storage, WeightMatrix};
 pub(crate) use linear::{DualFit, DualLearner, LaneData, PreparedRows};
 pub use linear::{LinearModel, LinearSvm, LogisticRegression};
 pub use naive_bayes::{ClassCounts, NaiveBayes, NaiveBayesKind, NaiveBayesModel, Smoothing};
+pub use neighbours::{
+    Approximate, NearestNeighbours, Neighbour, NeighbourCount, NeighbourDescription,
+    NeighbourIndex, NeighbourScorer, SearchRoom, SearchWork, Vote, recall_at_k,
+};
+pub use perceptron::{Perceptron, VotedDescription, VotedScorer};
+pub use postings::Postings;
 pub use rocchio::{CentroidDescription, CentroidScorer, Nearness, Rocchio};
 pub use saved::{SavedScorer, ScorerDescription, ScorerRoom};
 pub use tensors::{NamedTensor, Stored, TensorReader};

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::boosting::{StumpDescription, StumpScorer};
 use super::class_scorer::{LinearClassScorer, Link};
+use super::neighbours::{NeighbourDescription, NeighbourScorer, SearchRoom};
+use super::perceptron::{VotedDescription, VotedScorer};
 use super::rocchio::{CentroidDescription, CentroidScorer};
 use super::tensors::{NamedTensor, TensorReader};
 use crate::features::RowView;
@@ -24,6 +26,10 @@ pub enum SavedScorer {
     Stumps(StumpScorer),
     /// Binary scorers under an output code.
     OutputCodes(Box<OutputCodeScorer>),
+    /// Training rows that vote.
+    Neighbours(Box<NeighbourScorer>),
+    /// Stages of perceptrons that vote.
+    Voted(VotedScorer),
 }
 
 /// Room for scoring, reused from one row to the next.
@@ -33,6 +39,8 @@ pub struct ScorerRoom {
     pub(crate) numbers: Vec<f64>,
     /// The answers to a code's binary problems.
     pub(crate) code: CodeRoom,
+    /// For searches among training rows.
+    pub(crate) search: SearchRoom,
 }
 
 /// What a scorer keeps beside its tensors.
@@ -50,6 +58,10 @@ pub enum ScorerDescription {
     Stumps(StumpDescription),
     /// Binary scorers under an output code.
     OutputCodes(OutputCodeDescription),
+    /// Training rows.
+    Neighbours(NeighbourDescription),
+    /// Stages of perceptrons.
+    Voted(VotedDescription),
 }
 
 impl From<LinearClassScorer> for SavedScorer {
@@ -66,6 +78,8 @@ impl SavedScorer {
             Self::Centroids(scorer) => scorer.output_count(),
             Self::Stumps(scorer) => scorer.output_count(),
             Self::OutputCodes(scorer) => scorer.output_count(),
+            Self::Neighbours(scorer) => scorer.output_count(),
+            Self::Voted(scorer) => scorer.output_count(),
         }
     }
 
@@ -76,6 +90,8 @@ impl SavedScorer {
             Self::Centroids(scorer) => scorer.link(),
             Self::Stumps(scorer) => scorer.link(),
             Self::OutputCodes(scorer) => scorer.link(),
+            Self::Neighbours(scorer) => scorer.link(),
+            Self::Voted(scorer) => scorer.link(),
         }
     }
 
@@ -94,6 +110,8 @@ impl SavedScorer {
             Self::Centroids(scorer) => scorer.feature_count(),
             Self::Stumps(scorer) => scorer.feature_count(),
             Self::OutputCodes(scorer) => scorer.feature_count(),
+            Self::Neighbours(scorer) => scorer.feature_count(),
+            Self::Voted(scorer) => scorer.feature_count(),
         }
     }
 
@@ -113,6 +131,8 @@ impl SavedScorer {
             Self::Centroids(scorer) => scorer.outputs_into(row, room, outputs),
             Self::Stumps(scorer) => scorer.outputs_into(row, outputs),
             Self::OutputCodes(scorer) => scorer.outputs_into(row, room, outputs),
+            Self::Neighbours(scorer) => scorer.outputs_into(row, room, outputs),
+            Self::Voted(scorer) => scorer.outputs_into(row, room, outputs),
         }
     }
 
@@ -157,6 +177,8 @@ impl SavedScorer {
             Self::Centroids(scorer) => scorer.parts_into(row, output, room, parts),
             Self::Stumps(scorer) => scorer.parts_into(row, output, parts),
             Self::OutputCodes(scorer) => scorer.parts_into(row, output, room, parts),
+            Self::Neighbours(scorer) => scorer.parts_into(row, output, room, parts),
+            Self::Voted(scorer) => scorer.parts_into(row, output, room, parts),
         }
     }
 
@@ -169,6 +191,8 @@ impl SavedScorer {
             Self::Centroids(scorer) => ScorerDescription::Centroids(scorer.description()),
             Self::Stumps(scorer) => ScorerDescription::Stumps(scorer.description()),
             Self::OutputCodes(scorer) => ScorerDescription::OutputCodes(scorer.description()),
+            Self::Neighbours(scorer) => ScorerDescription::Neighbours(scorer.description()),
+            Self::Voted(scorer) => ScorerDescription::Voted(scorer.description()),
         }
     }
 
@@ -179,6 +203,8 @@ impl SavedScorer {
             Self::Centroids(scorer) => scorer.tensors(),
             Self::Stumps(scorer) => scorer.tensors(),
             Self::OutputCodes(scorer) => scorer.tensors(),
+            Self::Neighbours(scorer) => scorer.tensors(),
+            Self::Voted(scorer) => scorer.tensors(),
         }
     }
 
@@ -197,6 +223,12 @@ impl SavedScorer {
             ScorerDescription::OutputCodes(description) => {
                 let scorer = OutputCodeScorer::from_tensors(description, reader)?;
                 Self::OutputCodes(Box::new(scorer))
+            }
+            ScorerDescription::Neighbours(description) => Self::Neighbours(Box::new(
+                NeighbourScorer::from_tensors(description, reader)?,
+            )),
+            ScorerDescription::Voted(description) => {
+                Self::Voted(VotedScorer::from_tensors(description, reader)?)
             }
         })
     }

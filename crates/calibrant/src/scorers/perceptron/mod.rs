@@ -1,0 +1,115 @@
+//! Perceptrons: learn from mistakes, then let every stage of the learning have its say.
+
+mod averaged;
+#[cfg(test)]
+mod tests;
+mod train;
+mod voted;
+
+pub use voted::{VotedDescription, VotedScorer};
+
+use serde::{Deserialize, Serialize};
+
+use crate::FitError;
+use crate::features::SparseMatrix;
+use crate::multiclass::{ClassFactors, ClassLabels};
+use crate::scorers::{LinearClassScorer, SavedScorer};
+use train::Examples;
+
+/// A perceptron for each class against the rest.
+///
+/// # Method
+/// Rows are visited one after the other, in a new order each epoch. Where the weights put a row on the
+/// wrong side, `y (w·x + b) <= 0`, it is added to them: `w += η y x`, `b += η y`, where `η` is the
+/// row's weight (over the mean weight) times what its side counts in training. The last weights depend much on the last
+/// mistakes; two ways use all that there have been:
+///
+/// - *averaged*: the mean of the weights over all visits, a linear scorer;
+/// - *voted*: every stage of the weights votes with as many votes as visits it stood, and the score is
+///   `ln (votes for + ½) / (votes against + ½)`.
+///
+/// # When it misleads
+/// Nothing in training makes the score a probability. The average never stops moving where no plane
+/// separates the classes; a few epochs are enough.
+///
+/// # Reference
+/// Freund and Schapire, *Large Margin Classification Using the Perceptron Algorithm*, Machine Learning 37
+/// (1999). The log-ratio of votes as a score is proposed by Bennett (SIGIR 2003) as future work.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Perceptron {
+    /// How often every row is visited.
+    pub epochs: usize,
+    /// Whether the stages vote; their average decides otherwise.
+    pub voted: bool,
+    /// For the order in which rows are visited.
+    pub seed: u64,
+}
+
+impl Default for Perceptron {
+    fn default() -> Self {
+        Self {
+            epochs: 10,
+            voted: false,
+            seed: 0,
+        }
+    }
+}
+
+impl Perceptron {
+    /// Finds settings that make no sense.
+    pub fn check(&self) -> Result<(), FitError> {
+        if (1..=10_000).contains(&self.epochs) {
+            return Ok(());
+        }
+        Err(FitError::BadSetting {
+            setting: "the number of epochs",
+            requirement: "1 to 10000",
+            value: self.epochs.to_string(),
+        })
+    }
+
+    /// Learns all classes from the rows numbered in `members`, in the way that is set.
+    pub fn fit_classes(
+        &self,
+        rows: &SparseMatrix,
+        labels: &ClassLabels,
+        weights: &[f64],
+        factors: &ClassFactors,
+        members: &[u32],
+    ) -> Result<SavedScorer, FitError> {
+        Ok(if self.voted {
+            SavedScorer::Voted(self.fit_voted(rows, labels, weights, factors, members)?)
+        } else {
+            SavedScorer::Linear(self.fit_averaged(rows, labels, weights, factors, members)?)
+        })
+    }
+
+    /// Learns all classes from the rows numbered in `members`; the average decides.
+    pub fn fit_averaged(
+        &self,
+        rows: &SparseMatrix,
+        labels: &ClassLabels,
+        weights: &[f64],
+        factors: &ClassFactors,
+        members: &[u32],
+    ) -> Result<LinearClassScorer, FitError> {
+        self.check()?;
+        let examples = Examples::new(rows, labels, weights, factors, members)?;
+        averaged::average(&examples, &examples.mistakes(self.epochs, self.seed))
+    }
+
+    /// Learns all classes from the rows numbered in `members`; the stages vote.
+    pub fn fit_voted(
+        &self,
+        rows: &SparseMatrix,
+        labels: &ClassLabels,
+        weights: &[f64],
+        factors: &ClassFactors,
+        members: &[u32],
+    ) -> Result<VotedScorer, FitError> {
+        self.check()?;
+        let examples = Examples::new(rows, labels, weights, factors, members)?;
+        VotedScorer::new(&examples, &examples.mistakes(self.epochs, self.seed))
+    }
+}
