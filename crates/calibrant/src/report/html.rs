@@ -1,5 +1,6 @@
 //! The report as a page for a browser.
 
+use super::calibration_table::calibration;
 use super::{Report, ScoreFit};
 use crate::Task;
 use crate::evaluation::{ClassEvaluation, LossUnit};
@@ -15,6 +16,7 @@ const MOST_ROWS: usize = 300;
 
 pub(super) fn render(report: &Report) -> String {
     let mut sections = vec![in_short(report), reliability(report)];
+    sections.extend(calibration(report));
     if report.class_reliability.len() > 1 {
         sections.push(classes_in_small(report));
     }
@@ -28,14 +30,14 @@ pub(super) fn render(report: &Report) -> String {
     page(&report.title, &sections)
 }
 
-fn section(heading: &str, blocks: Vec<Block>) -> Section {
+pub(super) fn section(heading: &str, blocks: Vec<Block>) -> Section {
     Section {
         heading: heading.to_owned(),
         blocks,
     }
 }
 
-fn paragraph(text: impl Into<String>) -> Block {
+pub(super) fn paragraph(text: impl Into<String>) -> Block {
     Block::Paragraph(text.into())
 }
 
@@ -44,7 +46,7 @@ fn number(name: &str, value: impl Into<String>) -> (String, String) {
 }
 
 /// Four digits that say something.
-fn measure(value: f64) -> String {
+pub(super) fn measure(value: f64) -> String {
     if !value.is_finite() {
         "–".to_owned()
     } else if value != 0.0 && value.abs() < 0.000_1 {
@@ -478,7 +480,10 @@ fn class_table(report: &Report) -> Section {
         "F1",
         "log loss",
         "Brier",
+        "AUC",
+        "ECE",
     ];
+    let or_dash = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), measure);
     let rows = classes.into_iter().map(|class| {
         vec![
             class.label.clone(),
@@ -489,6 +494,8 @@ fn class_table(report: &Report) -> Section {
             measure(class.f1),
             measure(class.log_loss),
             measure(class.brier),
+            or_dash(class.auc),
+            or_dash(class.ece),
         ]
     });
     let table = Table {

@@ -4,6 +4,7 @@
 //! needs nothing but itself. Figures hold a bounded number of elements however many documents
 //! there are.
 
+mod calibration_table;
 mod html;
 mod points;
 mod score_fit;

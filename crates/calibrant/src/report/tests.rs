@@ -89,6 +89,15 @@ fn reports_of_both_tasks_are_whole_pages() {
         // Reliability twice, panels, densities, log-odds, precision, costs, confusion.
         assert_eq!(html.matches("<svg ").count(), 8);
         assert!(html.contains("class &lt;1&gt;: log-odds by score"));
+        for measure in [
+            "smooth ECE",
+            "slope",
+            "miscalibration",
+            "Spiegelhalter",
+            "Kuiper",
+        ] {
+            assert!(html.contains(measure), "{measure}");
+        }
         assert_eq!(html, report.to_html());
     }
 }
