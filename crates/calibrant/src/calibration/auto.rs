@@ -282,7 +282,7 @@ mod tests {
     fn bent_log_odds_choose_the_densities() {
         let mut random = Random::from_seed(3);
         let (mut scores, mut labels) = (Vec::new(), Vec::new());
-        for i in 0..4000 {
+        for i in 0..20_000 {
             let positive = i % 10 == 0;
             let (mode, left, right) = if positive {
                 (0.5, 1.5, 1.0)

@@ -59,8 +59,12 @@ fn least(
             false_negatives: 0.0,
         };
     };
-    let spread = (scores[last] - scores[first]).max(f64::MIN_POSITIVE);
-    let outside = if spread.is_finite() { spread } else { 0.0 };
+    let spread = scores[last] - scores[first];
+    let outside = if spread > 0.0 && spread.is_finite() {
+        spread
+    } else {
+        1.0
+    };
     let all_wrong: f64 = order
         .iter()
         .filter(|&&place| !labels[place])
@@ -89,7 +93,7 @@ fn least(
         end = end.max(begin + 1);
         let value = match order.get(end) {
             Some(&next) => 0.5 * score + 0.5 * scores[next],
-            None => score + outside,
+            None => (score + outside).max(score.next_up()),
         };
         let here = Threshold {
             value,

@@ -75,7 +75,9 @@ impl SimplexLeastSquares {
             }
         }
         let trace: f64 = (0..width).map(|i| gram[i * width + i]).sum();
-        let ridge = 1e-7 * (trace / width as f64).max(f64::MIN_POSITIVE);
+        // Equations that say nothing leave the even answer.
+        let mean = trace / width as f64;
+        let ridge = 1e-7 * if mean > 0.0 { mean } else { 1.0 };
         for i in 0..width {
             gram[i * width + i] += ridge;
         }
