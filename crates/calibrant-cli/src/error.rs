@@ -55,9 +55,9 @@ impl From<ReadError> for CliError {
     fn from(error: ReadError) -> Self {
         let hint = match &error {
             ReadError::NotFound { .. } => Some("check the path; `-` reads from standard input"),
-            ReadError::UnknownField { .. } => {
-                Some("name fields with --text, --label, --id, --weight and --where")
-            }
+            ReadError::UnknownField { .. } => Some(
+                "name fields with --text, --label, --id, --weight, --numeric, --categorical and --where",
+            ),
             ReadError::BadRow(_) | ReadError::InvalidUtf8 { .. } => {
                 Some("--skip-bad-rows goes on without such rows and counts them")
             }
@@ -82,6 +82,15 @@ impl From<FitError> for CliError {
             FitError::SeveralLabels { .. } => Some("--labels several learns each label on its own"),
             FitError::NegativeFeature { .. } => {
                 Some("use --classifier svm or logistic for such features")
+            }
+            FitError::NumbersForCounts { .. } => Some(
+                "use --classifier svm or logistic, or read the field with --categorical instead",
+            ),
+            FitError::NoRule { .. } => Some(
+                "write a rule for it, learn only classes that have one with --classes, or let another --classifier use the rules as features",
+            ),
+            FitError::RulesAlone { .. } => {
+                Some("leave the field out, or use --classifier svm or logistic with --rules")
             }
             FitError::Folds(_) => Some("use fewer --folds, or more documents"),
             _ => None,

@@ -2,45 +2,69 @@
 
 use std::io::Write;
 
-use calibrant::corpus::{Fields, LabelNeed, ReadSummary, Source, read_batches};
+use calibrant::FitError;
+use calibrant::corpus::{LabelNeed, ReadSummary, Source, read_batches};
+use calibrant::multiclass::CodeMatrix;
 use calibrant::pipeline::{
-    CalibrationNote, CountedBatch, FitSettings, Model, TrainingCorpus, TrainingSummary, fit,
+    CalibrationNote, DocumentCounter, FitSettings, Model, TrainingCorpus, TrainingSummary, fit,
 };
+use calibrant::rules::RuleSet;
+use calibrant::scorers::SavedScorer;
 
 use crate::arguments::FitArguments;
 use crate::error::CliError;
 use crate::output::{check_target, stdout, warn};
 use crate::progress::TerminalProgress;
+use crate::rules::{self, RulesFile};
+use crate::side_columns;
 use crate::table::{decimal, table};
 
 pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
-    let settings = settings(arguments)?;
-    settings.check()?;
+    let rules = arguments.features.rules.as_deref();
+    let rules = rules.map(rules::read).transpose()?;
+    let settings = settings(arguments, rules.as_ref())?;
+    settings.check().map_err(|error| match error {
+        FitError::Rules(error) => rules::mistake(arguments.features.rules.as_deref(), &error),
+        error => error.into(),
+    })?;
     check_target(&arguments.output, &arguments.file)?;
-    let fields = arguments.reading.fields(&Fields::default());
+    let fields = side_columns::fields(arguments, rules.as_ref().map(|rules| &rules.set))?;
     let options = arguments
         .reading
         .options(fields.clone(), LabelNeed::Required);
     let progress = TerminalProgress::default();
-    let analyzer = settings
-        .analyzer
-        .compile()
-        .map_err(|error| CliError::new(error.to_string()))?;
-    let space = settings.column_space();
-    let mut corpus = TrainingCorpus::new(space);
+    let counter = DocumentCounter::new(&settings)?;
+    let mut corpus = TrainingCorpus::new(settings.column_space());
     let read = read_batches(
         &Source::from(arguments.file.as_str()),
         &options,
         &progress,
-        |documents| CountedBatch::count(&analyzer, space, documents),
+        |documents| counter.count(documents),
         |batch| corpus.add(batch),
     )?;
     let model = fit(corpus, fields, &settings, &progress)?;
+    if let Some(rules) = &rules {
+        warn_idle_rules(&rules.set, &model);
+    }
     model.save(&arguments.output)?;
     report(arguments, &model, &read)
 }
 
-fn settings(arguments: &FitArguments) -> Result<FitSettings, CliError> {
+/// A rule for what is no class can help other classes, but is more often a misspelling.
+fn warn_idle_rules(rules: &RuleSet, model: &Model) {
+    let idle: Vec<&str> = rules
+        .categories()
+        .filter(|category| model.class_names().all(|class| class != *category))
+        .collect();
+    if !idle.is_empty() {
+        warn(&format!(
+            "rules for categories that are no class: {}",
+            idle.join(", ")
+        ));
+    }
+}
+
+fn settings(arguments: &FitArguments, rules: Option<&RulesFile>) -> Result<FitSettings, CliError> {
     let learning = &arguments.learning;
     let classifier = learning.classifier();
     Ok(FitSettings {
@@ -49,11 +73,14 @@ fn settings(arguments: &FitArguments) -> Result<FitSettings, CliError> {
         hash_bits: arguments.features.hash_bits,
         weighting: arguments.features.weighting(classifier.usual_weighting()),
         selection: arguments.features.selection()?,
+        rules: rules.map(|rules| rules.text.clone()),
         classifier,
+        code: arguments.code.settings(),
         class_weights: learning.class_weights()?,
         calibrator: learning.calibrator,
         monotone: learning.monotone,
         multiclass: learning.multiclass(),
+        other_cost: learning.other_cost,
         folds: learning.folds,
         classes: (!learning.classes.is_empty()).then(|| learning.classes.clone()),
         task: learning.task(),
@@ -109,6 +136,9 @@ fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result
         summary.features,
         summary.folds,
     )?;
+    if let SavedScorer::OutputCodes(coded) = model.scorer() {
+        writeln!(out, "{}", describe_code(coded.decoder().code(), model))?;
+    }
     if summary.documents_left_out > 0 {
         writeln!(
             out,
@@ -151,6 +181,20 @@ fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result
         model_bytes as f64 / 1e6
     )?;
     Ok(out.flush()?)
+}
+
+/// The code in a line.
+pub(crate) fn describe_code(code: &CodeMatrix, model: &Model) -> String {
+    let separation = code.separation();
+    let settings = model.settings().code.unwrap_or_default();
+    format!(
+        "output code {}: {} columns, rows {} and columns {} places apart at least; decoded by {}",
+        settings.design.name(),
+        code.length(),
+        separation.rows,
+        separation.columns,
+        settings.decode.name(),
+    )
 }
 
 /// Which way for all classes was taken, and how the others did.

@@ -10,12 +10,12 @@ use calibrant::pipeline::{
     CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ModelFileError, ScoreCalibrator,
     TrainingSummary,
 };
-use calibrant::scorers::{Link, SavedScorer, ScorerDescription};
+use calibrant::scorers::{Link, SavedScorer, ScorerDescription, StumpScorer};
 
 use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
 use crate::error::CliError;
-use crate::fit::write_classes;
+use crate::fit::{describe_code, write_classes};
 use crate::output::stdout;
 use crate::table::{decimal, table};
 
@@ -78,6 +78,9 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
         format!("calibrant {}", summary.calibrant_version),
     );
     add("classifier", serde_json::to_string(&settings.classifier)?);
+    if let SavedScorer::OutputCodes(coded) = model.scorer() {
+        add("code", describe_code(coded.decoder().code(), &model));
+    }
     if let SavedScorer::Neighbours(scorer) = model.scorer() {
         add("neighbours that vote", scorer.k().to_string());
     }
@@ -187,18 +190,24 @@ fn strongest_terms(
     model: &Model,
     count: usize,
 ) -> Result<BTreeMap<String, Vec<(String, f64)>>, CliError> {
-    let Some(vocabulary) = model.extractor().vocabulary() else {
+    let extractor = model.extractor();
+    if extractor.vocabulary().is_none() {
         return Err(
             CliError::new("a model with hashed features does not know its terms")
                 .hint("leave out --terms"),
         );
-    };
+    }
+    let features = extractor.feature_names();
+    if let SavedScorer::Stumps(scorer) = model.scorer() {
+        return Ok(strongest_steps(model, scorer, &features, count));
+    }
     let Some(scorer) = model.scorer().as_linear() else {
-        return Err(CliError::new(format!(
-            "{} has no weights to show",
-            model.settings().classifier.name()
-        ))
-        .hint("leave out --terms, or see one document with `calibrant explain`"));
+        let what = match model.settings().code {
+            Some(_) => "an output code",
+            None => model.settings().classifier.name(),
+        };
+        return Err(CliError::new(format!("{what} has no weights to show"))
+            .hint("leave out --terms, or see one document with `calibrant explain`"));
     };
     let outputs = scorer.output_count();
     let names: Vec<&str> = model.class_names().collect();
@@ -219,13 +228,13 @@ fn strongest_terms(
             };
             sign * (scorer.weight(feature, output) - mean)
         };
-        let mut all: Vec<(u32, f64)> = (0..vocabulary.len())
-            .map(|feature| (feature as u32, weight(feature)))
+        let mut all: Vec<(usize, f64)> = (0..features.len())
+            .map(|feature| (feature, weight(feature)))
             .collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
         all.into_iter()
             .take(count)
-            .map(|(feature, weight)| (vocabulary.term(feature).to_owned(), weight))
+            .map(|(feature, weight)| (features[feature].clone().unwrap_or_default(), weight))
             .collect()
     };
     Ok(names
@@ -233,4 +242,31 @@ fn strongest_terms(
         .enumerate()
         .map(|(class, name)| ((*name).to_owned(), strongest(class)))
         .collect())
+}
+
+/// For each class the terms whose stumps can add most to its score.
+fn strongest_steps(
+    model: &Model,
+    scorer: &StumpScorer,
+    features: &[Option<String>],
+    count: usize,
+) -> BTreeMap<String, Vec<(String, f64)>> {
+    let strongest = |class: usize| {
+        let (output, sign) = match scorer.link() {
+            Link::Mirror => (0, if class == 0 { -1.0 } else { 1.0 }),
+            _ => (class, 1.0),
+        };
+        let mut all = scorer.farthest_steps(output);
+        all.sort_by(|a, b| (sign * b.1).total_cmp(&(sign * a.1)));
+        all.into_iter()
+            .take(count)
+            .map(|(feature, step)| {
+                let name = features.get(feature as usize).cloned().flatten();
+                (name.unwrap_or_default(), sign * step)
+            })
+            .collect()
+    };
+    (model.class_names().enumerate())
+        .map(|(class, name)| (name.to_owned(), strongest(class)))
+        .collect()
 }

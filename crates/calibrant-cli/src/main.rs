@@ -15,6 +15,8 @@ mod output;
 mod predict;
 mod prior;
 mod progress;
+mod rules;
+mod side_columns;
 mod table;
 
 use std::io::Write;
@@ -54,6 +56,7 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Rules(arguments) => rules::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions { shell } => {

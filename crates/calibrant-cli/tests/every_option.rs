@@ -5,7 +5,7 @@ mod common;
 use common::{Sandbox, csv, json_lines, messages, multi_label_messages};
 use serde_json::Value;
 
-const CLASSIFIERS: [&[&str]; 6] = [
+const CLASSIFIERS: [&[&str]; 8] = [
     &["--classifier", "svm"],
     &[
         "--classifier",
@@ -19,6 +19,21 @@ const CLASSIFIERS: [&[&str]; 6] = [
     &["--classifier", "naive-bayes", "--word-prior", "3"],
     &["--classifier", "bernoulli-naive-bayes", "--alpha", "0.5"],
     &["--classifier", "complement-naive-bayes"],
+    &["--classifier", "adaboost", "--rounds", "20"],
+    &[
+        "--classifier",
+        "adaboost",
+        "--boosting",
+        "discrete",
+        "--rounds",
+        "7",
+        "--class-weight",
+        "balanced",
+        "--weighting",
+        "binary",
+        "--multiclass",
+        "auto",
+    ],
 ];
 
 /// Corpora of two and of five classes, and one of several labels.
@@ -74,7 +89,7 @@ fn check(sandbox: &Sandbox, file: &str, class_count: usize, options: &[&str]) {
     sandbox.succeed(&["explain", "model", "corn", "bank", "corn"]);
     sandbox.succeed(&["inspect", "model"]);
     let inspected = sandbox.json(&["inspect", "model", "--json"]);
-    assert_eq!(inspected["format_version"], 1);
+    assert_eq!(inspected["format_version"], 2);
     if !options.contains(&"--hash-bits") {
         sandbox.succeed(&["inspect", "model", "--terms", "3"]);
         let inspected = sandbox.json(&["inspect", "model", "--terms", "3", "--json"]);

@@ -139,23 +139,40 @@ pub(crate) const ALL_CORPORA: &[&str] = &[
     "human-ratings",
 ];
 
-/// A corpus by name; nothing, and a loud line, where its file is missing.
-pub(crate) fn load(name: &str, data: &Path) -> Result<Option<LoadedCorpus>, Box<dyn Error>> {
+/// A corpus by name, once for each of its divisions: two small ones come without training and test
+/// documents and are tested on fold after fold. Nothing, and a loud line, where its file is missing.
+pub(crate) fn load(name: &str, data: &Path) -> Result<Vec<LoadedCorpus>, Box<dyn Error>> {
     let loaded = |parts: (Vec<Document>, Vec<Document>), classes: &[&str]| LoadedCorpus {
         training: parts.0,
         test: parts.1,
         fields: Fields::default(),
         classes: Some(classes.iter().map(|&class| class.to_owned()).collect()),
     };
+    let in_folds = |documents: Vec<(Document, usize)>, class: &str| {
+        let folds = documents
+            .iter()
+            .map(|(_, fold)| fold + 1)
+            .max()
+            .unwrap_or(0);
+        let without = |fold: usize| {
+            let (test, training): (Vec<_>, Vec<_>) =
+                documents.iter().cloned().partition(|(_, own)| *own == fold);
+            let bare = |part: Vec<(Document, usize)>| part.into_iter().map(|(d, _)| d).collect();
+            loaded((bare(training), bare(test)), &[class])
+        };
+        (0..folds).map(without).collect()
+    };
     Ok(match name {
-        "polarity" => polarity(data)?.map(|parts| loaded(parts, &["pos"])),
-        "sms-spam" => sms_spam(data)?.map(|parts| loaded(parts, &["spam"])),
-        "human-ratings" => {
-            human_ratings::read(data)?.map(|rated| loaded(rated.one_rater_a_text(), &["positive"]))
-        }
+        "polarity" => in_folds(polarity(data)?, "pos"),
+        "sms-spam" => in_folds(sms_spam(data)?, "spam"),
+        "human-ratings" => human_ratings::read(data)?
+            .map(|rated| loaded(rated.one_rater_a_text(), &["positive"]))
+            .into_iter()
+            .collect(),
         _ => {
             let corpus = Corpus::named(name);
-            corpus.read(data)?.map(|(training, test)| LoadedCorpus {
+            let parts = corpus.read(data)?;
+            let loaded = parts.map(|(training, test)| LoadedCorpus {
                 training,
                 test,
                 fields: corpus.fields(),
@@ -163,7 +180,8 @@ pub(crate) fn load(name: &str, data: &Path) -> Result<Option<LoadedCorpus>, Box<
                     "imdb" => Some(vec!["pos".to_owned()]),
                     _ => corpus.classes(),
                 },
-            })
+            });
+            loaded.into_iter().collect()
         }
     })
 }
@@ -184,10 +202,10 @@ pub(crate) fn found(data: &Path, file: &str) -> std::io::Result<Option<std::path
 
 type Parts = Option<(Vec<Document>, Vec<Document>)>;
 
-/// Folds 1 to 9 are learned from, the tenth is tested on.
-fn polarity(data: &Path) -> Result<Parts, Box<dyn Error>> {
+/// In the ten folds of its authors.
+fn polarity(data: &Path) -> Result<Vec<(Document, usize)>, Box<dyn Error>> {
     let Some(path) = found(data, "polarity2.jsonl.gz")? else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
     let options = ReadOptions {
         fields: Fields {
@@ -199,20 +217,24 @@ fn polarity(data: &Path) -> Result<Parts, Box<dyn Error>> {
         ..ReadOptions::default()
     };
     let documents = read_all(&Source::Path(path), &options, &NoProgress)?.0;
-    let (test, training) = documents
-        .into_iter()
-        .partition(|document| document.id.as_deref() == Some("10"));
-    Ok(Some((training, test)))
+    let folded = documents.into_iter().map(|document| {
+        let fold = document
+            .id
+            .as_deref()
+            .unwrap_or_default()
+            .parse::<usize>()?;
+        Ok((document, fold.checked_sub(1).ok_or("folds count from 1")?))
+    });
+    folded.collect()
 }
 
-/// Label, tab, message, without a header; every fifth message is tested on.
-fn sms_spam(data: &Path) -> Result<Parts, Box<dyn Error>> {
+/// Label, tab, message, without a header; in five folds, message after message.
+fn sms_spam(data: &Path) -> Result<Vec<(Document, usize)>, Box<dyn Error>> {
     let Some(path) = found(data, "sms_spam.tsv.gz")? else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
     let lines = BufReader::new(flate2::read::GzDecoder::new(File::open(path)?)).lines();
-    let (mut training, mut test) = (Vec::new(), Vec::new());
-    for (number, line) in lines.enumerate() {
+    let messages = lines.enumerate().map(|(number, line)| {
         let line = line?;
         let (label, message) = line.split_once('\t').ok_or("a message without a label")?;
         let document = Document {
@@ -223,11 +245,7 @@ fn sms_spam(data: &Path) -> Result<Parts, Box<dyn Error>> {
             weight: 1.0,
             line: number as u64 + 1,
         };
-        if number % 5 == 4 {
-            test.push(document);
-        } else {
-            training.push(document);
-        }
-    }
-    Ok(Some((training, test)))
+        Ok((document, number % 5))
+    });
+    messages.collect()
 }

@@ -21,6 +21,9 @@ struct Cell {
     brier: f64,
     fit_seconds: f64,
     predict_seconds: f64,
+    /// What `auto` chose, and how often.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    chosen: BTreeMap<&'static str, usize>,
 }
 
 type Table = BTreeMap<String, BTreeMap<&'static str, BTreeMap<&'static str, Cell>>>;
@@ -31,25 +34,29 @@ pub(crate) fn run(data: &Path, json: bool, export: Option<&Path>) -> Result<(), 
     let mut out = std::io::stdout().lock();
     let mut table = Table::new();
     for name in ALL_CORPORA {
-        let Some(corpus) = load(name, data)? else {
+        let divisions = load(name, data)?;
+        if divisions.is_empty() {
             continue;
-        };
+        }
         for (classifier, learner) in [
             ("naive_bayes", Classifier::NaiveBayes(NaiveBayes::default())),
             ("linear_svm", Classifier::LinearSvm(LinearSvm::default())),
         ] {
-            let settings = FitSettings {
-                classifier: learner,
-                classes: corpus.classes.clone(),
-                calibrator: CalibratorKind::None,
-                ..FitSettings::default()
-            };
-            let problems = binary_problems(
-                &settings,
-                corpus.fields.clone(),
-                &corpus.training,
-                &corpus.test,
-            )?;
+            let mut problems = Vec::new();
+            for corpus in &divisions {
+                let settings = FitSettings {
+                    classifier: learner,
+                    classes: corpus.classes.clone(),
+                    calibrator: CalibratorKind::None,
+                    ..FitSettings::default()
+                };
+                problems.extend(binary_problems(
+                    &settings,
+                    corpus.fields.clone(),
+                    &corpus.training,
+                    &corpus.test,
+                )?);
+            }
             if let Some(folder) = export {
                 write_problems(&folder.join(format!("{name}-{classifier}")), &problems)?;
             }
@@ -90,9 +97,17 @@ pub(crate) fn run(data: &Path, json: bool, export: Option<&Path>) -> Result<(), 
 fn measure(problems: &[BinaryProblem], kind: CalibratorKind) -> Result<Cell, Box<dyn Error>> {
     let (mut log_loss, mut brier, mut decisions) = (0.0, 0.0, 0usize);
     let (mut fit_seconds, mut predict_seconds) = (0.0, 0.0);
+    let mut chosen: BTreeMap<&'static str, usize> = BTreeMap::new();
     for problem in problems {
         let start = Instant::now();
-        let calibrator = kind.fit(&problem.held_out).unwrap_or_else(|_| {
+        let choice = match kind {
+            CalibratorKind::Auto => kind.choose(&problem.held_out).map(|choice| {
+                *chosen.entry(choice.chosen.name()).or_default() += 1;
+                choice.calibrator
+            }),
+            _ => kind.fit(&problem.held_out),
+        };
+        let calibrator = choice.unwrap_or_else(|_| {
             // A class without positives among the training documents: all that is known is its rarity.
             SavedCalibrator::Platt(PlattCalibrator {
                 slope: 0.0,
@@ -123,6 +138,7 @@ fn measure(problems: &[BinaryProblem], kind: CalibratorKind) -> Result<Cell, Box
         brier: brier / decisions as f64,
         fit_seconds,
         predict_seconds,
+        chosen,
     })
 }
 

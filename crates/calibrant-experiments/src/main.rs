@@ -5,8 +5,10 @@
 mod bennett;
 mod corpora;
 mod data;
+mod ecoc;
 mod known_truth;
 mod league;
+mod other;
 mod scored;
 mod speed;
 
@@ -58,6 +60,14 @@ enum Experiment {
         #[arg(long, value_name = "FOLDER")]
         export: Option<PathBuf>,
     },
+    /// How many documents of unknown classes are noticed, and what that costs in known ones
+    Other {
+        /// One JSON object on standard output: set, classifier, measures
+        #[arg(long)]
+        json: bool,
+    },
+    /// Probabilities from error-correcting output codes: margins beside least squares, on tables
+    Ecoc(ecoc::Options),
     /// Seconds to fit and to apply each calibrator, and to measure what it says, once
     Speed {
         /// One JSON object on standard output
@@ -83,11 +93,13 @@ fn main() -> ExitCode {
             largest,
             export,
         } => known_truth::run(json, largest, export.as_deref()),
+        Experiment::Ecoc(options) => ecoc::run(&data, &options),
         Experiment::Speed {
             json,
             count,
             export,
         } => speed::run(json, count, export.as_deref()),
+        Experiment::Other { json } => other::run(&data, json),
         Experiment::League { json, export } => league::run(&data, json, export.as_deref()),
     };
     match result {

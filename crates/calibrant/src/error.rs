@@ -56,6 +56,31 @@ pub enum FitError {
         /// Its value.
         value: f64,
     },
+    /// Naive Bayes was given a numeric field.
+    #[error(
+        "naive Bayes needs counts, and the numeric field `{field}` becomes a number that may be negative"
+    )]
+    NumbersForCounts {
+        /// The field.
+        field: String,
+    },
+    /// The rules cannot be read.
+    #[error("the rules, {0}")]
+    Rules(crate::rules::RulesError),
+    /// The classifier is `rules`, and a class has none.
+    #[error("class `{class}` has no rule; there are rules for {}", categories.join(", "))]
+    NoRule {
+        /// The class.
+        class: String,
+        /// The first categories that have a rule.
+        categories: Vec<String>,
+    },
+    /// The classifier is `rules`, which looks at nothing else.
+    #[error("the classifier `rules` looks at rules alone, and not at the field `{field}`")]
+    RulesAlone {
+        /// A numeric or categorical field.
+        field: String,
+    },
     /// A setting is outside what makes sense.
     #[error("{setting} must be {requirement}, not {value}")]
     BadSetting {

@@ -19,6 +19,7 @@ pub mod plot;
 mod probability;
 mod progress;
 pub mod report;
+pub mod rules;
 pub mod scorers;
 pub mod simulate;
 pub mod solvers;

@@ -1,5 +1,7 @@
 //! Text to features.
 
+use std::path::PathBuf;
+
 use calibrant::features::{
     DocumentFrequencyLimits, Selection, SelectionMeasure, SelectionScope, Weighting,
     WeightingSettings,
@@ -12,6 +14,15 @@ use crate::error::CliError;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Text and features")]
 pub(crate) struct FeatureArguments {
+    /// Fields with numbers, as features beside the text or in place of it; `*` is every field not named otherwise
+    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
+    pub(crate) numeric: Vec<String>,
+    /// Fields with one of a set of values, as features beside the text or in place of it; `*` is every field not named otherwise
+    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
+    pub(crate) categorical: Vec<String>,
+    /// A file with a Boolean query for each category; how strongly each matches is a feature (or, with --classifier rules, the score)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
     /// Keep upper and lower case apart
     #[arg(long)]
     pub(crate) keep_case: bool,

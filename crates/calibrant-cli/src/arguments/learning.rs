@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use calibrant::Task;
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
-use calibrant::pipeline::{ClassWeights, Classifier};
+use calibrant::pipeline::{ClassWeights, Classifier, ThresholdCosts};
 use calibrant::scorers::{
-    Approximate, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, NearestNeighbours,
-    Nearness, NeighbourCount, Perceptron, Rocchio, Smoothing, Vote,
+    AdaBoost, Approximate, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind,
+    NearestNeighbours, Nearness, NeighbourCount, Perceptron, Rocchio, Smoothing, Vote,
 };
 use calibrant::solvers::{HingeLoss, SolverLimits};
 use clap::{Args, ValueEnum};
@@ -47,6 +47,12 @@ pub(crate) struct LearningArguments {
     /// Rocchio: how near a document is to the centre of a class
     #[arg(long, value_enum, default_value_t = NearnessName::Cosine)]
     pub(crate) nearness: NearnessName,
+    /// AdaBoost: how many stumps a class gets at most
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = AdaBoost::default().rounds)]
+    pub(crate) rounds: usize,
+    /// AdaBoost: what a stump says
+    #[arg(long, value_enum, default_value_t = BoostingName::Real)]
+    pub(crate) boosting: BoostingName,
     /// Nearest neighbours: how many vote; auto chooses by log loss among the training documents
     #[arg(long, value_name = "N|auto", value_parser = neighbour_count, default_value = "auto")]
     pub(crate) neighbours: NeighbourCount,
@@ -84,6 +90,9 @@ pub(crate) struct LearningArguments {
     /// With one label a document: how the classes come to probabilities together
     #[arg(long, value_enum, value_name = "WAY", default_value_t = MulticlassName::OneVsRest)]
     pub(crate) multiclass: MulticlassName,
+    /// What a wrongly taken and a wrongly left document cost, for `predict --other cost`
+    #[arg(long, value_name = "WRONG:LEFT", value_parser = threshold_costs)]
+    pub(crate) other_cost: Option<ThresholdCosts>,
     /// Folds of the cross-fitting that calibration rests on
     #[arg(
         long,
@@ -114,13 +123,26 @@ pub(crate) enum ClassifierName {
     BernoulliNaiveBayes,
     /// Complement naive Bayes
     ComplementNaiveBayes,
+    /// How strongly the class's own rule of --rules matches
+    Rules,
     /// Rocchio: the nearest centre of a class
     Rocchio,
+    /// AdaBoost over decision stumps
+    #[value(name = "adaboost")]
+    AdaBoost,
     /// Nearest neighbours among the training documents, which vote
     #[value(alias = "nearest-neighbours")]
     Knn,
     /// Averaged (or voted) perceptron
     Perceptron,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum BoostingName {
+    /// How sure it is on each side of its threshold
+    Real,
+    /// Yes or no, with one weight
+    Discrete,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -155,6 +177,16 @@ pub(crate) enum LossName {
 pub(crate) enum LabelCount {
     One,
     Several,
+}
+
+fn threshold_costs(text: &str) -> Result<ThresholdCosts, String> {
+    let parsed = text.split_once(':').and_then(|(wrong, left)| {
+        Some(ThresholdCosts {
+            false_positive: wrong.parse().ok()?,
+            false_negative: left.parse().ok()?,
+        })
+    });
+    parsed.ok_or_else(|| "it must be two numbers with a colon between, for example 1:5".into())
 }
 
 fn calibrator(name: &str) -> Result<CalibratorKind, String> {
@@ -224,11 +256,19 @@ impl LearningArguments {
             ClassifierName::NaiveBayes => naive_bayes(NaiveBayesKind::Multinomial),
             ClassifierName::BernoulliNaiveBayes => naive_bayes(NaiveBayesKind::Bernoulli),
             ClassifierName::ComplementNaiveBayes => naive_bayes(NaiveBayesKind::Complement),
+            ClassifierName::Rules => Classifier::Rules,
             ClassifierName::Rocchio => Classifier::Rocchio(Rocchio {
                 nearness: match self.nearness {
                     NearnessName::Cosine => Nearness::Cosine,
                     NearnessName::Euclidean => Nearness::Euclidean,
                 },
+            }),
+            ClassifierName::AdaBoost => Classifier::AdaBoost(AdaBoost {
+                kind: match self.boosting {
+                    BoostingName::Real => BoostingKind::Real,
+                    BoostingName::Discrete => BoostingKind::Discrete,
+                },
+                rounds: self.rounds,
             }),
             ClassifierName::Knn => Classifier::NearestNeighbours(NearestNeighbours {
                 k: self.neighbours,

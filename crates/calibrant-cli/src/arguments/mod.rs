@@ -1,10 +1,13 @@
 //! What can be said on the command line.
 
 mod calibrate;
+mod code;
 mod features;
 mod learning;
+mod other;
 mod prior;
 mod reading;
+mod rules;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -12,10 +15,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use calibrate::{CalibrateArguments, Method, ScoreIsName};
+pub(crate) use code::CodeArguments;
 pub(crate) use features::FeatureArguments;
 pub(crate) use learning::{LabelCount, LearningArguments};
+pub(crate) use other::OtherArguments;
 pub(crate) use prior::{AdaptPrior, PriorArguments};
 pub(crate) use reading::ReadArguments;
+pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
 
 /// Classify text with probabilities that can be trusted.
 #[derive(Debug, Parser)]
@@ -42,6 +48,8 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     /// Turn scores of any classifier into probabilities: no text needed
     Calibrate(Box<CalibrateArguments>),
+    /// Check hand-written rules on labelled documents
+    Rules(RulesArguments),
     /// Show what is in a model or calibrator file
     Inspect(InspectArguments),
     /// See stated beside true probabilities on a simulated inbox: no file needed
@@ -66,6 +74,8 @@ pub(crate) struct FitArguments {
     pub(crate) features: FeatureArguments,
     #[command(flatten)]
     pub(crate) learning: LearningArguments,
+    #[command(flatten)]
+    pub(crate) code: CodeArguments,
     /// Print the training summary as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -87,6 +97,8 @@ pub(crate) struct PredictArguments {
     pub(crate) reading: ReadArguments,
     #[command(flatten)]
     pub(crate) prior: PriorArguments,
+    #[command(flatten)]
+    pub(crate) other: OtherArguments,
     /// JSON Lines on standard output
     #[arg(long, conflicts_with = "output")]
     pub(crate) json: bool,
@@ -109,6 +121,8 @@ pub(crate) struct EvaluateArguments {
     /// Replicates of the 95 % intervals, drawn by document; 0 leaves them out (1000 by default, fewer for very many decisions)
     #[arg(long, value_name = "N")]
     pub(crate) bootstrap: Option<usize>,
+    #[command(flatten)]
+    pub(crate) other: OtherArguments,
     /// Neither read nor write the ledger of evaluations beside the model
     #[arg(long)]
     pub(crate) no_ledger: bool,

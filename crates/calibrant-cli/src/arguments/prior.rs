@@ -25,6 +25,13 @@ pub(crate) struct PriorArguments {
     pub(crate) adapt_prior: Option<AdaptPrior>,
 }
 
+impl PriorArguments {
+    /// Whether anything was asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.prior.is_empty() || self.adapt_prior.is_some()
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AdaptPrior {
     /// If the likelihood-ratio test rejects the shares of training at the 5 % level

@@ -48,6 +48,9 @@ impl ReadArguments {
             label_separator: or(&self.label_separator, &remembered.label_separator),
             id: or(&self.id, &remembered.id),
             weight: or(&self.weight, &remembered.weight),
+            numeric: remembered.numeric.clone(),
+            categorical: remembered.categorical.clone(),
+            asked: remembered.asked.clone(),
         }
     }
 

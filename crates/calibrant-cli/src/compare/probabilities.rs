@@ -5,8 +5,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use calibrant::corpus::{
-    Content, Document, Fields, LabelNeed, ReadOptions, Source, field_names, open_lines,
-    read_batches,
+    Document, Fields, LabelNeed, ReadOptions, Source, field_names, open_lines, read_batches,
 };
 use calibrant::{Probability, Task};
 use serde::Deserialize;
@@ -287,10 +286,7 @@ fn table_options(columns: Vec<String>, id: Option<String>) -> ReadOptions {
 }
 
 fn text_of(document: &Document) -> &str {
-    match &document.content {
-        Content::Text(text) => text,
-        Content::Features(_) => "",
-    }
+    document.content.as_text().unwrap_or_default()
 }
 
 /// A value that is no probability, and where it stands.

@@ -55,8 +55,12 @@ pub(super) fn read(arguments: &CompareArguments, systems: &[System]) -> Result<T
     // Models that read the same fields share one pass over the file.
     let mut passes: Vec<(Fields, Vec<(usize, &Model)>)> = Vec::new();
     for &(number, model) in &models {
+        let own = arguments.reading.fields(model.fields());
         let fields = Fields {
-            text: arguments.reading.fields(model.fields()).text,
+            text: own.text,
+            numeric: own.numeric,
+            categorical: own.categorical,
+            asked: own.asked,
             ..common.clone()
         };
         match passes.iter_mut().find(|(known, _)| *known == fields) {
@@ -70,7 +74,7 @@ pub(super) fn read(arguments: &CompareArguments, systems: &[System]) -> Result<T
     }
     if passes.len() > 1 && source == Source::Stdin {
         return Err(CliError::new(
-            "the models read different text fields, and standard input can be read only once",
+            "the models read different fields, and standard input can be read only once",
         )
         .hint("name the text fields with --text, or give the test set as a file"));
     }

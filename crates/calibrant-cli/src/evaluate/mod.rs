@@ -1,6 +1,7 @@
 //! `calibrant evaluate`
 
 mod costs;
+mod open;
 mod show;
 
 use std::collections::BTreeMap;
@@ -8,8 +9,8 @@ use std::io::Write;
 
 use calibrant::corpus::{LabelNeed, Source, read_batches};
 use calibrant::evaluation::{
-    BootstrapSettings, Evaluation, EvaluationOptions, Forecasts, LedgerNote, TestSetHash,
-    evaluate_with,
+    BootstrapSettings, Evaluation, EvaluationOptions, Forecasts, LedgerNote, OpenWorldReport,
+    TestSetHash, evaluate_with,
 };
 use calibrant::pipeline::{Model, PredictBuffers};
 use calibrant::{Probability, Task};
@@ -20,6 +21,7 @@ use crate::evaluate_page::EvaluatePage;
 use crate::fit::warn_bad_rows;
 use crate::ledger::{Look, learner_name, record, show_note};
 use crate::output::{stdout, warn};
+use crate::predict::other;
 use crate::progress::TerminalProgress;
 
 #[derive(serde::Serialize)]
@@ -31,6 +33,9 @@ struct EvaluateReport {
     /// Documents that could not be measured because their only label is unknown (one label a document).
     documents_left_out: usize,
     bad_rows: u64,
+    /// Documents of unknown classes that `other` noticed; absent without --other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<OpenWorldReport>,
     /// How often the test set was evaluated before; absent without a ledger.
     ledger: Option<LedgerNote>,
 }
@@ -38,6 +43,8 @@ struct EvaluateReport {
 pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
     let wanted = wanted_classes(&model, &arguments.classes)?;
+    let thresholds = other::thresholds(&model, arguments.other.other)?;
+    let mut open_forecasts = Vec::new();
     let mut page = EvaluatePage::wanted(arguments, &model, &wanted)?;
     let kept_outputs = page
         .as_ref()
@@ -73,11 +80,15 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
             let mut scores = Vec::with_capacity(documents.len() * kept_outputs.len());
             let mut probabilities =
                 vec![Probability::from_log_odds(0.0); documents.len() * class_count];
+            let mut above = Vec::new();
             for (document, classes) in documents
                 .iter()
                 .zip(probabilities.chunks_exact_mut(class_count))
             {
                 model.predict_into(&document.content, &mut buffers, classes);
+                if let Some(thresholds) = &thresholds {
+                    above.push(model.above_thresholds(thresholds, &buffers));
+                }
                 scores.extend(kept_outputs.iter().map(|&output| buffers.scores()[output]));
             }
             let hash = TestSetHash::of(&documents);
@@ -85,9 +96,9 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                 .into_iter()
                 .map(|document| (document.labels, document.weight))
                 .collect();
-            (hash, truths, probabilities, scores)
+            (hash, truths, probabilities, scores, above)
         },
-        |(hash, truths, batch, scores)| {
+        |(hash, truths, batch, scores, above)| {
             test_set.merge(hash);
             let rows = truths.into_iter().zip(batch.chunks_exact(class_count));
             for (document, ((names, weight), batch)) in rows.enumerate() {
@@ -97,6 +108,9 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                         Some(&class) => known.push(class),
                         None => *unknown_labels.entry(name).or_default() += 1,
                     }
+                }
+                if let Some(&above) = above.get(document) {
+                    open_forecasts.push(open::forecast(&known, batch, above));
                 }
                 if model.task() == Task::SingleLabel && known.len() != 1 {
                     left_out += 1;
@@ -157,6 +171,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         unknown_labels,
         documents_left_out: left_out,
         bad_rows: read.bad_row_count,
+        other: OpenWorldReport::of(&open_forecasts),
         ledger,
     };
     let mut out = stdout();
@@ -165,6 +180,9 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         writeln!(out)?;
     } else {
         show::show(&mut out, &report.evaluation)?;
+        if arguments.other.other.is_some() {
+            open::show(&mut out, report.other.as_ref())?;
+        }
         if let Some(path) = &arguments.html {
             writeln!(out, "\nThe report is in {}.", path.display())?;
         }

@@ -1,5 +1,6 @@
 //! `calibrant predict`
 
+pub(crate) mod other;
 mod parquet_rows;
 pub(crate) mod writer;
 
@@ -25,7 +26,16 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     fields.weight = None;
     let options = arguments.reading.options(fields, LabelNeed::Ignored);
     let progress = TerminalProgress::default();
-    let class_names: Vec<&str> = model.class_names().collect();
+    let thresholds = other::thresholds(&model, arguments.other.other)?;
+    if thresholds.is_some() && arguments.prior.is_given() {
+        return Err(
+            CliError::new("--other cannot go with --prior or --adapt-prior").hint(
+                "shifted priors say how common the known classes are, not whether there are others",
+            ),
+        );
+    }
+    let mut class_names: Vec<&str> = model.class_names().collect();
+    class_names.extend(thresholds.is_some().then_some(other::NAME));
     let most = arguments
         .top
         .map_or(class_names.len(), |top| top.get().min(class_names.len()));
@@ -35,7 +45,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let plan = PriorPlan::new(
         &arguments.prior,
         model.task(),
-        &class_names,
+        &class_names[..model.class_count()],
         None,
         model.priors(),
     )?;
@@ -64,7 +74,18 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
             documents
                 .into_iter()
                 .map(|document| {
-                    model.predict_into(&document.content, &mut buffers, &mut classes);
+                    let content = &document.content;
+                    match &thresholds {
+                        None => model.predict_into(content, &mut buffers, &mut classes),
+                        Some(thresholds) => {
+                            model.predict_open_into(
+                                content,
+                                thresholds,
+                                &mut buffers,
+                                &mut classes,
+                            );
+                        }
+                    }
                     if let Some(shift) = plan.known_shift() {
                         shift.apply(&mut classes, &mut room);
                     }

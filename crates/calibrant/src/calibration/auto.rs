@@ -31,10 +31,14 @@ impl CalibratorKind {
     }
 
     /// What `Auto` tries, in this order.
+    ///
+    /// The asymmetric Laplace has to lead by 2.5 nats in all: where it is the truth it leads by about
+    /// three with a thousand positives and by more with more; on scores of real texts leads of up to
+    /// two nats were luck that did not last.
     pub const CANDIDATES: &[Candidate] = &[
         Candidate::new(Self::Spline, 10, Lead::Nats(0.0)),
         Candidate::new(Self::Platt, 0, Lead::StandardErrors(2.0)),
-        Candidate::new(Self::AsymmetricLaplace, 20, Lead::Nats(1.0)),
+        Candidate::new(Self::AsymmetricLaplace, 20, Lead::Nats(2.5)),
         Candidate::new(Self::ThreePiece, 20, Lead::StandardErrors(2.0)),
         Candidate::new(Self::CentredIsotonic, 100, Lead::StandardErrors(2.0)),
     ];

@@ -1,12 +1,29 @@
 //! One labelled document, whatever file it came from.
 
-/// What a document holds: words still to be analysed, or features somebody else has counted.
+/// What a document holds: words still to be analysed, features somebody else has counted, or a
+/// record of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     /// Text, the wanted fields joined by line breaks.
     Text(String),
     /// Features as the svmlight format gives them: (index, value), by rising index.
     Features(Vec<(u32, f32)>),
+    /// Cells of a table beside a text, or without one.
+    Record(Box<Record>),
+}
+
+/// The cells of one row that [`Fields`](super::Fields) asks for, each list in the order of the
+/// fields there. What is missing is `None`; a list that is too short lacks what would follow.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Record {
+    /// The text fields joined by line breaks; `None` where no text was asked for.
+    pub text: Option<String>,
+    /// The cells of [`Fields::numeric`](super::Fields::numeric).
+    pub numbers: Vec<Option<f64>>,
+    /// The cells of [`Fields::categorical`](super::Fields::categorical).
+    pub categories: Vec<Option<String>>,
+    /// The texts of [`Fields::asked`](super::Fields::asked); empty where a cell is.
+    pub asked: Vec<String>,
 }
 
 impl Content {
@@ -15,6 +32,54 @@ impl Content {
         match self {
             Content::Text(text) => Some(text),
             Content::Features(_) => None,
+            Content::Record(record) => record.text.as_deref(),
+        }
+    }
+
+    /// The cells, if this is a record.
+    pub fn as_record(&self) -> Option<&Record> {
+        match self {
+            Content::Record(record) => Some(record),
+            _ => None,
+        }
+    }
+
+    /// Hands on bytes that differ wherever contents do: a letter for the kind of a part, and the
+    /// part. Whoever hashes them adds lengths, so that nothing can move between parts.
+    pub(crate) fn for_each_part(&self, mut part: impl FnMut(u8, &[u8])) {
+        match self {
+            Content::Text(text) => part(b't', text.as_bytes()),
+            Content::Features(features) => {
+                let bytes: Vec<u8> = features
+                    .iter()
+                    .flat_map(|(number, value)| {
+                        [number.to_le_bytes(), value.to_bits().to_le_bytes()]
+                    })
+                    .flatten()
+                    .collect();
+                part(b'f', &bytes);
+            }
+            Content::Record(record) => {
+                if let Some(text) = &record.text {
+                    part(b't', text.as_bytes());
+                }
+                for number in &record.numbers {
+                    match number {
+                        Some(number) => part(b'n', &number.to_bits().to_le_bytes()),
+                        None => part(b'n', b""),
+                    }
+                }
+                for category in &record.categories {
+                    match category {
+                        Some(category) => part(b'c', category.as_bytes()),
+                        None => part(b'm', b""),
+                    }
+                }
+                record
+                    .asked
+                    .iter()
+                    .for_each(|text| part(b'a', text.as_bytes()));
+            }
         }
     }
 }

@@ -22,12 +22,27 @@ pub struct Fields {
     pub id: Option<String>,
     /// The field with the document's weight.
     pub weight: Option<String>,
+    /// Fields that hold numbers, which become features beside the text's. With such fields, or
+    /// categorical ones, there need be no text: without names, `text` is read where the file has it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub numeric: Vec<String>,
+    /// Fields that hold one of a set of values, each of which becomes a feature.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub categorical: Vec<String>,
+    /// Fields that rules ask for by name; they are no features by themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<String>,
 }
 
 impl Fields {
     /// The label field, named or by default.
     pub fn label_name(&self) -> &str {
         self.label.as_deref().unwrap_or("label")
+    }
+
+    /// Whether numbers or categories are read beside the text, or in its place.
+    pub fn has_side_columns(&self) -> bool {
+        !(self.numeric.is_empty() && self.categorical.is_empty())
     }
 }
 

@@ -38,12 +38,13 @@ mod read;
 mod robustness;
 mod rows;
 mod scored;
+mod side_cells;
 mod source;
 mod svmlight;
 #[cfg(test)]
 mod testing;
 
-pub use document::{Content, Document};
+pub use document::{Content, Document, Record};
 pub use error::{BadRow, NoRowsReason, ReadError};
 pub use field_names::{field_names, open_lines};
 pub use fields::{Fields, Filter, FilterError, LabelNeed, ReadOptions};

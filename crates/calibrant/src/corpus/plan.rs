@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use super::error::RowProblem;
-use super::{Content, Document, LabelNeed, ReadError, ReadOptions};
+use super::side_cells::SideSlots;
+use super::{Content, Document, LabelNeed, ReadError, ReadOptions, Record};
 
 /// The value of one field in one row.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -48,24 +49,44 @@ impl Value<'_> {
 
 /// What a row of a file becomes.
 pub(super) trait Row: Sized + Send {
-    /// The fields that hold its content: the text of a document, the scores of a scored row.
-    fn content_fields(options: &ReadOptions) -> Vec<&str>;
+    /// The fields that hold its content: the text of a document, the scores of a scored row. `has`
+    /// says which fields the file has.
+    fn content_fields(options: &ReadOptions, has: impl Fn(&str) -> bool) -> Vec<&str>;
+
+    /// The fields beside the content that make it a [`Record`].
+    fn side_fields(_options: &ReadOptions) -> Vec<&str> {
+        Vec::new()
+    }
 
     /// Makes it of the values of the plan's columns.
     fn of(plan: &Plan<Self>, values: &[Value<'_>], line: u64) -> Result<Self, RowProblem>;
 }
 
 impl Row for Document {
-    fn content_fields(options: &ReadOptions) -> Vec<&str> {
+    fn content_fields(options: &ReadOptions, has: impl Fn(&str) -> bool) -> Vec<&str> {
         match options.fields.text.as_slice() {
+            [] if options.fields.has_side_columns() && !has("text") => Vec::new(),
             [] => vec!["text"],
             text => text.iter().map(String::as_str).collect(),
         }
     }
 
+    fn side_fields(options: &ReadOptions) -> Vec<&str> {
+        let fields = &options.fields;
+        let all = fields.numeric.iter().chain(&fields.categorical);
+        all.chain(&fields.asked).map(String::as_str).collect()
+    }
+
     fn of(plan: &Plan<Self>, values: &[Value<'_>], line: u64) -> Result<Self, RowProblem> {
         let text = plan.joined_text(values)?;
-        plan.finish(values, Content::Text(text), line)
+        let content = match &plan.side {
+            None => Content::Text(text.unwrap_or_default()),
+            Some(side) => Content::Record(Box::new(Record {
+                text,
+                ..side.cells(&plan.columns, values)?
+            })),
+        };
+        plan.finish(values, content, line)
     }
 }
 
@@ -84,6 +105,8 @@ pub(super) struct Plan<R = Document> {
     id: Option<usize>,
     weight: Option<usize>,
     filters: Vec<(usize, String)>,
+    /// Where the cells of records are among the columns.
+    side: Option<SideSlots>,
     row: PhantomData<fn() -> R>,
 }
 
@@ -95,26 +118,23 @@ impl<R: Row> Plan<R> {
         available: &[String],
     ) -> Result<Self, ReadError> {
         let fields = &options.fields;
-        let mut wanted = R::content_fields(options);
+        let has = |name: &str| available.iter().any(|a| a == name);
+        let mut wanted = R::content_fields(options, has);
+        wanted.extend(R::side_fields(options));
         if options.labels_required == LabelNeed::Required {
             wanted.push(fields.label_name());
         }
         wanted.extend(fields.id.as_deref());
         wanted.extend(fields.weight.as_deref());
         wanted.extend(options.filters.iter().map(|filter| filter.field.as_str()));
-        if let Some(field) = wanted
-            .into_iter()
-            .find(|&name| !available.iter().any(|a| a == name))
-        {
+        if let Some(field) = wanted.into_iter().find(|&name| !has(name)) {
             return Err(ReadError::UnknownField {
                 file: file.to_owned(),
                 field: field.to_owned(),
                 available: available.to_vec(),
             });
         }
-        Ok(Self::unchecked(options, |name| {
-            available.iter().any(|a| a == name)
-        }))
+        Ok(Self::unchecked(options, has))
     }
 
     /// Takes the wanted fields on trust; `has` says whether an optional label field is there.
@@ -128,10 +148,11 @@ impl<R: Row> Plan<R> {
             }
         };
         let fields = &options.fields;
-        let content = R::content_fields(options)
+        let content = R::content_fields(options, &has)
             .into_iter()
             .map(&mut slot)
             .collect();
+        let side = (!R::side_fields(options).is_empty()).then(|| SideSlots::new(fields, &mut slot));
         let label = match options.labels_required {
             LabelNeed::Required => Some(slot(fields.label_name())),
             LabelNeed::IfPresent => has(fields.label_name()).then(|| slot(fields.label_name())),
@@ -158,6 +179,7 @@ impl<R: Row> Plan<R> {
             id,
             weight,
             filters,
+            side,
             row: PhantomData,
         }
     }
@@ -195,8 +217,11 @@ impl<R: Row> Plan<R> {
         })
     }
 
-    fn joined_text(&self, values: &[Value<'_>]) -> Result<String, RowProblem> {
-        let mut length = self.content.len() - 1;
+    /// The text fields one below the other; `None` if there are none.
+    fn joined_text(&self, values: &[Value<'_>]) -> Result<Option<String>, RowProblem> {
+        let Some(mut length) = self.content.len().checked_sub(1) else {
+            return Ok(None);
+        };
         for &at in &self.content {
             let field = &self.columns[at];
             length += match &values[at] {
@@ -229,7 +254,7 @@ impl<R: Row> Plan<R> {
                 _ => {}
             }
         }
-        Ok(joined)
+        Ok(Some(joined))
     }
 
     pub(super) fn labels(&self, values: &[Value<'_>]) -> Result<(Vec<String>, bool), RowProblem> {

@@ -74,7 +74,7 @@ pub fn read_scores<T: Send>(
 }
 
 impl Row for ScoredRow {
-    fn content_fields(options: &ReadOptions) -> Vec<&str> {
+    fn content_fields(options: &ReadOptions, _has: impl Fn(&str) -> bool) -> Vec<&str> {
         options.scores.iter().map(String::as_str).collect()
     }
 

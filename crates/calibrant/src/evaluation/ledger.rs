@@ -9,7 +9,7 @@ use std::io::{self, Read};
 
 use serde::{Deserialize, Serialize};
 
-use crate::corpus::{Content, Document};
+use crate::corpus::Document;
 
 /// What a ledger is called in the folder of the models that it speaks of.
 pub const LEDGER_FILE_NAME: &str = "calibrant-ledger.jsonl";
@@ -189,19 +189,7 @@ impl TestSetHash {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
             hasher.update(bytes);
         };
-        match &document.content {
-            Content::Text(text) => part(b't', text.as_bytes()),
-            Content::Features(features) => {
-                let bytes: Vec<u8> = features
-                    .iter()
-                    .flat_map(|(number, value)| {
-                        [number.to_le_bytes(), value.to_bits().to_le_bytes()]
-                    })
-                    .flatten()
-                    .collect();
-                part(b'f', &bytes);
-            }
-        }
+        document.content.for_each_part(&mut part);
         for label in &document.labels {
             part(b'l', label.as_bytes());
         }
@@ -280,6 +268,7 @@ pub fn utc_time(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::Content;
 
     fn entry(test_set: &str, model_hash: &str) -> LedgerEntry {
         LedgerEntry {

@@ -30,6 +30,7 @@ mod interval;
 mod ledger;
 mod losses;
 mod measures;
+mod open_world;
 mod per_class;
 mod perfect;
 mod precision_recall;
@@ -39,6 +40,7 @@ mod reliability_curve;
 mod significance;
 mod smooth_error;
 mod sorted_forecasts;
+mod threshold;
 
 pub use bootstrap::{Bootstrap, BootstrapSettings, bootstrap};
 pub use calibration::Calibration;
@@ -67,6 +69,7 @@ pub(crate) use measures::evaluate_without_chance;
 pub use measures::{
     ECE_BINS, Evaluation, EvaluationOptions, Further, LossUnit, evaluate, evaluate_with,
 };
+pub use open_world::{OpenForecast, OpenWorldReport};
 pub use per_class::ClassEvaluation;
 pub use precision_recall::{PrecisionRecall, PrecisionRecallPoint, precision_recall};
 pub use ranking::RankingPoint;
@@ -78,3 +81,4 @@ pub use significance::{
 };
 pub use smooth_error::SmoothError;
 pub use sorted_forecasts::SortedForecasts;
+pub use threshold::{Threshold, balanced_threshold, least_cost_threshold};

@@ -2,11 +2,14 @@
 //!
 //! [`BatchCounter`] counts terms, [`CorpusCounts`] puts the batches together over one
 //! [`Vocabulary`], [`FittedWeighting`] turns counts into feature values, and [`Selection`] keeps
-//! the columns that tell the classes apart.
+//! the columns that tell the classes apart. [`SideColumns`] makes features of what stands beside
+//! the text: numbers, categories and strengths of rules, collected in a [`SideTable`].
 
 mod counter;
 mod kernels;
 mod selection;
+mod side_columns;
+mod side_table;
 mod sparse_matrix;
 mod term_hash;
 mod vocabulary;
@@ -17,6 +20,8 @@ pub use counter::{
 };
 pub use kernels::LaneWeights;
 pub use selection::{Selected, Selection, SelectionMeasure, SelectionScope};
+pub use side_columns::{FittedSideColumns, SideColumns};
+pub use side_table::{Cells, RowCells, SideTable, TableRow};
 pub use sparse_matrix::{RowView, SparseMatrix};
 pub use term_hash::term_hash;
 pub use vocabulary::Vocabulary;

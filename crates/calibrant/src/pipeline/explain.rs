@@ -170,7 +170,8 @@ impl Model {
     fn term_names(&self, content: &Content) -> (BTreeMap<u32, (String, f64)>, usize) {
         let mut counts: BTreeMap<String, f64> = BTreeMap::new();
         match content {
-            Content::Text(text) => {
+            Content::Text(_) | Content::Record(_) => {
+                let text = content.as_text().unwrap_or_default();
                 for term in self.extractor.analyzer().terms(text) {
                     *counts.entry(term).or_default() += 1.0;
                 }
@@ -197,7 +198,26 @@ impl Model {
                 }
             }
         }
+        self.side_names(content, &mut names);
         (names, unknown)
+    }
+
+    /// Columns beside the text count once and go by their names, numbers with what the cell holds.
+    fn side_names(&self, content: &Content, names: &mut BTreeMap<u32, (String, f64)>) {
+        let Some(side) = self.extractor.side_columns() else {
+            return;
+        };
+        let first = self.extractor.term_count() as u32;
+        let mut columns = side.column_names();
+        let numbers = content.as_record().map(|record| record.numbers.as_slice());
+        for (column, field) in side.numeric_columns() {
+            let cell = numbers.and_then(|numbers| numbers.get(field).copied().flatten());
+            if let Some(number) = cell {
+                columns[column] = format!("{}={number}", columns[column]);
+            }
+        }
+        let named = (first..).zip(columns.into_iter().map(|name| (name, 1.0)));
+        names.extend(named);
     }
 }
 

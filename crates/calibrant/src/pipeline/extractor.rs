@@ -1,7 +1,9 @@
 //! New text to rows, as the training documents were turned into rows.
 
+use super::training_corpus::{match_rules, side_cells};
 use crate::corpus::Content;
-use crate::features::{ColumnSpace, FittedWeighting, RowView, Vocabulary};
+use crate::features::{ColumnSpace, FittedSideColumns, FittedWeighting, RowView, Vocabulary};
+use crate::rules::{MatchBuffers, RuleMatcher};
 use crate::text::{AnalyzerBuffers, CompiledAnalyzer};
 
 /// Analyzer, vocabulary (or hashing) and weighting of a fitted model.
@@ -11,6 +13,10 @@ pub struct FeatureExtractor {
     pub(super) space: ColumnSpace,
     pub(super) vocabulary: Option<Vocabulary>,
     pub(super) weighting: FittedWeighting,
+    /// Columns behind those of the text.
+    pub(super) side: Option<FittedSideColumns>,
+    /// What fills the columns of rules.
+    pub(super) rules: Option<RuleMatcher>,
 }
 
 /// Room for one document, reused from one to the next.
@@ -21,12 +27,35 @@ pub struct ExtractorBuffers {
     entries: Vec<(u32, f32)>,
     columns: Vec<u32>,
     values: Vec<f32>,
+    rules: MatchBuffers,
+    strengths: Vec<f32>,
 }
 
 impl FeatureExtractor {
     /// How many features there are.
     pub fn feature_count(&self) -> usize {
+        let side = self.side.as_ref();
+        self.term_count() + side.map_or(0, FittedSideColumns::column_count)
+    }
+
+    /// How many of the features are terms (or hashed columns); they come first.
+    pub fn term_count(&self) -> usize {
         self.weighting.document_frequencies().len()
+    }
+
+    /// The columns beside the text.
+    pub fn side_columns(&self) -> Option<&FittedSideColumns> {
+        self.side.as_ref()
+    }
+
+    /// The name of every feature: the term, or what stands beside the text. Hashed terms have none.
+    pub fn feature_names(&self) -> Vec<Option<String>> {
+        let terms = (0..self.term_count() as u32).map(|column| {
+            let vocabulary = self.vocabulary.as_ref()?;
+            Some(vocabulary.term(column).to_owned())
+        });
+        let side = self.side.as_ref().map(FittedSideColumns::column_names);
+        terms.chain(side.into_iter().flatten().map(Some)).collect()
     }
 
     /// The vocabulary, unless features are hashed.
@@ -62,11 +91,14 @@ impl FeatureExtractor {
             entries,
             columns,
             values,
+            rules: room,
+            strengths,
         } = buffers;
         columns.clear();
         values.clear();
         match content {
-            Content::Text(text) => {
+            Content::Text(_) | Content::Record(_) => {
+                let text = content.as_text().unwrap_or_default();
                 found.clear();
                 self.analyzer
                     .for_each_term(text, analyzer, |term| found.extend(self.column(term)));
@@ -89,6 +121,17 @@ impl FeatureExtractor {
             }
         }
         self.weighting.apply_row(columns, values);
+        if let Some(side) = &self.side {
+            if let Some(rules) = &self.rules {
+                strengths.resize(rules.rule_count(), 0.0);
+                match_rules(rules, content, room, strengths);
+            }
+            let first = self.term_count() as u32;
+            side.for_each_entry(&side_cells(content, strengths), |column, value| {
+                columns.push(first + column);
+                values.push(value);
+            });
+        }
         RowView::of_rising(columns, values)
     }
 }

@@ -6,13 +6,16 @@ use serde::de::DeserializeOwned;
 use super::calibrate_classes::CalibrationData;
 use super::extractor::FeatureExtractor;
 use super::fit_scorer::Training;
+use super::fold_rows::SideRows;
 use super::model::Calibrators;
+use super::rule_scorer::rule_columns;
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
 use super::training_corpus::PreparedCorpus;
-use super::{ClassWeights, Classifier, FitSettings, Model, TrainingCorpus};
+use super::{ClassWeights, Classifier, FitSettings, KnownDocuments, Model, TrainingCorpus};
 use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores, SavedCalibrator};
 use crate::corpus::{Fields, Folds};
 use crate::evaluation::{Forecasts, evaluate_without_chance};
+use crate::features::{FittedSideColumns, SideColumns, SideTable};
 use crate::multiclass::{ClassFactors, ClassLabels};
 use crate::{FitError, Progress, Task};
 
@@ -50,14 +53,23 @@ fn fit_and_keep(
     settings.check()?;
     let settings = with_usual_weighting(settings, &corpus);
     let analyzer = settings.analyzer.compile()?;
+    let fields = with_text_named(fields, &corpus);
     let PreparedCorpus {
         arranged,
+        side: table,
         keys,
         weights,
         labels,
         class_names,
         left_out,
     } = corpus.prepare(&settings)?;
+    let has_terms = arranged.counts.entry_count() > 0;
+    let side = side_columns(&settings, &fields, &table, has_terms)?;
+    let term_columns = arranged.counts.column_count();
+    if term_columns == 0 && side.is_none() {
+        return Err(FitError::NoFeatures);
+    }
+    let rule_columns = rule_columns(&settings, &labels, &class_names, term_columns)?;
     let folds = Folds::stratified(
         &keys,
         &labels.of_row,
@@ -72,6 +84,11 @@ fn fit_and_keep(
         weights: &weights,
         factors: &factors,
         folds: &folds,
+        side: side.as_ref().map(|fitted| SideRows {
+            table: &table,
+            fitted,
+        }),
+        rule_columns: &rule_columns,
         progress,
     };
     let mut fit = training.fit(arranged.counts, arranged.vocabulary)?;
@@ -91,6 +108,7 @@ fn fit_and_keep(
     };
     let calibrated = calibration.calibrate(std::mem::take(&mut fit.out_of_fold))?;
     let outputs = calibrated.outputs;
+    let known_documents = KnownDocuments::of(&settings, &labels, &weights, &outputs);
     let members = labels.members();
     let forecasts = Forecasts {
         task: labels.task,
@@ -125,10 +143,11 @@ fn fit_and_keep(
         task: labels.task,
         documents: labels.of_row.len(),
         documents_left_out: left_out,
-        features: fit.weighting.document_frequencies().len(),
+        features: fit.scorer.feature_count(),
         folds: settings.folds,
         classes,
         multiclass: calibrated.multiclass,
+        known_documents,
         held_out: HeldOutMeasures::from(&evaluation),
         calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
@@ -138,11 +157,14 @@ fn fit_and_keep(
         space: settings.column_space(),
         vocabulary: fit.vocabulary,
         weighting: fit.weighting,
+        side,
+        rules: settings.rule_matcher()?,
     };
     let calibrators: Vec<SavedCalibrator> = outputs
         .into_iter()
         .map(|output| output.calibrator)
         .collect();
+    check_survives(&extractor.side)?;
     check_survives(&summary)?;
     check_survives(&calibrators)?;
     check_survives(&calibrated.joint)?;
@@ -158,6 +180,54 @@ fn fit_and_keep(
         summary,
     );
     Ok((model, held_out))
+}
+
+/// Where text was found without being asked for by name, it is asked for from now on.
+fn with_text_named(fields: Fields, corpus: &TrainingCorpus) -> Fields {
+    if fields.has_side_columns() && fields.text.is_empty() && corpus.has_text() {
+        let text = vec!["text".to_owned()];
+        return Fields { text, ..fields };
+    }
+    fields
+}
+
+/// Learns the columns beside the text, if there are any.
+fn side_columns(
+    settings: &FitSettings,
+    fields: &Fields,
+    table: &SideTable,
+    has_terms: bool,
+) -> Result<Option<FittedSideColumns>, FitError> {
+    let names = SideColumns {
+        numeric: fields.numeric.clone(),
+        categorical: fields.categorical.clone(),
+        rules: match settings.rule_set()? {
+            Some(rules) => rules.categories().map(str::to_owned).collect(),
+            None => Vec::new(),
+        },
+    };
+    if names.rules.len() > table.rule_count() {
+        return Err(FitError::BadSetting {
+            setting: "the documents",
+            requirement: "counted with the rules, by a `DocumentCounter` of the same settings",
+            value: "without them".into(),
+        });
+    }
+    let unit_length = has_terms && settings.effective_weighting().l2_norm;
+    let mut named = names.numeric.iter().chain(&names.categorical);
+    if let (Classifier::Rules, Some(field)) = (&settings.classifier, named.next()) {
+        return Err(FitError::RulesAlone {
+            field: field.clone(),
+        });
+    }
+    let fitted = FittedSideColumns::fit(&names, table, unit_length);
+    if let (Classifier::NaiveBayes(_), Some(field)) = (&settings.classifier, names.numeric.first())
+    {
+        return Err(FitError::NumbersForCounts {
+            field: field.clone(),
+        });
+    }
+    Ok((fitted.column_count() > 0).then_some(fitted))
 }
 
 /// Totals of weights that are not all alike.
@@ -210,7 +280,10 @@ fn with_usual_weighting(settings: &FitSettings, corpus: &TrainingCorpus) -> FitS
         Classifier::LogisticRegression(learner) => learner.seed = seed,
         Classifier::NearestNeighbours(learner) => learner.seed = seed,
         Classifier::Perceptron(learner) => learner.seed = seed,
-        Classifier::NaiveBayes(_) | Classifier::Rocchio(_) => {}
+        Classifier::NaiveBayes(_)
+        | Classifier::Rocchio(_)
+        | Classifier::Rules
+        | Classifier::AdaBoost(_) => {}
     }
     settings
 }

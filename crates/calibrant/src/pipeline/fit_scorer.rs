@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::fold_rows::FoldRows;
+use super::fold_rows::{FoldRows, SideRows};
+use super::rule_scorer::rule_scorer;
 use super::{Classifier, FitSettings};
 use crate::corpus::Folds;
 use crate::features::{
@@ -50,6 +51,10 @@ pub(super) struct Training<'a> {
     pub(super) weights: &'a [f64],
     pub(super) factors: &'a ClassFactors,
     pub(super) folds: &'a Folds,
+    /// What stands beside the text.
+    pub(super) side: Option<SideRows<'a>>,
+    /// For each class, the column of its rule; empty unless the classifier is `rules`.
+    pub(super) rule_columns: &'a [Option<u32>],
     pub(super) progress: &'a dyn Progress,
 }
 
@@ -59,6 +64,9 @@ impl Training<'_> {
         counts: SparseMatrix,
         vocabulary: Option<Vocabulary>,
     ) -> Result<ScorerFit, FitError> {
+        if let Some(code) = &self.settings.code {
+            return self.fit_coded(code, counts, vocabulary);
+        }
         match self.settings.selection {
             None => self.fit_plain(counts, vocabulary),
             Some(selection) if selection.scope == SelectionScope::Global => {
@@ -144,7 +152,8 @@ impl Training<'_> {
             weighting.weighting,
             Weighting::Binary | Weighting::Tf | Weighting::LogTf
         );
-        if row_alone && !weighting.l2_norm {
+        // Side columns follow means and values of the documents that are learned from.
+        if row_alone && !weighting.l2_norm && self.side.is_none() {
             let features = |fold| source.features_without(fold);
             return learner.cross_fit_classes(
                 rows,
@@ -166,7 +175,7 @@ impl Training<'_> {
         Ok((scorer, out_of_fold))
     }
 
-    fn rows_of<'b>(&'b self, counts: &'b SparseMatrix) -> FoldRows<'b> {
+    pub(super) fn rows_of<'b>(&'b self, counts: &'b SparseMatrix) -> FoldRows<'b> {
         // A hashed space has no vocabulary that a rare term could be missing from.
         let min_documents = if self.settings.hash_bits.is_some() {
             0
@@ -178,10 +187,11 @@ impl Training<'_> {
             settings: self.settings.effective_weighting(),
             min_documents,
             folds: self.folds,
+            side: self.side,
         }
     }
 
-    fn fit_members(
+    pub(super) fn fit_members(
         &self,
         rows: &SparseMatrix,
         labels: &ClassLabels,
@@ -196,6 +206,10 @@ impl Training<'_> {
         };
         let linear = |(scorer, ends): (LinearClassScorer, _)| (scorer.into(), ends);
         Ok(match &self.settings.classifier {
+            Classifier::Rules => {
+                let scorer = rule_scorer(self.rule_columns, labels, rows.column_count());
+                (scorer.into(), Vec::new())
+            }
             Classifier::NaiveBayes(learner) => {
                 let scorer = learner.fit_classes(rows, labels, weights, members)?;
                 (scorer.into(), Vec::new())
@@ -210,9 +224,13 @@ impl Training<'_> {
                 let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
                 (SavedScorer::Centroids(scorer), Vec::new())
             }
+            Classifier::AdaBoost(learner) => {
+                let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
+                (SavedScorer::Stumps(scorer), Vec::new())
+            }
             Classifier::NearestNeighbours(learner) => {
                 let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
-                (SavedScorer::Neighbours(scorer), Vec::new())
+                (SavedScorer::Neighbours(Box::new(scorer)), Vec::new())
             }
             Classifier::Perceptron(learner) => {
                 let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
@@ -222,12 +240,12 @@ impl Training<'_> {
     }
 
     /// The rows that stay when a fold is held out, and those of the fold.
-    fn split(&self, fold: Option<usize>) -> (Vec<u32>, Vec<u32>) {
+    pub(super) fn split(&self, fold: Option<usize>) -> (Vec<u32>, Vec<u32>) {
         (0..self.weights.len() as u32).partition(|&row| Some(self.folds.of(row as usize)) != fold)
     }
 
     /// The whole first, then without each fold.
-    fn parts(&self) -> impl Iterator<Item = Option<usize>> + use<> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = Option<usize>> + use<> {
         std::iter::once(None).chain((0..self.folds.count()).map(Some))
     }
 
@@ -252,7 +270,7 @@ impl Training<'_> {
             };
             // A fold may hold all documents of the only other class: without it nothing tells the
             // classes apart, and a scorer without terms has to do for its documents.
-            if kept.is_empty() && fold.is_none() {
+            if kept.is_empty() && fold.is_none() && self.side.is_none() {
                 return Err(FitError::NoFeatures);
             }
             let chosen = counts.with_columns(&kept);
@@ -299,7 +317,7 @@ impl Training<'_> {
         let (weighting, whole) = source.whole();
         let output_count = self.labels.output_count();
         let mut out_of_fold = vec![vec![0.0; counts.row_count()]; output_count];
-        let mut weights = vec![0f64; counts.column_count() * output_count];
+        let mut weights = vec![0f64; whole.column_count() * output_count];
         let mut biases = vec![0.0; output_count];
         let mut ends: Vec<Convergence> = Vec::new();
         self.progress
@@ -309,10 +327,16 @@ impl Training<'_> {
             let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
             let held_out_rows = fold.map(|fold| source.without(fold));
             let rows = held_out_rows.as_ref().unwrap_or(&whole);
-            let lists = match selection.choose(rows, &members_of_class, takes_part) {
+            let text = source.text_of(rows);
+            let text = text.as_ref().unwrap_or(rows);
+            let mut lists = match selection.choose(text, &members_of_class, takes_part) {
                 Selected::PerClass(lists) => lists,
                 Selected::Global(list) => vec![list; self.labels.class_count],
             };
+            // Only terms are chosen; what was put beside the text on purpose stays.
+            lists
+                .iter_mut()
+                .for_each(|list| list.extend(source.side_columns()));
             let fits = (0..output_count)
                 .into_par_iter()
                 .map(|output| {

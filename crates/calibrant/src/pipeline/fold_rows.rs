@@ -3,7 +3,9 @@
 use rayon::prelude::*;
 
 use crate::corpus::Folds;
-use crate::features::{FittedWeighting, SparseMatrix, WeightingSettings};
+use crate::features::{
+    FittedSideColumns, FittedWeighting, SideTable, SparseMatrix, WeightingSettings,
+};
 
 /// Turns counts into feature values, learning document frequencies from all documents or from all
 /// but a fold.
@@ -18,6 +20,15 @@ pub(super) struct FoldRows<'a> {
     /// Terms in fewer documents are no features.
     pub(super) min_documents: u32,
     pub(super) folds: &'a Folds,
+    /// What stands beside the text.
+    pub(super) side: Option<SideRows<'a>>,
+}
+
+/// Side columns of the training documents: what they hold, and what all of them together taught.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SideRows<'a> {
+    pub(super) table: &'a SideTable,
+    pub(super) fitted: &'a FittedSideColumns,
 }
 
 impl FoldRows<'_> {
@@ -25,7 +36,10 @@ impl FoldRows<'_> {
     pub(super) fn whole(&self) -> (FittedWeighting, SparseMatrix) {
         let weighting = FittedWeighting::fit(self.settings, self.counts);
         let rows = weighting.apply(self.counts.clone());
-        (weighting, rows)
+        match self.side {
+            None => (weighting, rows),
+            Some(side) => (weighting, side.fitted.append_to(&rows, side.table)),
+        }
     }
 
     /// All documents over what the others than this fold give; columns keep their numbers.
@@ -78,7 +92,26 @@ impl FoldRows<'_> {
                 part
             })
             .collect();
-        SparseMatrix::concatenated(self.counts.column_count(), parts)
+        let rows = SparseMatrix::concatenated(self.counts.column_count(), parts);
+        let Some(SideRows { table, fitted }) = self.side else {
+            return rows;
+        };
+        fitted
+            .relearned(table, |row| self.folds.of(row) != fold)
+            .append_to(&rows, table)
+    }
+
+    /// The columns of the text alone: which of them tell classes apart can be asked of these.
+    pub(super) fn text_of(&self, rows: &SparseMatrix) -> Option<SparseMatrix> {
+        let text: Vec<u32> = (0..self.counts.column_count() as u32).collect();
+        self.side.map(|_| rows.with_columns(&text))
+    }
+
+    /// The columns beside the text.
+    pub(super) fn side_columns(&self) -> std::ops::Range<u32> {
+        let first = self.counts.column_count() as u32;
+        let count = self.side.map_or(0, |side| side.fitted.column_count());
+        first..first + count as u32
     }
 
     /// Which columns are features without this fold.

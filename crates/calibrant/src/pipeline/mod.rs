@@ -6,10 +6,13 @@ mod explain;
 mod explain_joint;
 mod extractor;
 mod fit;
+mod fit_code;
 mod fit_scorer;
 mod fold_rows;
 mod model;
 mod model_file;
+mod other;
+mod rule_scorer;
 mod score_calibrator;
 mod settings;
 mod summary;
@@ -22,6 +25,7 @@ pub use extractor::{ExtractorBuffers, FeatureExtractor};
 pub use fit::{fit, fit_keeping_scores};
 pub use model::{Model, PredictBuffers};
 pub use model_file::{FORMAT_VERSION, ModelFileError, publish};
+pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts};
 pub use score_calibrator::{
     ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreRoom, ScoreSettings,
     ScoreSummary, ScoreTable, TriedMethod,
@@ -30,4 +34,4 @@ pub use settings::{ClassWeights, Classifier, FitSettings};
 pub use summary::{
     ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedMulticlass,
 };
-pub use training_corpus::{CountedBatch, TrainingCorpus};
+pub use training_corpus::{CountedBatch, DocumentCounter, TrainingCorpus};

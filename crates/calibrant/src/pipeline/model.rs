@@ -44,6 +44,12 @@ impl PredictBuffers {
     pub fn scores(&self) -> &[f64] {
         &self.scores
     }
+
+    /// The probabilities of the outputs, each against the rest; empty where all classes are calibrated
+    /// together.
+    pub(super) fn outputs(&self) -> &[Probability] {
+        &self.outputs
+    }
 }
 
 impl Model {

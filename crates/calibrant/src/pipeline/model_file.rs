@@ -28,7 +28,7 @@ use super::{FitSettings, Model, TrainingSummary};
 use crate::Task;
 use crate::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::Fields;
-use crate::features::{FittedWeighting, Vocabulary};
+use crate::features::{FittedSideColumns, FittedWeighting, Vocabulary};
 use crate::scorers::{Link, NamedTensor, SavedScorer, ScorerDescription, TensorReader};
 
 /// The version that this code writes; it reads this one and all before it.
@@ -111,6 +111,8 @@ struct Description {
     class_calibrator: Option<SavedMulticlassCalibrator>,
     document_count: u64,
     total_length: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    side: Option<FittedSideColumns>,
     summary: TrainingSummary,
 }
 
@@ -150,6 +152,7 @@ impl Model {
             class_calibrator: self.calibrators.joint.clone(),
             document_count,
             total_length,
+            side: self.extractor.side.clone(),
             summary: self.summary.clone(),
         };
         let json = serde_json::to_string(&description).unwrap_or_default();
@@ -287,6 +290,7 @@ impl Model {
             class_calibrator,
             document_count,
             total_length,
+            side,
             summary,
         } = description;
         let analyzer = settings.analyzer.compile().ok()?;
@@ -320,15 +324,29 @@ impl Model {
                     && summary.task == Task::SingleLabel
             }
         };
-        let fits = scorer.feature_count() == weighting.document_frequencies().len()
+        let rule_names: Vec<String> = match settings.rule_set().ok()? {
+            Some(rules) => rules.categories().map(str::to_owned).collect(),
+            None => Vec::new(),
+        };
+        let side_columns = side.as_ref().map_or(0, FittedSideColumns::column_count);
+        let columns = weighting.document_frequencies().len() + side_columns;
+        let fits = scorer.feature_count() == columns
+            && side.as_ref().is_none_or(FittedSideColumns::is_sound)
+            && rule_names == side.as_ref().map_or(&[][..], FittedSideColumns::rules)
             && scorer.class_count() == summary.classes.len()
             && calibrated
+            && summary
+                .known_documents
+                .as_ref()
+                .is_none_or(|known| known.fits(summary.classes.len()))
             && (scorer.link() != Link::Mirror || summary.task == Task::SingleLabel);
         let extractor = FeatureExtractor {
             analyzer,
             space: settings.column_space(),
             vocabulary,
             weighting,
+            side,
+            rules: settings.rule_matcher().ok()?,
         };
         let calibrators = Calibrators {
             of_outputs: calibrators,

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::ThresholdCosts;
 use crate::calibration::{CalibratorKind, MulticlassKind};
 use crate::features::{
     ColumnSpace, DocumentFrequencyLimits, Selection, SelectionScope, Weighting, WeightingSettings,
 };
+use crate::multiclass::CodeSettings;
+use crate::rules::{RuleMatcher, RuleSet};
 use crate::scorers::{
-    LinearSvm, LogisticRegression, NaiveBayes, NearestNeighbours, Perceptron, Rocchio, Smoothing,
+    AdaBoost, LinearSvm, LogisticRegression, NaiveBayes, NearestNeighbours, Perceptron, Rocchio,
+    Smoothing,
 };
 use crate::text::Analyzer;
 use crate::{FitError, Task};
@@ -25,8 +29,13 @@ pub enum Classifier {
     LinearSvm(LinearSvm),
     /// Logistic regression.
     LogisticRegression(LogisticRegression),
+    /// The strength of each class's own rule; nothing is learned but how far it can be trusted.
+    Rules,
     /// The nearest centre.
     Rocchio(Rocchio),
+    /// A committee of decision stumps.
+    #[serde(rename = "adaboost")]
+    AdaBoost(AdaBoost),
     /// Training documents that vote.
     NearestNeighbours(NearestNeighbours),
     /// Averaged or voted perceptrons.
@@ -76,7 +85,8 @@ impl Classifier {
                     }
                 };
             }
-            Self::Rocchio(_) => return Ok(()),
+            Self::Rules | Self::Rocchio(_) => return Ok(()),
+            Self::AdaBoost(learner) => return learner.check(),
             Self::NearestNeighbours(learner) => return learner.check(),
             Self::Perceptron(learner) => return learner.check(),
             Self::LinearSvm(learner) => (learner.c, learner.limits),
@@ -96,7 +106,9 @@ impl Classifier {
             Self::NaiveBayes(_) => "naive Bayes",
             Self::LinearSvm(_) => "linear SVM",
             Self::LogisticRegression(_) => "logistic regression",
+            Self::Rules => "rules",
             Self::Rocchio(_) => "Rocchio",
+            Self::AdaBoost(_) => "AdaBoost",
             Self::NearestNeighbours(_) => "nearest neighbours",
             Self::Perceptron(learner) if learner.voted => "voted perceptron",
             Self::Perceptron(_) => "averaged perceptron",
@@ -106,9 +118,12 @@ impl Classifier {
     /// Whether a class's score is a weighted sum of the row's values.
     pub fn is_linear(&self) -> bool {
         match self {
-            Self::NaiveBayes(_) | Self::LinearSvm(_) | Self::LogisticRegression(_) => true,
+            Self::NaiveBayes(_)
+            | Self::LinearSvm(_)
+            | Self::LogisticRegression(_)
+            | Self::Rules => true,
             Self::Perceptron(learner) => !learner.voted,
-            Self::Rocchio(_) | Self::NearestNeighbours(_) => false,
+            Self::Rocchio(_) | Self::AdaBoost(_) | Self::NearestNeighbours(_) => false,
         }
     }
 }
@@ -141,8 +156,16 @@ pub struct FitSettings {
     pub weighting: Option<WeightingSettings>,
     /// A choice of terms that tell the classes apart.
     pub selection: Option<Selection>,
+    /// The text of a rules file; each rule's strength is a feature. Fields that it names have to be
+    /// read, as [`Fields::asked`](crate::corpus::Fields::asked).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules: Option<String>,
     /// The learner.
     pub classifier: Classifier,
+    /// An output code around the learner, for documents with one of several classes; each class
+    /// against the rest if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<CodeSettings>,
     /// Weights of the classes in training.
     pub class_weights: ClassWeights,
     /// The calibration method.
@@ -152,6 +175,9 @@ pub struct FitSettings {
     pub monotone: bool,
     /// How the classes of documents with one label come to probabilities together.
     pub multiclass: MulticlassKind,
+    /// What mistakes about a single class cost, for thresholds beyond which a document is of none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_cost: Option<ThresholdCosts>,
     /// Folds of the cross-fitting that calibration rests on.
     pub folds: usize,
     /// Only these classes; all that occur if absent.
@@ -170,11 +196,14 @@ impl Default for FitSettings {
             hash_bits: None,
             weighting: None,
             selection: None,
+            rules: None,
             classifier: Classifier::default(),
+            code: None,
             class_weights: ClassWeights::default(),
             calibrator: CalibratorKind::Auto,
             monotone: false,
             multiclass: MulticlassKind::OneVsRest,
+            other_cost: None,
             folds: 5,
             classes: None,
             task: None,
@@ -194,6 +223,45 @@ impl FitSettings {
     pub fn column_space(&self) -> ColumnSpace {
         self.hash_bits
             .map_or(ColumnSpace::Vocabulary, |bits| ColumnSpace::Hashed { bits })
+    }
+
+    /// The rules, if there are any.
+    pub fn rule_set(&self) -> Result<Option<RuleSet>, FitError> {
+        let rules = self.rules.as_deref().map(str::parse).transpose();
+        rules.map_err(FitError::Rules)
+    }
+
+    /// The rules, ready to be matched with texts that are analysed as these settings say.
+    pub fn rule_matcher(&self) -> Result<Option<RuleMatcher>, FitError> {
+        let matcher = |rules: RuleSet| RuleMatcher::new(&rules, &self.analyzer);
+        let rules = self.rule_set()?.map(matcher).transpose();
+        rules.map_err(FitError::Rules)
+    }
+
+    /// What the classifier `rules` can do without, and the one thing it cannot.
+    fn check_rules(&self) -> Result<(), FitError> {
+        self.rule_matcher()?;
+        if self.classifier != Classifier::Rules {
+            return Ok(());
+        }
+        let bad = |setting, requirement, value: &str| FitError::BadSetting {
+            setting,
+            requirement,
+            value: value.to_owned(),
+        };
+        if self.rules.is_none() {
+            let requirement = "given where the classifier is `rules`";
+            return Err(bad("the rules", requirement, "absent"));
+        }
+        if self.selection.is_some() {
+            let requirement = "absent where the classifier is `rules`, which looks at no terms";
+            return Err(bad("the selection of terms", requirement, "given"));
+        }
+        if self.class_weights != ClassWeights::Equal {
+            let requirement = "equal where the classifier is `rules`, which learns nothing";
+            return Err(bad("the weights of classes", requirement, "given"));
+        }
+        Ok(())
     }
 
     /// Finds settings that make no sense before any work is done.
@@ -237,12 +305,42 @@ impl FitSettings {
             return bad("the number of selected terms", "at least 1", "0".into());
         }
         self.classifier.check()?;
+        if let Some(code) = &self.code {
+            code.check()?;
+            if matches!(self.class_weights, ClassWeights::Given(_)) {
+                return bad(
+                    "the class weights",
+                    "equal or balanced with an output code, whose problems are no classes",
+                    "given for some".into(),
+                );
+            }
+            if self.task == Some(Task::MultiLabel) {
+                return bad(
+                    "the labels",
+                    "one a document with an output code",
+                    "several".into(),
+                );
+            }
+        }
+        self.check_rules()?;
         if !self.classifier.is_linear()
             && self
                 .selection
                 .is_some_and(|selection| selection.scope == SelectionScope::PerClass)
         {
             return Err(super::fit_scorer::unselectable());
+        }
+        if let Some(costs) = self.other_cost
+            && !(costs.false_positive.is_finite()
+                && costs.false_negative.is_finite()
+                && costs.false_positive > 0.0
+                && costs.false_negative > 0.0)
+        {
+            return bad(
+                "the costs of wrong and missed documents",
+                "two positive numbers",
+                format!("{} and {}", costs.false_positive, costs.false_negative),
+            );
         }
         if !(2..=255).contains(&self.folds) {
             return bad("the number of folds", "2 to 255", self.folds.to_string());

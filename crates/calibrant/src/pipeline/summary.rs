@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::KnownDocuments;
 use crate::Task;
 use crate::calibration::{CalibrationNote, CalibratorKind, MulticlassKind, Tried};
 use crate::evaluation::{Evaluation, LossUnit};
@@ -99,6 +100,10 @@ pub struct TrainingSummary {
     /// How all classes together were calibrated; absent where each was on its own from the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiclass: Option<MulticlassSummary>,
+    /// How well known documents look, for telling when one belongs to no class; absent where that has
+    /// no meaning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_documents: Option<KnownDocuments>,
     /// What to expect on documents like these.
     pub held_out: HeldOutMeasures,
     /// The version of calibrant that fitted the model.

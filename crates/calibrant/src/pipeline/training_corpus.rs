@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::FitSettings;
+use super::{Classifier, FitSettings};
 use crate::corpus::{Content, Document};
-use crate::features::{BatchCounter, BatchCounts, ColumnSpace, CorpusCounts};
+use crate::features::{BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, RowCells, SideTable};
 use crate::multiclass::ClassLabels;
+use crate::rules::{MatchBuffers, RuleMatcher};
 use crate::text::CompiledAnalyzer;
 use crate::{FitError, Task};
 
@@ -20,6 +21,8 @@ pub struct TrainingCorpus {
     label_numbers: BTreeMap<String, u32>,
     any_list: bool,
     any_features: bool,
+    side: SideTable,
+    any_text: bool,
     without_label: Option<u64>,
 }
 
@@ -27,6 +30,7 @@ pub struct TrainingCorpus {
 #[derive(Debug)]
 pub struct CountedBatch {
     counts: BatchCounts,
+    side: SideTable,
     documents: Vec<CountedDocument>,
 }
 
@@ -37,61 +41,108 @@ struct CountedDocument {
     labels: Vec<String>,
     is_list: bool,
     is_features: bool,
+    has_text: bool,
     line: u64,
 }
 
-impl CountedBatch {
+/// Counts documents as the settings ask for.
+#[derive(Debug)]
+pub struct DocumentCounter {
+    analyzer: CompiledAnalyzer,
+    space: ColumnSpace,
+    rules: Option<RuleMatcher>,
+    /// Whether terms are features; with rules alone they are not.
+    counts_terms: bool,
+}
+
+impl DocumentCounter {
+    /// Compiles analyzer and rules.
+    pub fn new(settings: &FitSettings) -> Result<Self, FitError> {
+        Ok(Self {
+            analyzer: settings.analyzer.compile()?,
+            space: settings.column_space(),
+            rules: settings.rule_matcher()?,
+            counts_terms: settings.classifier != Classifier::Rules,
+        })
+    }
+
     /// Counts a batch; batches can be counted in parallel.
-    pub fn count(
-        analyzer: &CompiledAnalyzer,
-        space: ColumnSpace,
-        documents: Vec<Document>,
-    ) -> Self {
-        let mut counter = BatchCounter::new(analyzer, space);
+    pub fn count(&self, documents: Vec<Document>) -> CountedBatch {
+        let mut counter = BatchCounter::new(&self.analyzer, self.space);
+        let mut side = SideTable::default();
+        let mut room = MatchBuffers::default();
+        let rules = self.rules.as_ref();
+        let mut strengths = vec![0.0; rules.map_or(0, RuleMatcher::rule_count)];
         let documents = documents
             .into_iter()
             .map(|document| {
                 match &document.content {
-                    Content::Text(text) => counter.count_text(text),
                     Content::Features(features) => counter.count_features(features),
+                    _ if !self.counts_terms => counter.count_text(""),
+                    content => counter.count_text(content.as_text().unwrap_or_default()),
                 }
+                if let Some(rules) = rules {
+                    match_rules(rules, &document.content, &mut room, &mut strengths);
+                }
+                side.push(side_cells(&document.content, &strengths));
                 CountedDocument {
                     key: content_key(&document),
                     weight: document.weight,
                     is_list: document.labels_were_list,
                     is_features: matches!(document.content, Content::Features(_)),
+                    has_text: document.content.as_text().is_some(),
                     line: document.line,
                     labels: document.labels,
                 }
             })
             .collect();
-        Self {
+        CountedBatch {
             counts: counter.finish(),
+            side,
             documents,
         }
     }
+}
+
+/// What stands beside a document's text; only rules speak of what is no record.
+pub(super) fn side_cells<'a>(content: &'a Content, strengths: &'a [f32]) -> RowCells<'a> {
+    let record = content.as_record();
+    RowCells {
+        numbers: record.map_or(&[], |record| &record.numbers),
+        categories: record.map_or(&[], |record| &record.categories),
+        strengths,
+    }
+}
+
+/// Fills `strengths` with those of the rules.
+pub(super) fn match_rules(
+    rules: &RuleMatcher,
+    content: &Content,
+    room: &mut MatchBuffers,
+    strengths: &mut [f32],
+) {
+    let text = content.as_text().unwrap_or_default();
+    let asked = content.as_record().map_or(&[][..], |record| &record.asked);
+    rules.strengths_into(text, asked, room, strengths);
 }
 
 /// A hash of all that a model can learn from a document. Rows are put in the order of these keys,
 /// so the order of the file cannot matter.
 fn content_key(document: &Document) -> u128 {
     let mut hasher = blake3::Hasher::new();
-    // Lengths come first, so that nothing can move between text and labels.
-    let mut part = |bytes: &[u8]| {
+    // Lengths come first, so that nothing can move between text and labels. Where there is one part
+    // besides the labels, it needs no letter.
+    let lettered = matches!(document.content, Content::Record(_));
+    let mut part = |letter: Option<u8>, bytes: &[u8]| {
+        hasher.update(letter.as_slice());
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
-    match &document.content {
-        Content::Text(text) => part(text.as_bytes()),
-        Content::Features(features) => part(bytemuck::cast_slice(
-            &features
-                .iter()
-                .map(|&(number, value)| [number.to_le(), value.to_bits().to_le()])
-                .collect::<Vec<[u32; 2]>>(),
-        )),
-    }
+    document
+        .content
+        .for_each_part(|letter, bytes| part(lettered.then_some(letter), bytes));
     for label in &document.labels {
-        part(label.as_bytes());
+        part(lettered.then_some(b'l'), label.as_bytes());
     }
     hasher.update(&document.weight.to_bits().to_le_bytes());
     let mut key = [0; 16];
@@ -111,6 +162,8 @@ impl TrainingCorpus {
             label_numbers: BTreeMap::new(),
             any_list: false,
             any_features: false,
+            side: SideTable::default(),
+            any_text: false,
             without_label: None,
         }
     }
@@ -120,19 +173,19 @@ impl TrainingCorpus {
         settings: &FitSettings,
         documents: Vec<Document>,
     ) -> Result<Self, FitError> {
-        let analyzer = settings.analyzer.compile()?;
-        let space = settings.column_space();
-        let mut corpus = Self::new(space);
-        corpus.add(CountedBatch::count(&analyzer, space, documents));
+        let mut corpus = Self::new(settings.column_space());
+        corpus.add(DocumentCounter::new(settings)?.count(documents));
         Ok(corpus)
     }
 
     /// Adds a batch.
     pub fn add(&mut self, batch: CountedBatch) {
         self.counts.merge(batch.counts);
+        self.side.append(batch.side);
         for document in batch.documents {
             self.any_list |= document.is_list;
             self.any_features |= document.is_features;
+            self.any_text |= document.has_text;
             if document.labels.is_empty() && self.without_label.is_none() {
                 self.without_label = Some(document.line);
             }
@@ -157,6 +210,11 @@ impl TrainingCorpus {
     /// Whether the documents came as numbered features instead of text.
     pub fn has_features(&self) -> bool {
         self.any_features
+    }
+
+    /// Whether any document has a text, be it empty.
+    pub fn has_text(&self) -> bool {
+        self.any_text
     }
 
     /// One label a document unless labels came as lists.
@@ -233,9 +291,7 @@ impl TrainingCorpus {
             .map(|&row| self.weights[row as usize])
             .collect();
         let arranged = self.counts.arrange(&row_order, &settings.limits);
-        if arranged.counts.column_count() == 0 {
-            return Err(FitError::NoFeatures);
-        }
+        let side = self.side.rearranged(&row_order);
         let labels = ClassLabels {
             task,
             class_count: class_names.len(),
@@ -243,6 +299,7 @@ impl TrainingCorpus {
         };
         Ok(PreparedCorpus {
             arranged,
+            side,
             keys,
             weights,
             labels,
@@ -306,6 +363,8 @@ impl TrainingCorpus {
 /// Documents in canonical order.
 pub(super) struct PreparedCorpus {
     pub(super) arranged: crate::features::ArrangedCounts,
+    /// What stands beside the texts.
+    pub(super) side: SideTable,
     pub(super) keys: Vec<u128>,
     pub(super) weights: Vec<f64>,
     pub(super) labels: ClassLabels,

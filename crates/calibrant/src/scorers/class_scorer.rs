@@ -129,6 +129,34 @@ impl LinearClassScorer {
         })
     }
 
+    /// Several scorers as one that has the outputs of them all, in order; `None` if they do not know
+    /// the same features or their outputs are joint.
+    pub(crate) fn beside(scorers: &[&Self]) -> Option<Self> {
+        let features = scorers.first()?.feature_count();
+        let fits = |scorer: &&&Self| {
+            scorer.feature_count() == features && scorer.link != Link::AgainstRest
+        };
+        if !scorers.iter().all(|scorer| fits(&scorer)) {
+            return None;
+        }
+        let biases: Vec<f64> = scorers
+            .iter()
+            .flat_map(|scorer| scorer.biases.iter().copied())
+            .collect();
+        let all = (0..features).flat_map(|feature| {
+            scorers.iter().flat_map(move |scorer| {
+                (0..scorer.output_count()).map(move |output| scorer.weight(feature, output))
+            })
+        });
+        let is_single = |scorer: &&Self| matches!(scorer.weights, WeightMatrix::Single(_));
+        let weights = if scorers.iter().all(is_single) {
+            WeightMatrix::Single(Storage::Owned(all.map(|weight| weight as f32).collect()))
+        } else {
+            WeightMatrix::Double(Storage::Owned(all.collect()))
+        };
+        Some(Self::from_parts(weights, biases, Link::Independent))
+    }
+
     /// From parts that are known to fit together.
     pub(crate) fn from_parts(weights: WeightMatrix, biases: Vec<f64>, link: Link) -> Self {
         Self {
@@ -221,6 +249,22 @@ fn accumulate<T: Copy + Into<f64>>(weights: &[T], row: RowView<'_>, outputs: &mu
 mod tests {
     use super::*;
     use crate::features::SparseMatrix;
+
+    #[test]
+    fn scorers_beside_each_other_keep_their_outputs() {
+        let single = |weights: Vec<f32>, biases: Vec<f64>| {
+            let weights = WeightMatrix::Single(Storage::Owned(weights));
+            LinearClassScorer::new(weights, biases, Link::Independent).unwrap()
+        };
+        let one = single(vec![1.0, 2.0], vec![0.5]);
+        let two = single(vec![3.0, 4.0, 5.0, 6.0], vec![-0.5, 1.5]);
+        let both = LinearClassScorer::beside(&[&one, &two]).unwrap();
+        let rows = SparseMatrix::from_rows(2, [vec![(0, 1.0), (1, 10.0)]]);
+        let mut outputs = [0.0; 3];
+        both.outputs_into(rows.row(0), &mut outputs);
+        assert_eq!(outputs, [21.5, 52.5, 65.5]);
+        assert!(LinearClassScorer::beside(&[&one, &single(vec![1.0], vec![0.0])]).is_none());
+    }
 
     #[test]
     fn features_the_model_does_not_know_add_nothing() {

@@ -3,6 +3,7 @@
 //! A score is any real number that grows with membership; it makes no claim to be a probability.
 //! [`Learner`] is one binary problem; [`crate::multiclass`] puts many classes together.
 
+mod boosting;
 mod class_scorer;
 mod linear;
 mod naive_bayes;
@@ -13,6 +14,7 @@ mod rocchio;
 mod saved;
 mod tensors;
 
+pub use boosting::{AdaBoost, AdaBoostModel, BoostingKind, Stump, StumpDescription, StumpScorer};
 pub use class_scorer::{LinearClassScorer, Link, Storage, WeightMatrix};
 pub(crate) use linear::{DualFit, DualLearner, LaneData, PreparedRows};
 pub use linear::{LinearModel, LinearSvm, LogisticRegression};

@@ -2,12 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::boosting::{StumpDescription, StumpScorer};
 use super::class_scorer::{LinearClassScorer, Link};
 use super::neighbours::{NeighbourDescription, NeighbourScorer, SearchRoom};
 use super::perceptron::{VotedDescription, VotedScorer};
 use super::rocchio::{CentroidDescription, CentroidScorer};
 use super::tensors::{NamedTensor, TensorReader};
 use crate::features::RowView;
+use crate::multiclass::{CodeRoom, OutputCodeDescription, OutputCodeScorer};
 use crate::numeric::log_odds_against_rest;
 
 /// A fitted scorer: rows to one number an output.
@@ -20,8 +22,12 @@ pub enum SavedScorer {
     Linear(LinearClassScorer),
     /// One centre a class.
     Centroids(CentroidScorer),
+    /// A committee of stumps an output.
+    Stumps(StumpScorer),
+    /// Binary scorers under an output code.
+    OutputCodes(Box<OutputCodeScorer>),
     /// Training rows that vote.
-    Neighbours(NeighbourScorer),
+    Neighbours(Box<NeighbourScorer>),
     /// Stages of perceptrons that vote.
     Voted(VotedScorer),
 }
@@ -31,6 +37,8 @@ pub enum SavedScorer {
 pub struct ScorerRoom {
     /// Numbers of any use to a scorer; their contents mean nothing between rows.
     pub(crate) numbers: Vec<f64>,
+    /// The answers to a code's binary problems.
+    pub(crate) code: CodeRoom,
     /// For searches among training rows.
     pub(crate) search: SearchRoom,
 }
@@ -46,6 +54,10 @@ pub enum ScorerDescription {
     },
     /// Centres.
     Centroids(CentroidDescription),
+    /// Stumps.
+    Stumps(StumpDescription),
+    /// Binary scorers under an output code.
+    OutputCodes(OutputCodeDescription),
     /// Training rows.
     Neighbours(NeighbourDescription),
     /// Stages of perceptrons.
@@ -64,6 +76,8 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.output_count(),
             Self::Centroids(scorer) => scorer.output_count(),
+            Self::Stumps(scorer) => scorer.output_count(),
+            Self::OutputCodes(scorer) => scorer.output_count(),
             Self::Neighbours(scorer) => scorer.output_count(),
             Self::Voted(scorer) => scorer.output_count(),
         }
@@ -74,6 +88,8 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.link(),
             Self::Centroids(scorer) => scorer.link(),
+            Self::Stumps(scorer) => scorer.link(),
+            Self::OutputCodes(scorer) => scorer.link(),
             Self::Neighbours(scorer) => scorer.link(),
             Self::Voted(scorer) => scorer.link(),
         }
@@ -92,6 +108,8 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.feature_count(),
             Self::Centroids(scorer) => scorer.feature_count(),
+            Self::Stumps(scorer) => scorer.feature_count(),
+            Self::OutputCodes(scorer) => scorer.feature_count(),
             Self::Neighbours(scorer) => scorer.feature_count(),
             Self::Voted(scorer) => scorer.feature_count(),
         }
@@ -101,7 +119,7 @@ impl SavedScorer {
     pub fn as_linear(&self) -> Option<&LinearClassScorer> {
         match self {
             Self::Linear(scorer) => Some(scorer),
-            Self::Centroids(_) | Self::Neighbours(_) | Self::Voted(_) => None,
+            _ => None,
         }
     }
 
@@ -111,6 +129,8 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.outputs_into(row, outputs),
             Self::Centroids(scorer) => scorer.outputs_into(row, room, outputs),
+            Self::Stumps(scorer) => scorer.outputs_into(row, outputs),
+            Self::OutputCodes(scorer) => scorer.outputs_into(row, room, outputs),
             Self::Neighbours(scorer) => scorer.outputs_into(row, room, outputs),
             Self::Voted(scorer) => scorer.outputs_into(row, room, outputs),
         }
@@ -155,6 +175,8 @@ impl SavedScorer {
                 }
             }
             Self::Centroids(scorer) => scorer.parts_into(row, output, room, parts),
+            Self::Stumps(scorer) => scorer.parts_into(row, output, parts),
+            Self::OutputCodes(scorer) => scorer.parts_into(row, output, room, parts),
             Self::Neighbours(scorer) => scorer.parts_into(row, output, room, parts),
             Self::Voted(scorer) => scorer.parts_into(row, output, room, parts),
         }
@@ -167,6 +189,8 @@ impl SavedScorer {
                 link: scorer.link(),
             },
             Self::Centroids(scorer) => ScorerDescription::Centroids(scorer.description()),
+            Self::Stumps(scorer) => ScorerDescription::Stumps(scorer.description()),
+            Self::OutputCodes(scorer) => ScorerDescription::OutputCodes(scorer.description()),
             Self::Neighbours(scorer) => ScorerDescription::Neighbours(scorer.description()),
             Self::Voted(scorer) => ScorerDescription::Voted(scorer.description()),
         }
@@ -177,6 +201,8 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => scorer.tensors(),
             Self::Centroids(scorer) => scorer.tensors(),
+            Self::Stumps(scorer) => scorer.tensors(),
+            Self::OutputCodes(scorer) => scorer.tensors(),
             Self::Neighbours(scorer) => scorer.tensors(),
             Self::Voted(scorer) => scorer.tensors(),
         }
@@ -191,9 +217,16 @@ impl SavedScorer {
             ScorerDescription::Centroids(description) => {
                 Self::Centroids(CentroidScorer::from_tensors(description, reader)?)
             }
-            ScorerDescription::Neighbours(description) => {
-                Self::Neighbours(NeighbourScorer::from_tensors(description, reader)?)
+            ScorerDescription::Stumps(description) => {
+                Self::Stumps(StumpScorer::from_tensors(description, reader)?)
             }
+            ScorerDescription::OutputCodes(description) => {
+                let scorer = OutputCodeScorer::from_tensors(description, reader)?;
+                Self::OutputCodes(Box::new(scorer))
+            }
+            ScorerDescription::Neighbours(description) => Self::Neighbours(Box::new(
+                NeighbourScorer::from_tensors(description, reader)?,
+            )),
             ScorerDescription::Voted(description) => {
                 Self::Voted(VotedScorer::from_tensors(description, reader)?)
             }

@@ -8,6 +8,7 @@ mod newton_logistic;
 mod newton_softmax;
 mod parts;
 mod pool_adjacent_violators;
+mod simplex_least_squares;
 
 pub(crate) use cholesky::Factor;
 pub use dual_descent::{
@@ -20,3 +21,4 @@ pub use newton_logistic::newton_logistic;
 pub use newton_softmax::{QuadraticPenalty, SoftmaxRows, SoftmaxSolution, newton_softmax};
 pub use parts::sum_in_parts;
 pub use pool_adjacent_violators::{Pool, pool_adjacent_violators, pool_weighted_sums};
+pub use simplex_least_squares::{SimplexLeastSquares, SimplexRoom};

@@ -2,16 +2,18 @@
 #![allow(dead_code)] // Each test binary uses its own part.
 
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
-use calibrant::corpus::{Content, Document, Fields};
+use calibrant::corpus::{Content, Document, Fields, Record};
 use calibrant::features::{
     DocumentFrequencyLimits, Selection, SelectionMeasure, SelectionScope, Weighting,
     WeightingSettings,
 };
 use calibrant::numeric::Random;
 use calibrant::pipeline::{
-    ClassWeights, Classifier, CountedBatch, FitSettings, Model, TrainingCorpus, fit,
+    ClassWeights, Classifier, DocumentCounter, FitSettings, Model, TrainingCorpus, fit,
 };
-use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Smoothing};
+use calibrant::scorers::{
+    AdaBoost, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Smoothing,
+};
 use calibrant::solvers::HingeLoss;
 use calibrant::{FitError, NoProgress};
 
@@ -78,13 +80,50 @@ pub(crate) fn fit_batches(
     settings: &FitSettings,
     batch: usize,
 ) -> Result<Model, FitError> {
-    let analyzer = settings.analyzer.compile()?;
-    let space = settings.column_space();
-    let mut corpus = TrainingCorpus::new(space);
+    fit_fields(documents, Fields::default(), settings, batch)
+}
+
+fn fit_fields(
+    documents: &[Document],
+    fields: Fields,
+    settings: &FitSettings,
+    batch: usize,
+) -> Result<Model, FitError> {
+    let counter = DocumentCounter::new(settings)?;
+    let mut corpus = TrainingCorpus::new(settings.column_space());
     for batch in documents.chunks(batch.max(1)) {
-        corpus.add(CountedBatch::count(&analyzer, space, batch.to_vec()));
+        corpus.add(counter.count(batch.to_vec()));
     }
-    fit(corpus, Fields::default(), settings, &NoProgress)
+    fit(corpus, fields, settings, &NoProgress)
+}
+
+/// The same documents with two numbers and a category beside the text, some of them missing.
+pub(crate) fn with_side_columns(documents: &[Document]) -> Vec<Document> {
+    let beside = |(number, document): (usize, &Document)| {
+        let size = number as f64 * 0.25 + document.labels.len() as f64;
+        let record = Record {
+            text: document.content.as_text().map(str::to_owned),
+            numbers: vec![Some(size), (number % 3 > 0).then_some(-size)],
+            categories: vec![(number % 4 > 0).then(|| format!("kind {}", number % 4))],
+            asked: Vec::new(),
+        };
+        Document {
+            content: Content::Record(Box::new(record)),
+            ..document.clone()
+        }
+    };
+    documents.iter().enumerate().map(beside).collect()
+}
+
+/// Fits documents [`with_side_columns`], which come in batches of the given size.
+#[track_caller]
+pub(crate) fn fitted_beside(documents: &[Document], settings: &FitSettings, batch: usize) -> Model {
+    let fields = Fields {
+        numeric: vec!["size".into(), "less".into()],
+        categorical: vec!["kind".into()],
+        ..Fields::default()
+    };
+    fit_fields(documents, fields, settings, batch).unwrap()
 }
 
 #[track_caller]
@@ -97,6 +136,10 @@ pub(crate) fn naive_bayes(kind: NaiveBayesKind) -> Classifier {
         kind,
         ..NaiveBayes::default()
     })
+}
+
+pub(crate) fn adaboost(kind: BoostingKind) -> Classifier {
+    Classifier::AdaBoost(AdaBoost { kind, rounds: 25 })
 }
 
 pub(crate) fn with_classifier(classifier: Classifier) -> FitSettings {
@@ -131,6 +174,8 @@ pub(crate) fn learners() -> Vec<(&'static str, FitSettings)> {
         ("Bernoulli", naive_bayes(NaiveBayesKind::Bernoulli)),
         ("complement", naive_bayes(NaiveBayesKind::Complement)),
         ("corpus prior", Classifier::NaiveBayes(corpus_prior)),
+        ("AdaBoost", adaboost(BoostingKind::Real)),
+        ("discrete AdaBoost", adaboost(BoostingKind::Discrete)),
     ]
     .into_iter()
     .map(|(name, classifier)| (name, with_classifier(classifier)))
@@ -180,7 +225,7 @@ pub(crate) fn setups() -> Vec<(&'static str, FitSettings)> {
         };
         setups.push(("selection", settings));
     }
-    for learner in [0, 3, 4] {
+    for learner in [0, 3, 4, 7] {
         let settings = FitSettings {
             hash_bits: Some(7),
             ..plain(learner)

@@ -6,6 +6,7 @@
 //! `CALIBRANT_PYTHON`; the packages are pinned in `python/requirements-tests.txt`.
 
 mod beta;
+mod boosting;
 mod calibration_measures;
 mod data;
 mod densities;
@@ -14,9 +15,11 @@ mod isotonic;
 mod linear;
 mod model_file;
 mod naive_bayes;
+mod output_codes;
 mod parquet;
 mod platt;
 mod python;
+mod side_columns;
 mod significance;
 mod temperature;
 mod venn_abers;

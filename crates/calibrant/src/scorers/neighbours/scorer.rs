@@ -189,6 +189,7 @@ impl NeighbourScorer {
         let ScorerRoom {
             numbers: votes,
             search,
+            ..
         } = room;
         votes.clear();
         votes.resize(self.output_count(), 0.0);

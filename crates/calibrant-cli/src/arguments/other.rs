@@ -1,0 +1,23 @@
+//! Documents of none of the classes: the same options for `predict` and `evaluate`.
+
+use calibrant::pipeline::OtherRule;
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "None of these")]
+pub(crate) struct OtherArguments {
+    /// Say `other` where no class is likely: SHARE of the documents of known classes may be lost to it (for example 0.05), or `balanced` or `cost` for each class's own threshold (as many wrongly taken as wrongly left; of least cost, for models fitted with --other-cost)
+    #[arg(long, value_name = "SHARE|balanced|cost", value_parser = rule)]
+    pub(crate) other: Option<OtherRule>,
+}
+
+fn rule(text: &str) -> Result<OtherRule, String> {
+    match text {
+        "balanced" => Ok(OtherRule::Balanced),
+        "cost" => Ok(OtherRule::LeastCost),
+        number => match number.parse::<f64>() {
+            Ok(share) if (0.0..=1.0).contains(&share) => Ok(OtherRule::Loss(share)),
+            _ => Err("it must be a share between 0 and 1, `balanced` or `cost`".into()),
+        },
+    }
+}

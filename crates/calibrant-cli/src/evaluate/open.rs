@@ -1,0 +1,62 @@
+//! Test documents of classes that the model does not know.
+
+use std::io::Write;
+
+use calibrant::Probability;
+use calibrant::evaluation::{OpenForecast, OpenWorldReport};
+
+use crate::error::CliError;
+use crate::predict::best;
+use crate::table::{decimal, table};
+
+/// What became of a document with these known classes; `above` is how far the best class is above
+/// its threshold.
+pub(super) fn forecast(known: &[u32], classes: &[Probability], above: f64) -> OpenForecast {
+    let first = best(classes, 1).first().copied();
+    OpenForecast {
+        unknown: known.is_empty(),
+        called_other: above < 0.0,
+        best: above,
+        largest_probability: first.map_or(0.0, |(_, probability)| probability.value()),
+        right: first.is_some_and(|(class, _)| known.contains(&(class as u32))),
+    }
+}
+
+pub(super) fn show(out: &mut impl Write, report: Option<&OpenWorldReport>) -> Result<(), CliError> {
+    let Some(report) = report else {
+        writeln!(
+            out,
+            "\n`other` is not measured: that takes documents of known and of unknown classes"
+        )?;
+        return Ok(());
+    };
+    writeln!(
+        out,
+        "\nnone of these: {} documents of known classes, {} of others",
+        report.known, report.unknown
+    )?;
+    let mut rows = table(&["", "calibrant", "largest probability"], 1);
+    rows.add_row(vec![
+        "others caught".to_owned(),
+        decimal(report.caught),
+        decimal(report.caught_by_largest_probability),
+    ]);
+    rows.add_row(vec![
+        "known lost".to_owned(),
+        decimal(report.lost),
+        decimal(report.lost),
+    ]);
+    rows.add_row(vec![
+        "AUC".to_owned(),
+        decimal(report.auc),
+        decimal(report.auc_of_largest_probability),
+    ]);
+    writeln!(out, "{rows}")?;
+    writeln!(
+        out,
+        "accuracy on known documents {} without `other`, {} on those that are kept",
+        decimal(report.accuracy_without),
+        decimal(report.accuracy_of_kept)
+    )?;
+    Ok(())
+}

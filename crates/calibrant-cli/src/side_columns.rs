@@ -1,0 +1,105 @@
+//! Which fields of a file are features beside its text.
+
+use calibrant::corpus::{Fields, Source, field_names};
+use calibrant::rules::RuleSet;
+
+use crate::arguments::FitArguments;
+use crate::error::CliError;
+
+/// The fields that fitting reads, with `*` written out.
+pub(crate) fn fields(
+    arguments: &FitArguments,
+    rules: Option<&RuleSet>,
+) -> Result<Fields, CliError> {
+    let mut fields = arguments.reading.fields(&Fields::default());
+    fields.asked = rules.map(RuleSet::fields).unwrap_or_default();
+    let features = &arguments.features;
+    fields.numeric = distinct(&features.numeric, "--numeric")?;
+    fields.categorical = distinct(&features.categorical, "--categorical")?;
+    if fields.numeric.iter().any(|name| name == "*")
+        || fields.categorical.iter().any(|name| name == "*")
+    {
+        expand(arguments, &mut fields)?;
+    }
+    for (option, names) in [
+        ("--numeric", &fields.numeric),
+        ("--categorical", &fields.categorical),
+        ("--rules", &fields.asked),
+    ] {
+        if names.iter().any(|name| name == fields.label_name()) {
+            let label = fields.label_name();
+            return Err(CliError::new(format!(
+                "{option}: `{label}` is the field with the label, which no feature may know"
+            ))
+            .hint("leave it out, or name another field with --label"));
+        }
+    }
+    Ok(fields)
+}
+
+fn distinct(names: &[String], option: &str) -> Result<Vec<String>, CliError> {
+    let mut seen: Vec<String> = Vec::new();
+    for name in names {
+        if name.is_empty() {
+            return Err(CliError::new(format!("{option}: a field name is empty"))
+                .hint(format!("for example {option} price,length")));
+        }
+        if !seen.contains(name) {
+            seen.push(name.clone());
+        }
+    }
+    Ok(seen)
+}
+
+/// Puts every field of the file that has no other meaning in place of `*`.
+fn expand(arguments: &FitArguments, fields: &mut Fields) -> Result<(), CliError> {
+    let source = Source::from(arguments.file.as_str());
+    if source == Source::Stdin {
+        return Err(
+            CliError::new("`*` needs a file whose fields can be looked at beforehand")
+                .hint("name the fields one by one, or give a file in place of `-`"),
+        );
+    }
+    if fields.numeric.iter().any(|name| name == "*")
+        && fields.categorical.iter().any(|name| name == "*")
+    {
+        return Err(CliError::new(
+            "`*` can stand for --numeric or for --categorical, not for both",
+        )
+        .hint("name the fields of one of them"));
+    }
+    let available = field_names(&source, arguments.reading.format)?;
+    let text = match fields.text.as_slice() {
+        [] => vec!["text".to_owned()],
+        text => text.to_vec(),
+    };
+    let filters = &arguments.reading.filters;
+    let has_meaning = |name: &String| {
+        name.is_empty()
+            || name == fields.label_name()
+            || text.contains(name)
+            || fields.id.as_ref() == Some(name)
+            || fields.weight.as_ref() == Some(name)
+            || fields.numeric.contains(name)
+            || fields.categorical.contains(name)
+            || fields.asked.contains(name)
+            || filters.iter().any(|filter| filter.field == *name)
+    };
+    let rest: Vec<String> = available
+        .into_iter()
+        .filter(|name| !has_meaning(name))
+        .collect();
+    for names in [&mut fields.numeric, &mut fields.categorical] {
+        if let Some(at) = names.iter().position(|name| name == "*") {
+            names.splice(at..=at, rest.iter().cloned());
+        }
+    }
+    if !fields.has_side_columns() {
+        return Err(CliError::new(format!(
+            "{}: no field is left for `*` to stand for",
+            arguments.file
+        ))
+        .hint("leave out --numeric and --categorical"));
+    }
+    Ok(())
+}

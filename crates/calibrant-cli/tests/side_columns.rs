@@ -1,0 +1,284 @@
+//! Numbers and categories as features, alone and beside text.
+
+mod common;
+
+use std::fmt::Write;
+
+use common::Sandbox;
+use serde_json::Value;
+
+/// Shells as in the abalone table: the older ones are longer and heavier, infants are young. Some
+/// cells are missing. Numbers are made up without a generator, so that they never change.
+fn shells(count: usize) -> String {
+    let mut csv = String::from("sex,length,weight,rings,note,class\n");
+    for number in 0..count {
+        let wave = |step: usize| ((number * step) % 101) as f64 / 101.0;
+        let old = wave(37) > 0.5;
+        let length = 0.3 + 0.3 * f64::from(u8::from(old)) + 0.2 * wave(53);
+        let weight = 1.5 * length + 0.3 * wave(29);
+        let sex = match (old, number % 5) {
+            (_, 4) => "?",
+            (false, 0 | 1) => "I",
+            (_, n) if n % 2 == 0 => "F",
+            _ => "M",
+        };
+        let weight = if number % 7 == 3 {
+            String::new()
+        } else {
+            format!("{weight:.4}")
+        };
+        let class = if old { "old" } else { "young" };
+        writeln!(
+            csv,
+            "{sex},{length:.3},{weight},7,shell number {number},{class}"
+        )
+        .unwrap();
+    }
+    csv
+}
+
+const COLUMNS: [&str; 6] = [
+    "--label",
+    "class",
+    "--numeric",
+    "length,weight,rings",
+    "--categorical",
+    "sex",
+];
+
+fn fitted(options: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("shells.csv", shells(300));
+    let fit: Vec<&str> = ["fit", "shells.csv", "-o", "model"]
+        .into_iter()
+        .chain(COLUMNS)
+        .chain(options.iter().copied())
+        .collect();
+    sandbox.succeed(&fit);
+    sandbox
+}
+
+fn accuracy(sandbox: &Sandbox, file: &str) -> f64 {
+    let measures = sandbox.json(&["evaluate", "model", file, "--json", "--no-ledger"]);
+    measures["accuracy"].as_f64().unwrap()
+}
+
+#[track_caller]
+fn fails(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let output = sandbox.run(arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    stderr
+}
+
+#[test]
+fn a_table_without_text_is_learned() {
+    for options in [
+        &["--classifier", "logistic"][..],
+        &["--classifier", "svm"],
+        &["--classifier", "logistic", "--hash-bits", "4"],
+    ] {
+        let sandbox = fitted(options);
+        let accuracy = accuracy(&sandbox, "shells.csv");
+        assert!(accuracy > 0.95, "{options:?}: {accuracy}");
+    }
+}
+
+#[test]
+fn columns_have_names_where_a_model_is_shown() {
+    let sandbox = fitted(&["--classifier", "logistic"]);
+    let report = sandbox.json(&["inspect", "model", "--json", "--terms", "20"]);
+    let named: Vec<&str> = report["terms"]["old"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|term| term[0].as_str().unwrap())
+        .collect();
+    let mut sorted = named.clone();
+    sorted.sort_unstable();
+    // `rings` never varies.
+    assert_eq!(
+        sorted,
+        [
+            "length",
+            "sex is missing",
+            "sex=F",
+            "sex=I",
+            "sex=M",
+            "weight",
+            "weight is missing"
+        ]
+    );
+    assert_eq!(named.last(), Some(&"sex=I"));
+    let explained = sandbox.succeed(&[
+        "explain",
+        "model",
+        "--file",
+        "shells.csv",
+        "--row",
+        "1",
+        "--class",
+        "old",
+    ]);
+    assert!(explained.contains("length=0.3"), "{explained}");
+    assert!(explained.contains("sex=I"), "{explained}");
+}
+
+#[test]
+fn missing_cells_and_new_values_are_no_trouble() {
+    let sandbox = fitted(&["--classifier", "logistic"]);
+    let rows = "rings,weight,length,sex\n,,,\n7,NA,0.75,X\n7,0.4,0.3,I\n1e9,-5,?,M\n";
+    sandbox.write("new.csv", rows);
+    let predicted = sandbox.succeed(&["predict", "model", "new.csv", "--json"]);
+    let old = |line: &str| -> f64 {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let classes = row["classes"].as_array().unwrap();
+        let old = classes
+            .iter()
+            .find(|class| class["label"] == "old")
+            .unwrap();
+        old["probability"].as_f64().unwrap()
+    };
+    let old: Vec<f64> = predicted.lines().map(old).collect();
+    assert_eq!(old.len(), 4);
+    assert!(old[1] > 0.9 && old[2] < 0.1, "{old:?}");
+    let error = {
+        sandbox.write("short.csv", "weight,sex\n1,M\n");
+        fails(&sandbox, &["predict", "model", "short.csv"])
+    };
+    assert!(error.contains("there is no field `length`"), "{error}");
+}
+
+#[test]
+fn the_order_of_rows_and_the_format_leave_no_trace() {
+    let sandbox = fitted(&["--classifier", "logistic"]);
+    let table = shells(300);
+    let mut lines: Vec<&str> = table.lines().collect();
+    lines[1..].reverse();
+    sandbox.write("turned.tsv", lines.join("\n").replace(',', "\t"));
+    let mut again = vec![
+        "fit",
+        "turned.tsv",
+        "-o",
+        "again",
+        "--classifier",
+        "logistic",
+    ];
+    again.extend(COLUMNS);
+    sandbox.succeed(&again);
+    assert!(sandbox.read("again") == sandbox.read("model"));
+}
+
+#[test]
+fn a_star_is_every_other_field() {
+    let sandbox = Sandbox::new();
+    sandbox.write("shells.csv", shells(120));
+    let arguments = [
+        "fit",
+        "shells.csv",
+        "-o",
+        "model",
+        "--label",
+        "class",
+        "--text",
+        "note",
+        "--categorical",
+        "sex",
+        "--numeric",
+        "*",
+    ];
+    sandbox.succeed(&arguments);
+    let report = sandbox.json(&["inspect", "model", "--json"]);
+    assert_eq!(
+        report["fields"]["numeric"],
+        serde_json::json!(["length", "weight", "rings"])
+    );
+    let error = fails(
+        &sandbox,
+        &["fit", "-", "-o", "m", "--numeric", "*", "--label", "class"],
+    );
+    assert!(error.contains("`*` needs a file"), "{error}");
+}
+
+#[test]
+fn numbers_stand_beside_text_with_and_without_selection() {
+    let sandbox = Sandbox::new();
+    // The words tell nothing, so the columns have to.
+    sandbox.write("shells.csv", shells(300));
+    for options in [
+        &[][..],
+        &["--select", "mutual-information", "--select-terms", "3"],
+        &[
+            "--select",
+            "mutual-information",
+            "--select-terms",
+            "3",
+            "--select-per-class",
+        ],
+        &["--weighting", "bm25"],
+    ] {
+        let mut fit = vec!["fit", "shells.csv", "-o", "model", "--text", "note"];
+        fit.extend(COLUMNS);
+        fit.extend(options);
+        sandbox.succeed(&fit);
+        let accuracy = accuracy(&sandbox, "shells.csv");
+        assert!(accuracy > 0.9, "{options:?}: {accuracy}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_the_next_step() {
+    let sandbox = Sandbox::new();
+    sandbox.write("shells.csv", shells(60));
+    let fit = |options: &[&str]| {
+        let all = [
+            &["fit", "shells.csv", "-o", "m", "--label", "class"],
+            options,
+        ]
+        .concat();
+        fails(&sandbox, &all)
+    };
+    let error = fit(&["--numeric", "length,sex"]);
+    assert!(
+        error.contains("shells.csv, line 2, field `sex`: `I` is no number")
+            && error.contains("--categorical sex"),
+        "{error}"
+    );
+    let error = fit(&["--numeric", "length", "--classifier", "naive-bayes"]);
+    assert!(
+        error.contains("naive Bayes needs counts, and the numeric field `length`")
+            && error.contains("hint: use --classifier svm"),
+        "{error}"
+    );
+    let error = fit(&["--numeric", "lenght"]);
+    assert!(error.contains("there is no field `lenght`"), "{error}");
+    let error = fit(&["--categorical", "class"]);
+    assert!(
+        error.contains("--categorical: `class` is the field with the label"),
+        "{error}"
+    );
+    let error = fit(&["--numeric", "rings"]);
+    assert!(error.contains("no feature to learn from"), "{error}");
+    sandbox.write("a.txt", "__label__a word\n__label__b other\n");
+    let error = fails(&sandbox, &["fit", "a.txt", "-o", "m", "--numeric", "x"]);
+    assert!(error.contains("there is no field `x`"), "{error}");
+}
+
+#[test]
+fn categories_alone_suit_naive_bayes() {
+    let sandbox = Sandbox::new();
+    sandbox.write("shells.csv", shells(200));
+    sandbox.succeed(&[
+        "fit",
+        "shells.csv",
+        "-o",
+        "model",
+        "--label",
+        "class",
+        "--categorical",
+        "sex",
+        "--classifier",
+        "bernoulli-naive-bayes",
+    ]);
+    assert!(accuracy(&sandbox, "shells.csv") > 0.6);
+}

@@ -1,0 +1,370 @@
+//! Numbers, categories and rules beside the text to columns of a row.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{Cells, SideTable, SparseMatrix};
+
+/// A number that lies further from the mean counts as lying there: so many standard deviations.
+const FARTHEST: f64 = 1e6;
+/// A spread below this share of the mean is rounding.
+const LEAST_SPREAD: f64 = 1e-12;
+
+/// Which columns stand beside the text, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SideColumns {
+    /// Fields that hold numbers.
+    pub numeric: Vec<String>,
+    /// Fields that hold one of a set of values.
+    pub categorical: Vec<String>,
+    /// Categories that have a rule.
+    pub rules: Vec<String>,
+}
+
+/// Side columns with what was learned from the training documents.
+///
+/// # Formula
+/// ```text
+/// number x           (x - mean) / sd · f     mean and sd over the documents that have x; 0 if missing
+/// `FIELD is missing` f                       a column only where some training document lacks the cell
+/// `FIELD=value`      f                       for each value that the training documents have
+/// rule strength s    s · f
+/// f = 1              unless rows of text are brought to unit length; then
+/// f = 1 / √(numeric + categorical fields + (1 if there are rules))
+/// ```
+/// The standard deviation divides by the number of documents. A numeric field has a mean square of
+/// one, and so has a categorical field in every row; with `f` they have together about the length of
+/// the text, so that one price of errors suits both. A number that is the same everywhere gets no
+/// column. Values that the training documents lack give nothing.
+///
+/// # When it misleads
+/// Mean and deviation follow outliers. Documents count once whatever their weight.
+///
+/// ```
+/// use calibrant::features::{FittedSideColumns, RowCells, SideColumns, SideTable, SparseMatrix};
+/// let mut table = SideTable::default();
+/// for x in [Some(1.0), Some(3.0), None] {
+///     table.push(RowCells { numbers: &[x], ..RowCells::default() });
+/// }
+/// let names = SideColumns { numeric: vec!["size".into()], ..SideColumns::default() };
+/// let fitted = FittedSideColumns::fit(&names, &table, false);
+/// assert_eq!(fitted.column_names(), ["size", "size is missing"]);
+/// let rows = fitted.append_to(&SparseMatrix::from_rows(0, vec![vec![]; 3]), &table);
+/// assert_eq!(rows.row(0).values(), [-1.0]); // by hand: mean 2, deviation 1
+/// assert_eq!((rows.row(2).columns(), rows.row(2).values()), (&[1u32][..], &[1.0f32][..]));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FittedSideColumns {
+    numeric: Vec<NumericColumn>,
+    categorical: Vec<CategoricalColumn>,
+    rules: Vec<String>,
+    /// The factor `f`.
+    factor: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NumericColumn {
+    field: String,
+    mean: f64,
+    /// No column without it. Zero only while a fold is held out whose documents alone vary.
+    deviation: Option<f64>,
+    /// Whether there is a column for missing cells.
+    missing: bool,
+    /// A column for missing cells that only the fold left out would fill.
+    #[serde(skip)]
+    missing_unseen: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CategoricalColumn {
+    field: String,
+    /// Rising.
+    values: Vec<String>,
+    /// Values that only the fold left out has; empty if there are none.
+    #[serde(skip)]
+    unseen: Vec<bool>,
+    missing: bool,
+    #[serde(skip)]
+    missing_unseen: bool,
+}
+
+impl FittedSideColumns {
+    /// Learns from all rows. `beside_unit_length` says that rows of text have unit length.
+    pub fn fit(names: &SideColumns, table: &SideTable, beside_unit_length: bool) -> Self {
+        let everyone: Vec<usize> = (0..table.row_count()).collect();
+        let numeric = names.numeric.iter().enumerate().map(|(column, field)| {
+            let moments = Moments::of(table, column, &everyone);
+            NumericColumn {
+                field: field.clone(),
+                mean: moments.mean,
+                deviation: moments.deviation(),
+                missing: moments.missing,
+                missing_unseen: false,
+            }
+        });
+        let categorical = names.categorical.iter().enumerate().map(|(column, field)| {
+            let mut values: Vec<&str> = everyone
+                .iter()
+                .filter_map(|&row| table.category_of(row, column))
+                .collect();
+            let missing = values.len() < everyone.len();
+            values.sort_unstable();
+            values.dedup();
+            CategoricalColumn {
+                field: field.clone(),
+                values: values.into_iter().map(str::to_owned).collect(),
+                unseen: Vec::new(),
+                missing,
+                missing_unseen: false,
+            }
+        });
+        let fields = names.numeric.len() + names.categorical.len();
+        let parts = fields + usize::from(!names.rules.is_empty());
+        Self {
+            numeric: numeric.collect(),
+            categorical: categorical.collect(),
+            rules: names.rules.clone(),
+            factor: if beside_unit_length && parts > 0 {
+                1.0 / (parts as f64).sqrt()
+            } else {
+                1.0
+            },
+        }
+    }
+
+    /// The same columns with means and deviations of the rows that `takes_part`. What only other rows
+    /// have (a value, a missing cell, any spread) gives nothing, as it would to a model that never saw them.
+    pub fn relearned(&self, table: &SideTable, takes_part: impl Fn(usize) -> bool) -> Self {
+        let members: Vec<usize> = (0..table.row_count())
+            .filter(|&row| takes_part(row))
+            .collect();
+        let mut new = self.clone();
+        for (column, numeric) in new.numeric.iter_mut().enumerate() {
+            let moments = Moments::of(table, column, &members);
+            numeric.mean = moments.mean;
+            numeric.deviation = numeric
+                .deviation
+                .map(|_| moments.deviation().unwrap_or(0.0));
+            numeric.missing_unseen = !moments.missing;
+        }
+        for (column, categorical) in new.categorical.iter_mut().enumerate() {
+            categorical.unseen = vec![true; categorical.values.len()];
+            categorical.missing_unseen = true;
+            for &row in &members {
+                match table.category_of(row, column) {
+                    None => categorical.missing_unseen = false,
+                    Some(value) => {
+                        if let Ok(at) = categorical.find(value) {
+                            categorical.unseen[at] = false;
+                        }
+                    }
+                }
+            }
+        }
+        new
+    }
+
+    /// How many columns there are.
+    pub fn column_count(&self) -> usize {
+        let numeric = self.numeric.iter().map(NumericColumn::column_count);
+        let categorical = self.categorical.iter().map(CategoricalColumn::column_count);
+        numeric.chain(categorical).sum::<usize>() + self.rules.len()
+    }
+
+    /// The name of each column.
+    pub fn column_names(&self) -> Vec<String> {
+        let mut names = Vec::with_capacity(self.column_count());
+        for NumericColumn {
+            field,
+            deviation,
+            missing,
+            ..
+        } in &self.numeric
+        {
+            names.extend(deviation.map(|_| field.clone()));
+            names.extend(missing.then(|| format!("{field} is missing")));
+        }
+        for CategoricalColumn {
+            field,
+            values,
+            missing,
+            ..
+        } in &self.categorical
+        {
+            names.extend(values.iter().map(|value| format!("{field}={value}")));
+            names.extend(missing.then(|| format!("{field} is missing")));
+        }
+        names.extend(
+            self.rules
+                .iter()
+                .map(|category| format!("rule for {category}")),
+        );
+        names
+    }
+
+    /// The categories that have a rule; their columns come last.
+    pub fn rules(&self) -> &[String] {
+        &self.rules
+    }
+
+    /// The columns that hold numbers, each with the place of its field among the numeric ones.
+    pub fn numeric_columns(&self) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        let mut next = 0;
+        for (field, column) in self.numeric.iter().enumerate() {
+            found.extend(column.deviation.map(|_| (next, field)));
+            next += column.column_count();
+        }
+        found
+    }
+
+    /// The rising columns of one document that are not zero, from 0, with their values.
+    pub fn for_each_entry(&self, cells: &impl Cells, mut visit: impl FnMut(u32, f32)) {
+        let mut next = 0u32;
+        let one = self.factor as f32;
+        for (column, numeric) in self.numeric.iter().enumerate() {
+            let cell = cells.number(column);
+            if let Some(deviation) = numeric.deviation {
+                let standardised = cell.map_or(0.0, |x| (x - numeric.mean) / deviation);
+                if deviation > 0.0 && standardised != 0.0 {
+                    let value = standardised.clamp(-FARTHEST, FARTHEST) * self.factor;
+                    visit(next, value as f32);
+                }
+                next += 1;
+            }
+            if numeric.missing {
+                if cell.is_none() && !numeric.missing_unseen {
+                    visit(next, one);
+                }
+                next += 1;
+            }
+        }
+        for (column, categorical) in self.categorical.iter().enumerate() {
+            let cell = cells.category(column);
+            if let Some(Ok(at)) = cell.map(|value| categorical.find(value))
+                && !categorical.unseen.get(at).is_some_and(|&unseen| unseen)
+            {
+                visit(next + at as u32, one);
+            }
+            next += categorical.values.len() as u32;
+            if categorical.missing {
+                if cell.is_none() && !categorical.missing_unseen {
+                    visit(next, one);
+                }
+                next += 1;
+            }
+        }
+        for rule in 0..self.rules.len() {
+            let strength = f64::from(cells.strength(rule));
+            if strength > 0.0 {
+                visit(next, (strength * self.factor) as f32);
+            }
+            next += 1;
+        }
+    }
+
+    /// Rows of text with these columns behind the text's.
+    ///
+    /// # Panics
+    /// If the table has fewer rows than `text`.
+    pub fn append_to(&self, text: &SparseMatrix, table: &SideTable) -> SparseMatrix {
+        assert!(
+            table.row_count() >= text.row_count(),
+            "a row of the table for each text"
+        );
+        let first = text.column_count() as u32;
+        let column_count = text.column_count() + self.column_count();
+        let numbers: Vec<usize> = (0..text.row_count()).collect();
+        let parts: Vec<SparseMatrix> = numbers
+            .par_chunks(1024)
+            .map(|numbers| {
+                let mut part = SparseMatrix::new(column_count);
+                let mut entries = Vec::new();
+                for &number in numbers {
+                    let row = text.row(number);
+                    entries.clear();
+                    entries.extend(
+                        row.columns()
+                            .iter()
+                            .copied()
+                            .zip(row.values().iter().copied()),
+                    );
+                    self.for_each_entry(&table.row(number), |column, value| {
+                        entries.push((first + column, value));
+                    });
+                    part.push_row(entries.iter().copied());
+                }
+                part
+            })
+            .collect();
+        SparseMatrix::concatenated(column_count, parts)
+    }
+
+    /// Whether it is what [`FittedSideColumns::fit`] could have given; a file may claim anything.
+    pub fn is_sound(&self) -> bool {
+        let numeric = self.numeric.iter().all(|column| {
+            let spread = column.deviation.is_none_or(|sd| sd.is_finite() && sd > 0.0);
+            column.mean.is_finite() && spread
+        });
+        let categorical = self
+            .categorical
+            .iter()
+            .all(|column| column.values.is_sorted_by(|a, b| a < b));
+        numeric && categorical && self.factor > 0.0 && self.factor <= 1.0
+    }
+}
+
+impl NumericColumn {
+    fn column_count(&self) -> usize {
+        usize::from(self.deviation.is_some()) + usize::from(self.missing)
+    }
+}
+
+impl CategoricalColumn {
+    fn column_count(&self) -> usize {
+        self.values.len() + usize::from(self.missing)
+    }
+
+    fn find(&self, value: &str) -> Result<usize, usize> {
+        self.values
+            .binary_search_by(|known| known.as_str().cmp(value))
+    }
+}
+
+/// Mean and variance of a numeric column over some rows.
+struct Moments {
+    mean: f64,
+    variance: f64,
+    missing: bool,
+}
+
+impl Moments {
+    fn of(table: &SideTable, column: usize, rows: &[usize]) -> Self {
+        let present: Vec<f64> = rows
+            .iter()
+            .filter_map(|&row| table.row(row).number(column))
+            .collect();
+        let count = (present.len() as f64).max(1.0);
+        let mean = present.iter().map(|x| x / count).sum::<f64>();
+        let variance = present
+            .iter()
+            .map(|x| (x - mean) * (x - mean) / count)
+            .sum();
+        Self {
+            mean,
+            variance,
+            missing: present.len() < rows.len(),
+        }
+    }
+
+    fn deviation(&self) -> Option<f64> {
+        let deviation = self.variance.sqrt();
+        (deviation.is_finite() && deviation > LEAST_SPREAD * self.mean.abs()).then_some(deviation)
+    }
+}
+
+#[cfg(test)]
+mod tests;
