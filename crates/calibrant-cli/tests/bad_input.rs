@@ -465,6 +465,18 @@ fn settings_that_make_no_sense_are_refused_before_any_work() {
             &["--classifier", "naive-bayes", "--class-weight", "balanced"],
             "naive Bayes",
         ),
+        (
+            &["--classifier", "knn", "--neighbours", "0"],
+            "a whole number from 1 on, or auto",
+        ),
+        (
+            &["--classifier", "knn", "--neighbours", "many"],
+            "a whole number from 1 on, or auto",
+        ),
+        (
+            &["--classifier", "perceptron", "--epochs", "0"],
+            "the number of epochs must be 1 to 10000",
+        ),
         (&["--word-ngrams", "3-2"], "from 3 to 2"),
         (&["--char-ngrams", "0-2"], "from 0 to 2"),
         (&["--hash-bits", "40"], "1 to 28"),

@@ -5,7 +5,7 @@ mod common;
 use common::{Sandbox, csv, json_lines, messages, multi_label_messages};
 use serde_json::Value;
 
-const CLASSIFIERS: [&[&str]; 8] = [
+const CLASSIFIERS: [&[&str]; 13] = [
     &["--classifier", "svm"],
     &[
         "--classifier",
@@ -33,6 +33,29 @@ const CLASSIFIERS: [&[&str]; 8] = [
         "binary",
         "--multiclass",
         "auto",
+    ],
+    &["--classifier", "knn"],
+    &[
+        "--classifier",
+        "knn",
+        "--neighbours",
+        "5",
+        "--vote",
+        "majority",
+        "--approximate",
+        "--multiclass",
+        "auto",
+    ],
+    &["--classifier", "perceptron", "--epochs", "3"],
+    &["--classifier", "perceptron", "--voted"],
+    &[
+        "--classifier",
+        "perceptron",
+        "--voted",
+        "--class-weight",
+        "balanced",
+        "--multiclass",
+        "temperature",
     ],
 ];
 
@@ -90,7 +113,11 @@ fn check(sandbox: &Sandbox, file: &str, class_count: usize, options: &[&str]) {
     sandbox.succeed(&["inspect", "model"]);
     let inspected = sandbox.json(&["inspect", "model", "--json"]);
     assert_eq!(inspected["format_version"], 2);
-    if !options.contains(&"--hash-bits") {
+    // Stored documents and stages of weights have no weight a term.
+    let has_terms = !["--hash-bits", "knn", "--voted"]
+        .iter()
+        .any(|option| options.contains(option));
+    if has_terms {
         sandbox.succeed(&["inspect", "model", "--terms", "3"]);
         let inspected = sandbox.json(&["inspect", "model", "--terms", "3", "--json"]);
         assert_eq!(inspected["terms"].as_object().unwrap().len(), class_count);

@@ -12,7 +12,8 @@ use calibrant::pipeline::{
     ClassWeights, Classifier, DocumentCounter, FitSettings, Model, TrainingCorpus, fit,
 };
 use calibrant::scorers::{
-    AdaBoost, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, Smoothing,
+    AdaBoost, Approximate, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind,
+    NearestNeighbours, NeighbourCount, Perceptron, Smoothing, Vote,
 };
 use calibrant::solvers::HingeLoss;
 use calibrant::{FitError, NoProgress};
@@ -163,6 +164,19 @@ pub(crate) fn learners() -> Vec<(&'static str, FitSettings)> {
         smoothing: Smoothing::CorpusPrior { strength: 5.0 },
         ..NaiveBayes::default()
     };
+    let neighbours = NearestNeighbours::default();
+    let few = NearestNeighbours {
+        k: NeighbourCount::Fixed(3),
+        vote: Vote::Majority,
+        approximate: Some(Approximate::default()),
+        ..neighbours
+    };
+    let perceptron = |voted| {
+        Classifier::Perceptron(Perceptron {
+            voted,
+            ..Perceptron::default()
+        })
+    };
     [
         ("svm", Classifier::default()),
         ("svm with hinge loss", Classifier::LinearSvm(hinge)),
@@ -176,6 +190,10 @@ pub(crate) fn learners() -> Vec<(&'static str, FitSettings)> {
         ("corpus prior", Classifier::NaiveBayes(corpus_prior)),
         ("AdaBoost", adaboost(BoostingKind::Real)),
         ("discrete AdaBoost", adaboost(BoostingKind::Discrete)),
+        ("neighbours", Classifier::NearestNeighbours(neighbours)),
+        ("some neighbours", Classifier::NearestNeighbours(few)),
+        ("perceptron", perceptron(false)),
+        ("voted perceptron", perceptron(true)),
     ]
     .into_iter()
     .map(|(name, classifier)| (name, with_classifier(classifier)))

@@ -61,9 +61,28 @@ pub(crate) fn log_tf_idf(counts: SparseMatrix) -> SparseMatrix {
 
 /// The training stories of Reuters-21578, or `None` with a loud word where they are missing.
 pub(crate) fn reuters() -> Option<Vec<Document>> {
+    part_of_reuters("train")
+}
+
+/// A part of Reuters-21578: `train` or `test`.
+pub(crate) fn part_of_reuters(split: &str) -> Option<Vec<Document>> {
+    corpus("reuters21578.jsonl.gz", &["title", "body"], "topics", split)
+}
+
+/// A part of 20 Newsgroups: `train` or `test`.
+pub(crate) fn part_of_newsgroups(split: &str) -> Option<Vec<Document>> {
+    corpus(
+        "20newsgroups.jsonl.gz",
+        &["subject", "text"],
+        "label",
+        split,
+    )
+}
+
+fn corpus(name: &str, text: &[&str], label: &str, split: &str) -> Option<Vec<Document>> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
     let folder = std::env::var_os("CALIBRANT_DATA").unwrap_or_else(|| beside.into());
-    let path = PathBuf::from(folder).join("reuters21578.jsonl.gz");
+    let path = PathBuf::from(folder).join(name);
     if !path.is_file() {
         let missing = path.display();
         let _ = writeln!(
@@ -74,15 +93,35 @@ pub(crate) fn reuters() -> Option<Vec<Document>> {
     }
     let options = ReadOptions {
         fields: Fields {
-            text: vec!["title".into(), "body".into()],
-            label: Some("topics".into()),
+            text: text.iter().map(|&field| field.to_owned()).collect(),
+            label: Some(label.to_owned()),
             ..Fields::default()
         },
-        filters: vec!["split=train".parse().unwrap()],
+        filters: vec![format!("split={split}").parse().unwrap()],
         ..ReadOptions::default()
     };
     let (documents, _) = read_all(&Source::Path(path), &options, &NoProgress).unwrap();
     Some(documents)
+}
+
+/// Rows of unit length of training and test documents; document frequencies are those of training.
+pub(crate) fn log_tf_idf_of_both(
+    train: &[Document],
+    test: &[Document],
+) -> (SparseMatrix, SparseMatrix) {
+    let counts = counts_of(&[train, test].concat());
+    let columns: Vec<u32> = (0..counts.column_count() as u32).collect();
+    let part = |rows: std::ops::Range<usize>| {
+        let rows: Vec<u32> = rows.map(|row| row as u32).collect();
+        counts.rearranged(&rows, &columns, columns.len())
+    };
+    let settings = WeightingSettings {
+        weighting: Weighting::LogTfIdf,
+        l2_norm: true,
+    };
+    let (train, test) = (part(0..train.len()), part(train.len()..counts.row_count()));
+    let weighting = FittedWeighting::fit(settings, &train);
+    (weighting.apply(train), weighting.apply(test))
 }
 
 /// Counts by our own counter; terms of one document alone are left out.

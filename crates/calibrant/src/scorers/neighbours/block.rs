@@ -142,7 +142,37 @@ impl CommonBlock {
     }
 }
 
-/// Arrays of a length that the compiler knows: it makes a dozen vector instructions of this.
+/// Sixteen places at a time. Left to itself the compiler reads four, and takes twice as long.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn dot(row: &[i8; COMMON], query: &[i16; COMMON]) -> i32 {
+    use std::arch::x86_64::{
+        __m128i, _mm_add_epi32, _mm_cmpgt_epi8, _mm_madd_epi16, _mm_setzero_si128,
+        _mm_unpackhi_epi8, _mm_unpacklo_epi8,
+    };
+    let (rows, queries) = (row.as_chunks::<16>().0, query.as_chunks::<8>().0);
+    // SAFETY: these are SSE2 instructions, which every x86-64 processor has.
+    let sums: [i32; 4] = unsafe {
+        let zero = _mm_setzero_si128();
+        let mut sums = [zero; 2];
+        for (row, query) in rows.iter().zip(queries.as_chunks::<2>().0) {
+            let bytes: __m128i = bytemuck::cast(*row);
+            let signs = _mm_cmpgt_epi8(zero, bytes);
+            let wide = [
+                _mm_unpacklo_epi8(bytes, signs),
+                _mm_unpackhi_epi8(bytes, signs),
+            ];
+            for half in 0..2 {
+                let products = _mm_madd_epi16(wide[half], bytemuck::cast(query[half]));
+                sums[half] = _mm_add_epi32(sums[half], products);
+            }
+        }
+        bytemuck::cast(_mm_add_epi32(sums[0], sums[1]))
+    };
+    sums.iter().sum()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn dot(row: &[i8; COMMON], query: &[i16; COMMON]) -> i32 {
     let products = row.iter().zip(query);

@@ -201,7 +201,8 @@ impl NeighbourIndex {
         let error = common.error + slack;
 
         // What the leaders by rare terms have for sure is what it takes to be among the nearest.
-        room.lead(k);
+        // A few more than `k` of them show it better.
+        room.lead(k.saturating_mul(4));
         block.add_to(&mut room.leaders, &common);
         let least = kth_largest(&mut room.leaders, k) - error;
         room.collect(block.norms(), common.norm, least - slack);
@@ -277,24 +278,15 @@ impl SearchRoom {
 
     /// Collects the rows whose sum, with all that the commonest terms can add, reaches `least`.
     fn collect(&mut self, norms: &[f32], norm: f32, least: f32) {
+        // Every row is written down, and the next over it unless it is a candidate: no branch to guess.
         self.candidates.clear();
-        let (sums, last_sums) = self.sums.as_chunks::<16>();
-        let (norms, last_norms) = norms.as_chunks::<16>();
-        for (number, (sums, norms)) in sums.iter().zip(norms).enumerate() {
-            let reaches = |place: usize| sums[place] + norm * norms[place] >= least;
-            // Most runs of rows have no candidate; this is one comparison of all at once.
-            if (0..16).fold(false, |any, place| any | reaches(place)) {
-                let found = (0..16).filter(|&place| reaches(place));
-                self.candidates
-                    .extend(found.map(|place| (sums[place], (16 * number + place) as u32)));
-            }
+        self.candidates.resize(self.sums.len() + 1, (0.0, 0));
+        let mut count = 0;
+        for (row, (&sum, own)) in self.sums.iter().zip(norms).enumerate() {
+            self.candidates[count] = (sum, row as u32);
+            count += usize::from(sum + norm * own >= least);
         }
-        let first = 16 * sums.len();
-        for (place, (&sum, own)) in last_sums.iter().zip(last_norms).enumerate() {
-            if sum + norm * own >= least {
-                self.candidates.push((sum, (first + place) as u32));
-            }
-        }
+        self.candidates.truncate(count);
     }
 }
 
