@@ -7,6 +7,8 @@ use super::{Cells, SideTable, SparseMatrix};
 
 /// A number that lies further from the mean counts as lying there: so many standard deviations.
 const FARTHEST: f64 = 1e6;
+/// What a rule of strength one comes to beside text of unit length: about as much as one of its words.
+const RULE_BESIDE_TEXT: f64 = 0.1;
 /// A spread below this share of the mean is rounding.
 const LEAST_SPREAD: f64 = 1e-12;
 
@@ -28,13 +30,15 @@ pub struct SideColumns {
 /// number x           (x - mean) / sd · f     mean and sd over the documents that have x; 0 if missing
 /// `FIELD is missing` f                       a column only where some training document lacks the cell
 /// `FIELD=value`      f                       for each value that the training documents have
-/// rule strength s    s · f
-/// f = 1              unless rows of text are brought to unit length; then
-/// f = 1 / √(numeric + categorical fields + (1 if there are rules))
+/// rule strength s    s · g
+/// f = g = 1          unless rows of text are brought to unit length; then
+/// f = 1 / √(numeric + categorical fields),  g = 1/10
 /// ```
 /// The standard deviation divides by the number of documents. A numeric field has a mean square of
 /// one, and so has a categorical field in every row; with `f` they have together about the length of
-/// the text, so that one price of errors suits both. A number that is the same everywhere gets no
+/// the text, so that one price of errors suits both. A rule stands for a few words, and a word of a
+/// text of a hundred has about the value 1/10: were it much larger, a learner with few documents
+/// would find it cheaper to believe the rules than to look at the words. A number that is the same everywhere gets no
 /// column. Values that the training documents lack give nothing.
 ///
 /// # When it misleads
@@ -61,6 +65,8 @@ pub struct FittedSideColumns {
     rules: Vec<String>,
     /// The factor `f`.
     factor: f64,
+    /// The factor `g`.
+    rule_factor: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -122,13 +128,17 @@ impl FittedSideColumns {
             }
         });
         let fields = names.numeric.len() + names.categorical.len();
-        let parts = fields + usize::from(!names.rules.is_empty());
         Self {
             numeric: numeric.collect(),
             categorical: categorical.collect(),
             rules: names.rules.clone(),
-            factor: if beside_unit_length && parts > 0 {
-                1.0 / (parts as f64).sqrt()
+            factor: if beside_unit_length {
+                1.0 / (fields.max(1) as f64).sqrt()
+            } else {
+                1.0
+            },
+            rule_factor: if beside_unit_length {
+                RULE_BESIDE_TEXT
             } else {
                 1.0
             },
@@ -260,7 +270,7 @@ impl FittedSideColumns {
         for rule in 0..self.rules.len() {
             let strength = f64::from(cells.strength(rule));
             if strength > 0.0 {
-                visit(next, (strength * self.factor) as f32);
+                visit(next, (strength * self.rule_factor) as f32);
             }
             next += 1;
         }
@@ -313,7 +323,8 @@ impl FittedSideColumns {
             .categorical
             .iter()
             .all(|column| column.values.is_sorted_by(|a, b| a < b));
-        numeric && categorical && self.factor > 0.0 && self.factor <= 1.0
+        let is_share = |factor: f64| factor > 0.0 && factor <= 1.0;
+        numeric && categorical && is_share(self.factor) && is_share(self.rule_factor)
     }
 }
 
