@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use calibrant::calibration::CalibratorKind;
+use calibrant::calibration::{Calibrator, CalibratorKind};
 use calibrant::corpus::{Document, Fields};
 use calibrant::evaluation::{Forecasts, evaluate};
 use calibrant::features::DocumentFrequencyLimits;
@@ -65,6 +65,9 @@ pub(super) struct Measures {
     pub(super) classwise_ece: f64,
     /// What a perfect forecaster of the same probabilities would show by chance.
     pub(super) classwise_ece_of_perfect: f64,
+    /// The error of the probabilities before they are brought to a sum of one, as the paper has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) classwise_ece_raw: Option<f64>,
     pub(super) accuracy: f64,
     /// From the row to probabilities.
     pub(super) microseconds_per_row: f64,
@@ -130,6 +133,8 @@ impl Way {
             brier: mean(|m| m.brier),
             classwise_ece: mean(|m| m.classwise_ece),
             classwise_ece_of_perfect: mean(|m| m.classwise_ece_of_perfect),
+            classwise_ece_raw: (self.calibrator != CalibratorKind::None)
+                .then(|| mean(|m| m.classwise_ece_raw.unwrap_or(0.0))),
             accuracy: mean(|m| m.accuracy),
             microseconds_per_row: mean(|m| m.microseconds_per_row),
             decode_microseconds_per_row: self.decode.map(|_| mean(decode)),
@@ -165,6 +170,13 @@ fn judge(model: &Model, test: &[Document], fit_seconds: f64) -> Result<Outcome, 
             model.predict_into(&document.content, &mut buffers, classes);
         }
     });
+    let mut raw = Vec::with_capacity(probabilities.len());
+    let mut room = vec![Probability::from_log_odds(0.0); names.len()];
+    for (document, _) in &known {
+        model.predict_into(&document.content, &mut buffers, &mut room);
+        let scores = model.calibrators().iter().zip(buffers.scores());
+        raw.extend(scores.map(|(calibrator, &score)| calibrator.probability(score)));
+    }
     let coded = match model.scorer() {
         SavedScorer::OutputCodes(scorer) => Some(scorer),
         _ => None,
@@ -178,6 +190,13 @@ fn judge(model: &Model, test: &[Document], fit_seconds: f64) -> Result<Outcome, 
         weights: None,
     };
     let evaluation = evaluate(&forecasts)?;
+    // Each probability stands for itself, as those of several labels do.
+    let before = evaluate(&Forecasts {
+        task: Task::MultiLabel,
+        probabilities: raw,
+        ..forecasts.clone()
+    })?;
+    let classwise_ece_raw = before.further.map(|further| further.classwise_ece.value);
     let classwise = evaluation
         .further
         .as_ref()
@@ -187,6 +206,7 @@ fn judge(model: &Model, test: &[Document], fit_seconds: f64) -> Result<Outcome, 
         brier: evaluation.brier,
         classwise_ece: classwise.map_or(0.0, |ece| ece.value),
         classwise_ece_of_perfect: classwise.map_or(0.0, |ece| ece.of_perfect),
+        classwise_ece_raw,
         accuracy: evaluation.accuracy.unwrap_or(0.0),
         microseconds_per_row,
         decode_microseconds_per_row: decode,
