@@ -76,14 +76,15 @@ def main():
     print("\n## Output codes\n")
     for name, value in facts(str(arguments.release / "calibrant")).items():
         print(f"- {name}: {value}")
-    print("\n| table | way | log loss | Brier | classwise ECE | of perfect | accuracy | µs a row | decoding |")
-    print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
+    print("\n| table | way | log loss | Brier | classwise ECE | of perfect | before the sum of one | accuracy | µs a row | decoding |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for table, ways in ours.items():
         for way, m in sorted(ways.items(), key=lambda item: item[1]["log_loss"]):
             decode = m.get("decode_microseconds_per_row")
+            raw = m.get("classwise_ece_raw", m["classwise_ece"])
             print(
                 f"| {table} | {way} | {m['log_loss']:.4f} | {m['brier']:.4f} | {m['classwise_ece']:.4f} "
-                f"| {m['classwise_ece_of_perfect']:.4f} | {m['accuracy']:.4f} | {m['microseconds_per_row']:.2f} "
+                f"| {m['classwise_ece_of_perfect']:.4f} | {raw:.4f} | {m['accuracy']:.4f} | {m['microseconds_per_row']:.2f} "
                 f"| {'' if decode is None else f'{decode:.2f}'} |"
             )
 

@@ -15,11 +15,11 @@ pub(crate) struct CodeArguments {
     /// How the answers become scores of classes
     #[arg(long, value_enum, value_name = "WAY", requires = "code", default_value_t = DecodeName::Margin)]
     pub(crate) decode: DecodeName,
-    /// What of a binary score counts in distances
+    /// What of a binary score counts
     #[arg(long, value_enum, value_name = "WHAT", requires = "code", default_value_t = OutputName::Probability)]
     pub(crate) code_output: OutputName,
     /// How much the columns count in distances
-    #[arg(long, value_enum, value_name = "HOW", requires = "code", default_value_t = WeightsName::Equal)]
+    #[arg(long, value_enum, value_name = "HOW", requires = "code", default_value_t = WeightsName::Accuracy)]
     pub(crate) code_weights: WeightsName,
 }
 

@@ -7,7 +7,9 @@ use calibrant::calibration::{Calibrator, CalibratorKind};
 use calibrant::corpus::{Document, Fields};
 use calibrant::evaluation::{Forecasts, evaluate};
 use calibrant::features::DocumentFrequencyLimits;
-use calibrant::multiclass::{CodeDesign, CodeSettings, Decode, DecodeRoom, OutputCodeScorer};
+use calibrant::multiclass::{
+    BinaryOutput, CodeDesign, CodeSettings, Decode, DecodeRoom, OutputCodeScorer,
+};
 use calibrant::pipeline::{
     Classifier, ExtractorBuffers, FitSettings, Model, PredictBuffers, TrainingCorpus, fit,
 };
@@ -21,6 +23,8 @@ use super::tables::Division;
 pub(super) struct Way {
     pub(super) name: &'static str,
     decode: Option<Decode>,
+    /// What of a column's score counts, where the setup does not decide.
+    output: Option<BinaryOutput>,
     calibrator: CalibratorKind,
 }
 
@@ -28,25 +32,42 @@ const fn way(name: &'static str, decode: Option<Decode>, calibrator: CalibratorK
     Way {
         name,
         decode,
+        output: None,
         calibrator,
     }
 }
 
-/// The paper's two ways first: a sigmoid of the margin, and the probabilities of least squares as
-/// they are. Then each with another calibrator, and each class against the rest without a code.
-pub(super) const WAYS: [Way; 5] = [
+/// The paper's two ways first: a sigmoid of the margin, and the class probabilities of least squares as
+/// they are, from the probabilities that boosting itself states for its columns, `1 / (1 + exp(-2F))`. Then
+/// least squares from probabilities of columns that were calibrated on held-out scores, which the
+/// paper does not try; further calibrators; and each class against the rest without a code.
+pub(super) const WAYS: [Way; 6] = [
     way("margin", Some(Decode::Margin), CalibratorKind::Platt),
-    way(
-        "least_squares",
-        Some(Decode::LeastSquares),
-        CalibratorKind::None,
-    ),
+    Way {
+        output: Some(BinaryOutput::Tanh),
+        ..way(
+            "least_squares",
+            Some(Decode::LeastSquares),
+            CalibratorKind::None,
+        )
+    },
     way("margin_auto", Some(Decode::Margin), CalibratorKind::Auto),
-    way(
-        "least_squares_platt",
-        Some(Decode::LeastSquares),
-        CalibratorKind::Platt,
-    ),
+    Way {
+        output: Some(BinaryOutput::Probability),
+        ..way(
+            "least_squares_of_calibrated",
+            Some(Decode::LeastSquares),
+            CalibratorKind::None,
+        )
+    },
+    Way {
+        output: Some(BinaryOutput::Probability),
+        ..way(
+            "least_squares_platt",
+            Some(Decode::LeastSquares),
+            CalibratorKind::Platt,
+        )
+    },
     way("one_against_all", None, CalibratorKind::Platt),
 ];
 
@@ -94,6 +115,7 @@ impl Way {
             code: self.decode.map(|decode| CodeSettings {
                 design: setup.design,
                 decode,
+                output: self.output.unwrap_or(setup.code.output),
                 ..setup.code
             }),
             calibrator: self.calibrator,

@@ -48,7 +48,7 @@ pub(crate) struct Options {
     #[arg(long, default_value = "probability", value_name = "WHAT")]
     pub(crate) output: String,
     /// How much the columns count in distances
-    #[arg(long, default_value = "equal", value_name = "HOW")]
+    #[arg(long, default_value = "accuracy", value_name = "HOW")]
     pub(crate) weights: String,
 }
 
@@ -128,7 +128,7 @@ fn print(
     let columns = outcomes.iter().find_map(|(_, o)| o.measures.code_length);
     writeln!(
         out,
-        "\n{name}: {} test rows, {} columns\n{:<20} {:>9} {:>8} {:>8} {:>8} {:>9} {:>8} {:>8}",
+        "\n{name}: {} test rows, {} columns\n{:<28} {:>9} {:>8} {:>8} {:>8} {:>8} {:>9} {:>8} {:>8}",
         outcomes.first().map_or(0, |(_, o)| o.measures.test_rows),
         columns.unwrap_or(0),
         "way",
@@ -136,6 +136,7 @@ fn print(
         "Brier",
         "cw ECE",
         "perfect",
+        "raw",
         "accuracy",
         "µs/row",
         "decode"
@@ -144,11 +145,12 @@ fn print(
         let m = &outcome.measures;
         writeln!(
             out,
-            "{way:<20} {:>9.4} {:>8.4} {:>8.4} {:>8.4} {:>9.4} {:>8.2} {:>8.2}",
+            "{way:<28} {:>9.4} {:>8.4} {:>8.4} {:>8.4} {:>8.4} {:>9.4} {:>8.2} {:>8.2}",
             m.log_loss,
             m.brier,
             m.classwise_ece,
             m.classwise_ece_of_perfect,
+            m.classwise_ece_raw.unwrap_or(m.classwise_ece),
             m.accuracy,
             m.microseconds_per_row,
             m.decode_microseconds_per_row.unwrap_or(0.0),

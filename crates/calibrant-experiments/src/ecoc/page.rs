@@ -23,6 +23,7 @@ pub(super) fn section(name: &str, outcomes: &[(&'static str, Outcome)]) -> Secti
                 measures.brier,
                 measures.classwise_ece,
                 measures.classwise_ece_of_perfect,
+                measures.classwise_ece_raw.unwrap_or(measures.classwise_ece),
                 measures.accuracy,
             ]
             .map(|value| format!("{value:.4}")),
@@ -38,6 +39,7 @@ pub(super) fn section(name: &str, outcomes: &[(&'static str, Outcome)]) -> Secti
         "Brier",
         "classwise ECE",
         "of a perfect forecaster",
+        "before the sum of one",
         "accuracy",
         "µs a row",
         "of these decoding",

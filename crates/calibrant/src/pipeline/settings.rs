@@ -307,6 +307,22 @@ impl FitSettings {
         self.classifier.check()?;
         if let Some(code) = &self.code {
             code.check()?;
+            if self.classifier == Classifier::Rules {
+                return bad(
+                    "the classifier",
+                    "one that learns, with an output code: rules are of classes",
+                    "rules".into(),
+                );
+            }
+            if code.design.is_sparse()
+                && matches!(self.classifier, Classifier::NearestNeighbours(_))
+            {
+                return bad(
+                    "the code",
+                    "one without zeros for nearest neighbours, whose rows would be kept once a column",
+                    code.design.name().into(),
+                );
+            }
             if matches!(self.class_weights, ClassWeights::Given(_)) {
                 return bad(
                     "the class weights",

@@ -3,7 +3,6 @@
 use super::settings::{BinaryOutput, CodeSettings, Decode};
 use crate::calibration::{Calibrator, PlattCalibrator};
 use crate::multiclass::CodeMatrix;
-use crate::numeric::sigmoid;
 use crate::solvers::{SimplexLeastSquares, SimplexRoom};
 
 /// Turns the scores of a code's binary problems into one score a class.
@@ -23,7 +22,8 @@ use crate::solvers::{SimplexLeastSquares, SimplexRoom};
 /// numbers, as ours are unless [`BinaryOutput::Sign`] is asked for.
 ///
 /// With [`Decode::LeastSquares`] the score is instead the log-odds of `z_c`, where `z` are the class
-/// probabilities that explain the probabilities `p_t` of the columns best (Kong & Dietterich 1997):
+/// probabilities that explain the probabilities `p_t = (1 + f_t) / 2` of the columns best (Kong &
+/// Dietterich 1997):
 /// ```text
 /// min |A z - p|²  over  z >= 0, Σ z = 1,   A(t,c) = 1 if M(c,t) = 1, else 0
 /// ```
@@ -148,13 +148,16 @@ impl Decoder {
     /// One of them.
     pub(super) fn answer(&self, column: usize, score: f64) -> f64 {
         let log_odds = || self.curves[column].probability(score).log_odds();
-        match (self.settings.decode, self.settings.output) {
-            (Decode::LeastSquares, _) => sigmoid(log_odds()),
-            (_, BinaryOutput::Sign) if score == 0.0 => 0.0,
-            (_, BinaryOutput::Sign) => score.signum(),
-            (_, BinaryOutput::Clip) => score.clamp(-1.0, 1.0),
-            (_, BinaryOutput::Tanh) => score.tanh(),
-            (_, BinaryOutput::Probability) => (0.5 * log_odds()).tanh(),
+        let answer = match self.settings.output {
+            BinaryOutput::Sign if score == 0.0 => 0.0,
+            BinaryOutput::Sign => score.signum(),
+            BinaryOutput::Clip => score.clamp(-1.0, 1.0),
+            BinaryOutput::Tanh => score.tanh(),
+            BinaryOutput::Probability => (0.5 * log_odds()).tanh(),
+        };
+        match self.settings.decode {
+            Decode::Margin => answer,
+            Decode::LeastSquares => 0.5 * (1.0 + answer),
         }
     }
 

@@ -29,8 +29,8 @@ pub enum Decode {
     /// How much nearer a class's code word is than the nearest other: see [`super::Decoder`].
     #[default]
     Margin,
-    /// The log-odds of class probabilities that explain the probabilities of all columns best.
-    /// Needs a code without zeros.
+    /// The log-odds of class probabilities that explain the probabilities of all columns,
+    /// `(1 + f) / 2` with the answer `f` of [`BinaryOutput`], best. Needs a code without zeros.
     LeastSquares,
 }
 
@@ -84,10 +84,10 @@ impl BinaryOutput {
 #[serde(rename_all = "snake_case")]
 pub enum ColumnWeights {
     /// All alike.
-    #[default]
     Equal,
     /// `½ ln((1-e)/e)` with the held-out error rate `e` of the column, as a committee of independent
-    /// voters would be weighted.
+    /// voters would be weighted. On every table of our experiments this is better than all alike.
+    #[default]
     Accuracy,
 }
 
@@ -122,6 +122,6 @@ impl CodeSettings {
 
     /// Whether binary scores have to become probabilities.
     pub(super) fn needs_curves(&self) -> bool {
-        self.decode == Decode::LeastSquares || self.output == BinaryOutput::Probability
+        self.output == BinaryOutput::Probability
     }
 }
