@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use calibrant::FitError;
 use calibrant::corpus::ReadError;
 use calibrant::evaluation::EvaluationError;
-use calibrant::pipeline::{CalibratorFileError, ModelFileError};
+use calibrant::pipeline::{CalibratorFileError, CombineError, ModelFileError};
 
 #[derive(Debug)]
 pub(crate) struct CliError {
@@ -99,6 +99,25 @@ impl From<FitError> for CliError {
             hint: hint.map(str::to_owned),
             ..Self::new(error.to_string())
         }
+    }
+}
+
+impl From<CombineError> for CliError {
+    fn from(error: CombineError) -> Self {
+        let hint = match &error {
+            CombineError::Fit(FitError::NoDocuments) => {
+                "check --label and --where: no document has a label that the models know"
+            }
+            CombineError::Fit(error) => return error.clone().into(),
+            CombineError::Nested { .. } => "combine the models that it was made of",
+            CombineError::Tasks { .. } => "fit them anew with the same --labels",
+            CombineError::Classes { .. } => {
+                "fit them on files with the same labels, or with the same --classes"
+            }
+            CombineError::Fields { .. } => "fit them anew on the same fields",
+            _ => "`calibrant combine MODEL MODEL --data FILE -o OUT`",
+        };
+        Self::new(error.to_string()).hint(hint)
     }
 }
 

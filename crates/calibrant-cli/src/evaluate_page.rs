@@ -44,13 +44,16 @@ impl<'a> EvaluatePage<'a> {
             ))
             .hint(format!("choose another {OPTION}")));
         }
-        let mut outputs: Vec<usize> = (0..model.calibrators().len())
-            .filter(|&output| classes.contains(&model.class_of_output(output)))
-            .collect();
-        let positives =
-            |output: usize| model.summary().classes[model.class_of_output(output)].positives;
-        outputs.sort_by_key(|&output| std::cmp::Reverse(positives(output)));
-        outputs.truncate(SHOWN_CLASSES);
+        // A combination has no scores of its own.
+        let mut outputs = Vec::new();
+        if let Some(model) = model.as_single() {
+            let all = 0..model.calibrators().len();
+            outputs.extend(all.filter(|&output| classes.contains(&model.class_of_output(output))));
+            let positives =
+                |output: usize| model.summary().classes[model.class_of_output(output)].positives;
+            outputs.sort_by_key(|&output| std::cmp::Reverse(positives(output)));
+            outputs.truncate(SHOWN_CLASSES);
+        }
         Ok(Some(Self {
             path,
             outputs,
@@ -91,6 +94,9 @@ impl<'a> EvaluatePage<'a> {
     fn class_scores<'m>(&self, model: &'m Model, forecasts: &Forecasts) -> Vec<ClassScores<'m>> {
         let width = self.outputs.len();
         let mut shown = Vec::new();
+        let Some(model) = model.as_single() else {
+            return shown;
+        };
         for (place, &output) in self.outputs.iter().enumerate() {
             let summary = &model.summary().classes[model.class_of_output(output)];
             let class = forecasts
@@ -155,7 +161,7 @@ fn facts(arguments: &EvaluateArguments, model: &Model) -> Vec<(String, String)> 
                 "{} documents, {} features, {}",
                 summary.documents,
                 summary.features,
-                model.settings().classifier.name()
+                model.learner_name()
             ),
         ),
         fact("tested on", test),

@@ -6,14 +6,15 @@ use calibrant::FitError;
 use calibrant::corpus::{LabelNeed, ReadSummary, Source, read_batches};
 use calibrant::multiclass::CodeMatrix;
 use calibrant::pipeline::{
-    CalibrationNote, DocumentCounter, FitSettings, Model, TrainingCorpus, TrainingSummary, fit,
+    CalibrationNote, DocumentCounter, FitSettings, Model, SearchSettings, SingleModel,
+    TrainingCorpus, TrainingSummary, Trial, TriedSettings, fit, search,
 };
 use calibrant::rules::RuleSet;
 use calibrant::scorers::SavedScorer;
 
 use crate::arguments::FitArguments;
 use crate::error::CliError;
-use crate::output::{check_target, stdout, warn};
+use crate::output::{check_target, note, stdout, warn};
 use crate::progress::TerminalProgress;
 use crate::rules::{self, RulesFile};
 use crate::side_columns;
@@ -42,12 +43,33 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         |documents| counter.count(documents),
         |batch| corpus.add(batch),
     )?;
-    let model = fit(corpus, fields, &settings, &progress)?;
+    let (model, searched) = if arguments.search.search {
+        let plan = search_settings(arguments);
+        let found = search(corpus, &fields, &settings, &plan, &progress)?;
+        if found.out_of_time {
+            note("the time was up before all was tried; --time-budget SECONDS gives more");
+        }
+        (found.model, Some(found.trials))
+    } else {
+        (fit(corpus, fields, &settings, &progress)?, None)
+    };
     if let Some(rules) = &rules {
         warn_idle_rules(&rules.set, &model);
     }
     model.save(&arguments.output)?;
-    report(arguments, &model, &read)
+    report(arguments, &model, &read, searched.as_deref())
+}
+
+/// What was given is kept, all else may be tried.
+fn search_settings(arguments: &FitArguments) -> SearchSettings {
+    let usual = SearchSettings::default();
+    SearchSettings {
+        learners: arguments.learning.contenders(),
+        weighting: arguments.features.asked_weighting(),
+        l2_norm: arguments.features.l2_norm,
+        time_budget: arguments.search.time_budget.unwrap_or(usual.time_budget),
+        ..usual
+    }
 }
 
 /// A rule for what is no class can help other classes, but is more often a misspelling.
@@ -96,10 +118,18 @@ struct FitReport<'a> {
     bad_rows: u64,
     filtered_rows: u64,
     #[serde(flatten)]
-    summary: &'a TrainingSummary,
+    summary: TrainingSummary,
+    /// The trials of a search with their times, which the summary does not keep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<&'a [Trial]>,
 }
 
-fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result<(), CliError> {
+fn report(
+    arguments: &FitArguments,
+    model: &Model,
+    read: &ReadSummary,
+    searched: Option<&[Trial]>,
+) -> Result<(), CliError> {
     let summary = model.summary();
     let model_bytes = std::fs::metadata(&arguments.output)?.len();
     warn_bad_rows(read);
@@ -120,23 +150,34 @@ fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result
             rows: read.rows,
             bad_rows: read.bad_row_count,
             filtered_rows: read.filtered,
-            summary,
+            summary: TrainingSummary {
+                search: Vec::new(),
+                ..summary.clone()
+            },
+            search: searched,
         };
         serde_json::to_writer(&mut out, &report)?;
         writeln!(out)?;
         return Ok(out.flush()?);
     }
+    if let Some(trials) = searched {
+        let seconds: Vec<f64> = trials.iter().map(|trial| trial.seconds).collect();
+        write_trials(&mut out, &summary.search, Some(&seconds))?;
+        writeln!(out)?;
+    }
     writeln!(
         out,
         "{} on {} documents, {} classes ({}), {} features; {}-fold held-out calibration",
-        model.settings().classifier.name(),
+        model.learner_name(),
         summary.documents,
         summary.classes.len(),
         summary.task,
         summary.features,
         summary.folds,
     )?;
-    if let SavedScorer::OutputCodes(coded) = model.scorer() {
+    if let Some(model) = model.as_single()
+        && let SavedScorer::OutputCodes(coded) = model.scorer()
+    {
         writeln!(out, "{}", describe_code(coded.decoder().code(), model))?;
     }
     if summary.documents_left_out > 0 {
@@ -184,7 +225,7 @@ fn report(arguments: &FitArguments, model: &Model, read: &ReadSummary) -> Result
 }
 
 /// The code in a line.
-pub(crate) fn describe_code(code: &CodeMatrix, model: &Model) -> String {
+pub(crate) fn describe_code(code: &CodeMatrix, model: &SingleModel) -> String {
     let separation = code.separation();
     let settings = model.settings().code.unwrap_or_default();
     format!(
@@ -195,6 +236,35 @@ pub(crate) fn describe_code(code: &CodeMatrix, model: &Model) -> String {
         separation.columns,
         settings.decode.name(),
     )
+}
+
+/// What a search tried, in order; `seconds` where they are known.
+pub(crate) fn write_trials(
+    out: &mut impl Write,
+    trials: &[TriedSettings],
+    seconds: Option<&[f64]>,
+) -> Result<(), CliError> {
+    let mut header = vec!["", "learner", "weighting", "documents", "held-out log loss"];
+    header.extend(seconds.map(|_| "seconds"));
+    let mut rows = table(&header, 3);
+    for (place, tried) in trials.iter().enumerate() {
+        let mark = if tried.chosen { "*" } else { "" };
+        let mut row = vec![
+            mark.to_owned(),
+            tried.learner_name(),
+            tried.weighting_name(),
+            tried.documents.to_string(),
+            match (tried.log_loss, &tried.failure) {
+                (Some(loss), _) => format!("{loss:.5}"),
+                (None, Some(failure)) => failure.clone(),
+                (None, None) => "not finite".to_owned(),
+            },
+        ];
+        row.extend(seconds.and_then(|seconds| Some(format!("{:.2}", seconds.get(place)?))));
+        rows.add_row(row);
+    }
+    writeln!(out, "{rows}")?;
+    Ok(())
 }
 
 /// Which way for all classes was taken, and how the others did.

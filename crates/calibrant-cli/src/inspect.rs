@@ -8,14 +8,15 @@ use calibrant::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use calibrant::corpus::Fields;
 use calibrant::pipeline::{
     CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ModelFileError, ScoreCalibrator,
-    TrainingSummary,
+    SingleModel, TrainingSummary,
 };
 use calibrant::scorers::{Link, SavedScorer, ScorerDescription, StumpScorer};
 
 use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
+use crate::combine::inspect_combination;
 use crate::error::CliError;
-use crate::fit::{describe_code, write_classes};
+use crate::fit::{describe_code, write_classes, write_trials};
 use crate::output::stdout;
 use crate::table::{decimal, table};
 
@@ -40,9 +41,13 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
         model => model?,
     };
     let file_bytes = std::fs::metadata(&arguments.model)?.len();
+    let model = match &model {
+        Model::Single(model) => model,
+        Model::Combined(model) => return inspect_combination(arguments, model, file_bytes),
+    };
     let terms = arguments
         .terms
-        .map(|count| strongest_terms(&model, count))
+        .map(|count| strongest_terms(model, count))
         .transpose()?;
     let mut out = stdout();
     if arguments.json {
@@ -79,7 +84,7 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     );
     add("classifier", serde_json::to_string(&settings.classifier)?);
     if let SavedScorer::OutputCodes(coded) = model.scorer() {
-        add("code", describe_code(coded.decoder().code(), &model));
+        add("code", describe_code(coded.decoder().code(), model));
     }
     if let SavedScorer::Neighbours(scorer) = model.scorer() {
         add("neighbours that vote", scorer.k().to_string());
@@ -100,6 +105,10 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     add("held-out log loss", decimal(summary.held_out.log_loss));
     writeln!(out, "{}", rows.to_string().trim_start())?;
     write_classes(&mut out, summary)?;
+    if !summary.search.is_empty() {
+        writeln!(out, "\nchosen (*) among")?;
+        write_trials(&mut out, &summary.search, None)?;
+    }
     for (class, terms) in terms.iter().flatten() {
         let terms: Vec<String> = terms
             .iter()
@@ -187,7 +196,7 @@ fn shortened(text: &str) -> String {
 
 /// For each class the terms with the largest weights (for joint models: above the classes' mean).
 fn strongest_terms(
-    model: &Model,
+    model: &SingleModel,
     count: usize,
 ) -> Result<BTreeMap<String, Vec<(String, f64)>>, CliError> {
     let extractor = model.extractor();
@@ -246,7 +255,7 @@ fn strongest_terms(
 
 /// For each class the terms whose stumps can add most to its score.
 fn strongest_steps(
-    model: &Model,
+    model: &SingleModel,
     scorer: &StumpScorer,
     features: &[Option<String>],
     count: usize,

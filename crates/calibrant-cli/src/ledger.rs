@@ -24,6 +24,9 @@ pub(crate) struct Look<'a> {
 
 /// The learner's name as model files write it.
 pub(crate) fn learner_name(model: &Model) -> String {
+    let Some(model) = model.as_single() else {
+        return "combination".to_owned();
+    };
     let settings = serde_json::to_value(model.settings().classifier).unwrap_or_default();
     settings["learner"].as_str().unwrap_or("unknown").to_owned()
 }

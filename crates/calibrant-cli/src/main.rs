@@ -2,6 +2,7 @@
 
 mod arguments;
 mod calibrate;
+mod combine;
 mod compare;
 mod demo;
 mod error;
@@ -55,6 +56,7 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Combine(arguments) => combine::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

@@ -40,6 +40,7 @@ pub(crate) fn binary_problems(
         })
         .collect();
     let mut buffers = ExtractorBuffers::default();
+    let model = model.as_single().ok_or("a combination has no scores")?;
     for document in test {
         let row = model.extractor().row(&document.content, &mut buffers);
         let scores = model.scorer().output_scores(row);

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use calibrant::calibration::MulticlassKind;
-use calibrant::corpus::{Content, Record};
+use calibrant::corpus::{Content, Document, Record};
 use calibrant::multiclass::{CodeDesign, CodeSettings, Decode};
 use calibrant::pipeline::{Classifier, FORMAT_VERSION, FitSettings, Model, ModelFileError};
 use calibrant::scorers::{BoostingKind, NaiveBayesKind, Rocchio};
 use common::{
-    adaboost, check_probabilities, documents, fitted, fitted_beside, multi_label_documents,
-    naive_bayes, with_classifier, with_side_columns,
+    adaboost, check_probabilities, combined, documents, fitted, fitted_beside,
+    multi_label_documents, naive_bayes, with_classifier, with_side_columns,
 };
 use proptest::prelude::*;
 use safetensors::SafeTensors;
@@ -92,7 +92,17 @@ fn models() -> Vec<Vec<u8>> {
         fitted(&multi_label_documents(30, 3, 1), &boosted).to_bytes(),
         fitted_beside(&beside, &with_rules(Classifier::default()), 30).to_bytes(),
         fitted(&documents(30, 3, 8, 1), &with_rules(Classifier::Rules)).to_bytes(),
+        both(&documents(60, 3, 8, 1), &[&plain, &bayes]).to_bytes(),
+        both(&documents(60, 2, 8, 1), &[&hashed, &together(Temperature)]).to_bytes(),
+        both(&multi_label_documents(60, 3, 1), &[&plain, &boosted]).to_bytes(),
     ]
+}
+
+/// Two models of the first half of the documents, combined by the second.
+fn both(documents: &[Document], settings: &[&FitSettings; 2]) -> Model {
+    let (training, held_out) = documents.split_at(documents.len() / 2);
+    let models = settings.map(|settings| fitted(training, settings));
+    combined(models.into(), held_out).unwrap()
 }
 
 #[test]
@@ -259,7 +269,7 @@ fn forged_shapes_give_an_error() {
 #[test]
 fn forged_descriptions_give_an_error_or_a_working_model() {
     let scratch = Scratch::new();
-    let changes: [(&str, Value); 37] = [
+    let changes: [(&str, Value); 46] = [
         ("/scorer/features", json!(u64::MAX)),
         ("/scorer/features", json!(0)),
         ("/scorer/link", json!("independent")),
@@ -312,6 +322,15 @@ fn forged_descriptions_give_an_error_or_a_working_model() {
         ("/side/categorical/0/values", json!(["z", "a", "a"])),
         ("/fields/numeric", json!([])),
         ("/settings/analyzer/min_token_chars", json!(u64::MAX)),
+        ("/pool/weights", json!([])),
+        ("/pool/weights", json!([1e300, 1.0])),
+        ("/pool/weights/0", json!(-1.0)),
+        ("/pool/weights/0", json!(1e9)),
+        ("/pool/intercepts", json!([0.0])),
+        ("/pool/intercepts/0", json!(-1e9)),
+        ("/members", json!([])),
+        ("/members/0/model/summary/classes/0/label", json!("another")),
+        ("/members/1/model/summary/task", json!("multi_label")),
     ];
     for bytes in models() {
         let whole = Parts::of(&bytes);

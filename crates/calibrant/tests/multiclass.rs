@@ -57,9 +57,10 @@ fn every_way_predicts_explains_and_survives_a_file() {
         for kind in TOGETHER {
             for bayes in [false, true] {
                 let model = fitted(&documents, &settings(kind, bayes));
-                let joint = model.class_calibrator().unwrap();
+                let single = model.as_single().unwrap();
+                let joint = single.class_calibrator().unwrap();
                 assert_eq!(joint.kind(), kind);
-                assert!(model.calibrators().is_empty());
+                assert!(single.calibrators().is_empty());
                 let summary = model.summary();
                 assert_eq!(summary.multiclass.as_ref().unwrap().chosen, kind);
                 assert!(

@@ -177,10 +177,11 @@ fn a_code_of_each_class_against_the_rest_has_the_scorers_of_no_code() {
     let plain = with_classifier(Classifier::default());
     let without = fitted(&documents, &plain);
     let with = fitted(&documents, &coded(plain, design(CodeDesign::OneVsAll)));
-    let SavedScorer::OutputCodes(coded) = with.scorer() else {
+    let SavedScorer::OutputCodes(coded) = with.as_single().unwrap().scorer() else {
         panic!("no code");
     };
     let mut buffers = Default::default();
+    let without = without.as_single().unwrap();
     for document in &documents {
         let row = without.extractor().row(&document.content, &mut buffers);
         let expected = without.scorer().output_scores(row);

@@ -174,25 +174,28 @@ impl FeatureArguments {
         }
     }
 
+    /// The weighting that was asked for.
+    pub(crate) fn asked_weighting(&self) -> Option<Weighting> {
+        self.weighting.map(|name| match name {
+            WeightingName::Binary => Weighting::Binary,
+            WeightingName::Tf => Weighting::Tf,
+            WeightingName::LogTf => Weighting::LogTf,
+            WeightingName::TfIdf => Weighting::TfIdf,
+            WeightingName::LogTfIdf => Weighting::LogTfIdf,
+            WeightingName::Bm25 => Weighting::Bm25 {
+                k1: self.bm25_k1,
+                b: self.bm25_b,
+            },
+        })
+    }
+
     /// What was asked for over what is usual.
     pub(crate) fn weighting(&self, usual: WeightingSettings) -> Option<WeightingSettings> {
         if self.weighting.is_none() && self.l2_norm.is_none() {
             return None;
         }
-        let weighting = match self.weighting {
-            None => usual.weighting,
-            Some(WeightingName::Binary) => Weighting::Binary,
-            Some(WeightingName::Tf) => Weighting::Tf,
-            Some(WeightingName::LogTf) => Weighting::LogTf,
-            Some(WeightingName::TfIdf) => Weighting::TfIdf,
-            Some(WeightingName::LogTfIdf) => Weighting::LogTfIdf,
-            Some(WeightingName::Bm25) => Weighting::Bm25 {
-                k1: self.bm25_k1,
-                b: self.bm25_b,
-            },
-        };
         Some(WeightingSettings {
-            weighting,
+            weighting: self.asked_weighting().unwrap_or(usual.weighting),
             l2_norm: self.l2_norm.unwrap_or(usual.l2_norm),
         })
     }

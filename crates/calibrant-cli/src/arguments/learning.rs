@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use calibrant::Task;
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
-use calibrant::pipeline::{ClassWeights, Classifier, ThresholdCosts};
+use calibrant::pipeline::{ClassWeights, Classifier, Contender, ThresholdCosts};
 use calibrant::scorers::{
     AdaBoost, Approximate, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind,
     NearestNeighbours, Nearness, NeighbourCount, Perceptron, Rocchio, Smoothing, Vote,
@@ -18,9 +18,9 @@ use crate::error::CliError;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Learning and calibration")]
 pub(crate) struct LearningArguments {
-    /// The learner
-    #[arg(long, value_enum, default_value_t = ClassifierName::Svm)]
-    pub(crate) classifier: ClassifierName,
+    /// The learner (default: svm; with --search, any)
+    #[arg(long, value_enum)]
+    pub(crate) classifier: Option<ClassifierName>,
     /// The price of errors (default: 0.5 for the SVM, 10 for logistic regression)
     #[arg(long, allow_negative_numbers = true, value_name = "C")]
     pub(crate) c: Option<f64>,
@@ -33,14 +33,9 @@ pub(crate) struct LearningArguments {
     /// Passes over the data after which they give up and say so
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = SolverLimits::default().max_passes)]
     pub(crate) max_passes: usize,
-    /// Naive Bayes: extra sightings of every word (Laplace)
-    #[arg(
-        long,
-        allow_negative_numbers = true,
-        value_name = "X",
-        default_value_t = 1.0
-    )]
-    pub(crate) alpha: f64,
+    /// Naive Bayes: extra sightings of every word, as Laplace's rule has it (default: 1)
+    #[arg(long, allow_negative_numbers = true, value_name = "X")]
+    pub(crate) alpha: Option<f64>,
     /// Naive Bayes: this many extra words spread as in the whole corpus, in place of --alpha
     #[arg(long, allow_negative_numbers = true, value_name = "X")]
     pub(crate) word_prior: Option<f64>,
@@ -220,6 +215,51 @@ pub(crate) enum MulticlassName {
 
 impl LearningArguments {
     pub(crate) fn classifier(&self) -> Classifier {
+        self.settings_of(self.classifier.unwrap_or(ClassifierName::Svm))
+    }
+
+    /// The learners that a search may try: the one that was asked for, or all. An option that was
+    /// given is not turned.
+    pub(crate) fn contenders(&self) -> Vec<Contender> {
+        let tuned = |classifier: &Classifier| match classifier {
+            Classifier::NaiveBayes(_) => self.alpha.is_none() && self.word_prior.is_none(),
+            _ => self.c.is_none(),
+        };
+        let classifiers = match self.classifier {
+            Some(name) => vec![self.settings_of(name)],
+            None => {
+                let usual = Contender::usual().into_iter();
+                usual.map(|usual| self.as_asked(usual.classifier)).collect()
+            }
+        };
+        classifiers
+            .into_iter()
+            .map(|classifier| Contender {
+                classifier,
+                tuned: tuned(&classifier),
+            })
+            .collect()
+    }
+
+    /// A learner with the options that were given for it.
+    fn as_asked(&self, learner: Classifier) -> Classifier {
+        match learner {
+            Classifier::LinearSvm(_) => self.settings_of(ClassifierName::Svm),
+            Classifier::LogisticRegression(_) => self.settings_of(ClassifierName::Logistic),
+            Classifier::NaiveBayes(bayes) => self.settings_of(match bayes.kind {
+                NaiveBayesKind::Multinomial => ClassifierName::NaiveBayes,
+                NaiveBayesKind::Bernoulli => ClassifierName::BernoulliNaiveBayes,
+                NaiveBayesKind::Complement => ClassifierName::ComplementNaiveBayes,
+            }),
+            Classifier::Rules => self.settings_of(ClassifierName::Rules),
+            Classifier::Rocchio(_) => self.settings_of(ClassifierName::Rocchio),
+            Classifier::AdaBoost(_) => self.settings_of(ClassifierName::AdaBoost),
+            Classifier::NearestNeighbours(_) => self.settings_of(ClassifierName::Knn),
+            Classifier::Perceptron(_) => self.settings_of(ClassifierName::Perceptron),
+        }
+    }
+
+    fn settings_of(&self, name: ClassifierName) -> Classifier {
         let limits = SolverLimits {
             relative_gap: self.tolerance,
             max_passes: self.max_passes,
@@ -227,11 +267,13 @@ impl LearningArguments {
         let naive_bayes = |kind| {
             let smoothing = match self.word_prior {
                 Some(strength) => Smoothing::CorpusPrior { strength },
-                None => Smoothing::Laplace { alpha: self.alpha },
+                None => Smoothing::Laplace {
+                    alpha: self.alpha.unwrap_or(1.0),
+                },
             };
             Classifier::NaiveBayes(NaiveBayes { kind, smoothing })
         };
-        match self.classifier {
+        match name {
             ClassifierName::Svm => {
                 let usual = LinearSvm::default();
                 let loss = match self.loss {

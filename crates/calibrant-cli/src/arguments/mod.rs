@@ -2,12 +2,14 @@
 
 mod calibrate;
 mod code;
+mod combine;
 mod features;
 mod learning;
 mod other;
 mod prior;
 mod reading;
 mod rules;
+mod search;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -16,12 +18,14 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use calibrate::{CalibrateArguments, Method, ScoreIsName};
 pub(crate) use code::CodeArguments;
+pub(crate) use combine::CombineArguments;
 pub(crate) use features::FeatureArguments;
 pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
 pub(crate) use prior::{AdaptPrior, PriorArguments};
 pub(crate) use reading::ReadArguments;
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
+pub(crate) use search::SearchArguments;
 
 /// Classify text with probabilities that can be trusted.
 #[derive(Debug, Parser)]
@@ -44,6 +48,8 @@ pub(crate) enum Command {
     Evaluate(EvaluateArguments),
     /// Hold models, or files of probabilities, against each other on one test set
     Compare(CompareArguments),
+    /// Make one model of several, weighted by how well they forecast documents that none has seen
+    Combine(CombineArguments),
     /// Show which terms moved a document's log-odds, for and against
     Explain(ExplainArguments),
     /// Turn scores of any classifier into probabilities: no text needed
@@ -76,6 +82,8 @@ pub(crate) struct FitArguments {
     pub(crate) learning: LearningArguments,
     #[command(flatten)]
     pub(crate) code: CodeArguments,
+    #[command(flatten)]
+    pub(crate) search: SearchArguments,
     /// Print the training summary as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
     let chosen = !arguments.classes.is_empty()
         || systems.iter().any(|system| {
             let model = system.model.as_ref();
-            model.is_some_and(|model| model.settings().classes.is_some())
+            model.is_some_and(Model::chose_classes)
         });
     let unknown_labels = if chosen {
         BTreeMap::new()
@@ -157,7 +157,7 @@ fn open_model(path: &Path) -> Result<Option<Model>, CliError> {
 }
 
 /// The file's name without its ending, or the whole path where several would be called the same.
-fn names(paths: &[PathBuf]) -> Vec<String> {
+pub(crate) fn names(paths: &[PathBuf]) -> Vec<String> {
     let stem = |path: &PathBuf| {
         let stem = path.file_stem().unwrap_or(path.as_os_str());
         stem.to_string_lossy().into_owned()

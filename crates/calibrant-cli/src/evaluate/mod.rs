@@ -128,7 +128,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     )?;
     warn_bad_rows(&read);
     // A model that was asked for some classes only is expected not to know the others.
-    if model.settings().classes.is_some() {
+    if model.chose_classes() {
         unknown_labels.clear();
     }
     let mut notes = Vec::new();

@@ -11,7 +11,8 @@ use calibrant::multiclass::{
     BinaryOutput, CodeDesign, CodeSettings, Decode, DecodeRoom, OutputCodeScorer,
 };
 use calibrant::pipeline::{
-    Classifier, ExtractorBuffers, FitSettings, Model, PredictBuffers, TrainingCorpus, fit,
+    Classifier, ExtractorBuffers, FitSettings, Model, PredictBuffers, SingleModel, TrainingCorpus,
+    fit,
 };
 use calibrant::scorers::{SavedScorer, ScorerRoom};
 use calibrant::{NoProgress, Probability, Task};
@@ -192,18 +193,22 @@ fn judge(model: &Model, test: &[Document], fit_seconds: f64) -> Result<Outcome, 
             model.predict_into(&document.content, &mut buffers, classes);
         }
     });
+    let single = model.as_single();
     let mut raw = Vec::with_capacity(probabilities.len());
     let mut room = vec![Probability::from_log_odds(0.0); names.len()];
+    let calibrators = single.map_or(&[][..], SingleModel::calibrators);
     for (document, _) in &known {
         model.predict_into(&document.content, &mut buffers, &mut room);
-        let scores = model.calibrators().iter().zip(buffers.scores());
+        let scores = calibrators.iter().zip(buffers.scores());
         raw.extend(scores.map(|(calibrator, &score)| calibrator.probability(score)));
     }
-    let coded = match model.scorer() {
-        SavedScorer::OutputCodes(scorer) => Some(scorer),
+    let coded = match single.map(SingleModel::scorer) {
+        Some(SavedScorer::OutputCodes(scorer)) => Some(scorer),
         _ => None,
     };
-    let decode = coded.map(|scorer| time_decoding(model, scorer, &known));
+    let decode = single
+        .zip(coded)
+        .map(|(model, scorer)| time_decoding(model, scorer, &known));
     let forecasts = Forecasts {
         task: Task::SingleLabel,
         class_names: names,
@@ -242,7 +247,7 @@ fn judge(model: &Model, test: &[Document], fit_seconds: f64) -> Result<Outcome, 
     })
 }
 
-fn time_decoding(model: &Model, scorer: &OutputCodeScorer, test: &[(&Document, u32)]) -> f64 {
+fn time_decoding(model: &SingleModel, scorer: &OutputCodeScorer, test: &[(&Document, u32)]) -> f64 {
     let length = scorer.decoder().code().length();
     let (mut buffers, mut room) = (ExtractorBuffers::default(), ScorerRoom::default());
     let mut binary = vec![0.0; test.len() * length];

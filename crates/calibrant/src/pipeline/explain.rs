@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Model;
-use super::model::PredictBuffers;
+use super::single_model::{PredictBuffers, SingleModel};
 use crate::Probability;
 use crate::calibration::Calibrator;
 use crate::corpus::Content;
@@ -29,6 +28,11 @@ use crate::scorers::Link;
 ///
 /// Where all classes have a calibrator together, `L` depends on all outputs and a term gets its share
 /// through each of them, by the same integral; nothing is left to be brought to a sum of one.
+///
+/// In a combination a term has its parts in all models, each times the model's weight, and so has the
+/// base, to which the class's intercept is added. What they add up to is `Σ_m w_m L_m + b_c`: the
+/// log-odds themselves where classes do not exclude each other or are two, else those of the class
+/// before all are brought to a sum of one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     /// The class that is explained.
@@ -64,16 +68,12 @@ pub struct TermContribution {
     pub log_odds: f64,
 }
 
-impl Model {
-    /// Explains the probability of a class (a number below [`Model::class_count`]).
-    ///
-    /// # Panics
-    /// If there is no such class.
-    pub fn explain(&self, content: &Content, class: usize) -> Explanation {
+impl SingleModel {
+    pub(super) fn explain(&self, content: &Content, class: usize) -> Explanation {
         let mut buffers = PredictBuffers::default();
         let mut classes = vec![Probability::from_log_odds(0.0); self.class_count()];
         self.predict_into(content, &mut buffers, &mut classes);
-        let (names, unknown_terms) = self.term_names(content);
+        let (names, unknown) = self.term_names(content);
         let scores = buffers.scores().to_vec();
         let row = self.extractor.row(content, &mut buffers.extractor);
         let room = &mut buffers.scorer;
@@ -162,12 +162,15 @@ impl Model {
             calibrated_log_odds: total,
             base_log_odds: base,
             terms,
-            unknown_terms,
+            unknown_terms: unknown.len(),
         }
     }
 
-    /// The terms behind each column of a document with their counts, and how many have no column.
-    fn term_names(&self, content: &Content) -> (BTreeMap<u32, (String, f64)>, usize) {
+    /// The terms behind each column of a document with their counts, and those that have no column.
+    pub(super) fn term_names(
+        &self,
+        content: &Content,
+    ) -> (BTreeMap<u32, (String, f64)>, Vec<String>) {
         let mut counts: BTreeMap<String, f64> = BTreeMap::new();
         match content {
             Content::Text(_) | Content::Record(_) => {
@@ -183,10 +186,10 @@ impl Model {
             }
         }
         let mut names: BTreeMap<u32, (String, f64)> = BTreeMap::new();
-        let mut unknown = 0;
+        let mut unknown = Vec::new();
         for (term, count) in counts {
             match self.extractor.column(&term) {
-                None => unknown += 1,
+                None => unknown.push(term),
                 Some(column) => {
                     let entry = names.entry(column).or_default();
                     entry.0 = if entry.0.is_empty() {

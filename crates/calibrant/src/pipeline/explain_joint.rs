@@ -1,6 +1,6 @@
 //! How much a calibrator of all classes together makes of each output.
 
-use super::Model;
+use super::SingleModel;
 use super::calibrate_classes::joint_scores_into;
 use crate::Probability;
 use crate::calibration::{ClassRoom, SavedMulticlassCalibrator};
@@ -20,7 +20,7 @@ pub(super) struct PathSlopes {
 const POINTS: usize = 32;
 const POINTS_WITH_MANY_CLASSES: usize = 8;
 
-impl Model {
+impl SingleModel {
     /// # Formula
     /// ```text
     /// slope_o = ∫₀¹ ∂L/∂o (from + λ (to - from)) dλ

@@ -7,8 +7,8 @@ use super::calibrate_classes::CalibrationData;
 use super::extractor::FeatureExtractor;
 use super::fit_scorer::Training;
 use super::fold_rows::SideRows;
-use super::model::Calibrators;
 use super::rule_scorer::rule_columns;
+use super::single_model::{Calibrators, SingleModel};
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
 use super::training_corpus::PreparedCorpus;
 use super::{ClassWeights, Classifier, FitSettings, KnownDocuments, Model, TrainingCorpus};
@@ -51,9 +51,23 @@ fn fit_and_keep(
     keep_scores: bool,
 ) -> Result<(Model, Vec<HeldOutScores>), FitError> {
     settings.check()?;
-    let settings = with_usual_weighting(settings, &corpus);
-    let analyzer = settings.analyzer.compile()?;
     let fields = with_text_named(fields, &corpus);
+    let corpus = corpus.prepare(settings)?;
+    fit_prepared(&corpus, fields, settings, progress, keep_scores)
+}
+
+/// Documents that are in order already, which several fits can share: the order depends on limits,
+/// classes and task alone.
+pub(super) fn fit_prepared(
+    corpus: &PreparedCorpus,
+    fields: Fields,
+    settings: &FitSettings,
+    progress: &dyn Progress,
+    keep_scores: bool,
+) -> Result<(Model, Vec<HeldOutScores>), FitError> {
+    settings.check()?;
+    let settings = with_usual_weighting(settings, corpus.numbered_features);
+    let analyzer = settings.analyzer.compile()?;
     let PreparedCorpus {
         arranged,
         side: table,
@@ -61,43 +75,40 @@ fn fit_and_keep(
         weights,
         labels,
         class_names,
-        left_out,
-    } = corpus.prepare(&settings)?;
+        ..
+    } = corpus;
     let has_terms = arranged.counts.entry_count() > 0;
-    let side = side_columns(&settings, &fields, &table, has_terms)?;
+    let side = side_columns(&settings, &fields, table, has_terms)?;
     let term_columns = arranged.counts.column_count();
     if term_columns == 0 && side.is_none() {
         return Err(FitError::NoFeatures);
     }
-    let rule_columns = rule_columns(&settings, &labels, &class_names, term_columns)?;
+    let rule_columns = rule_columns(&settings, labels, class_names, term_columns)?;
     let folds = Folds::stratified(
-        &keys,
+        keys,
         &labels.of_row,
         labels.class_count,
         settings.folds,
         settings.seed,
     )?;
-    let factors = class_factors(&settings, &labels, &class_names, &weights)?;
+    let factors = class_factors(&settings, labels, class_names, weights)?;
     let training = Training {
         settings: &settings,
-        labels: &labels,
-        weights: &weights,
+        labels,
+        weights,
         factors: &factors,
         folds: &folds,
-        side: side.as_ref().map(|fitted| SideRows {
-            table: &table,
-            fitted,
-        }),
+        side: side.as_ref().map(|fitted| SideRows { table, fitted }),
         rule_columns: &rule_columns,
         progress,
     };
-    let mut fit = training.fit(arranged.counts, arranged.vocabulary)?;
+    let mut fit = training.fit(&arranged.counts, arranged.vocabulary.as_ref())?;
 
     progress.begin("calibrating", None);
     let calibration = CalibrationData {
         settings: &settings,
-        labels: &labels,
-        weights: &weights,
+        labels,
+        weights,
         folds: &folds,
         link: fit.scorer.link(),
     };
@@ -108,19 +119,17 @@ fn fit_and_keep(
     };
     let calibrated = calibration.calibrate(std::mem::take(&mut fit.out_of_fold))?;
     let outputs = calibrated.outputs;
-    let known_documents = KnownDocuments::of(&settings, &labels, &weights, &outputs);
+    let known_documents = KnownDocuments::of(&settings, labels, weights, &outputs);
     let members = labels.members();
     let forecasts = Forecasts {
         task: labels.task,
-        class_names,
+        class_names: class_names.clone(),
         probabilities: calibrated.forecasts,
         labels: labels.of_row.clone(),
-        weights: Some(weights),
+        weights: Some(weights.clone()),
     };
     let evaluation = evaluate_without_chance(&forecasts)?;
-    let weights = forecasts.weights.as_deref().unwrap_or_default();
     let unequal = UnequalWeights::of(weights);
-    let class_names = forecasts.class_names;
     let classes = class_names
         .iter()
         .enumerate()
@@ -142,13 +151,14 @@ fn fit_and_keep(
     let summary = TrainingSummary {
         task: labels.task,
         documents: labels.of_row.len(),
-        documents_left_out: left_out,
+        documents_left_out: corpus.left_out,
         features: fit.scorer.feature_count(),
         folds: settings.folds,
         classes,
         multiclass: calibrated.multiclass,
         known_documents,
         held_out: HeldOutMeasures::from(&evaluation),
+        search: Vec::new(),
         calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     progress.end();
@@ -168,7 +178,7 @@ fn fit_and_keep(
     check_survives(&summary)?;
     check_survives(&calibrators)?;
     check_survives(&calibrated.joint)?;
-    let model = Model::new(
+    let model = SingleModel::new(
         settings,
         fields,
         extractor,
@@ -179,11 +189,11 @@ fn fit_and_keep(
         },
         summary,
     );
-    Ok((model, held_out))
+    Ok((Model::from(model), held_out))
 }
 
 /// Where text was found without being asked for by name, it is asked for from now on.
-fn with_text_named(fields: Fields, corpus: &TrainingCorpus) -> Fields {
+pub(super) fn with_text_named(fields: Fields, corpus: &TrainingCorpus) -> Fields {
     if fields.has_side_columns() && fields.text.is_empty() && corpus.has_text() {
         let text = vec!["text".to_owned()];
         return Fields { text, ..fields };
@@ -232,14 +242,14 @@ fn side_columns(
 
 /// Totals of weights that are not all alike.
 #[derive(Clone, Copy)]
-struct UnequalWeights {
+pub(super) struct UnequalWeights {
     largest: f64,
     /// In units of the largest, so that it cannot overflow.
     total: f64,
 }
 
 impl UnequalWeights {
-    fn of(weights: &[f64]) -> Option<Self> {
+    pub(super) fn of(weights: &[f64]) -> Option<Self> {
         let differ = weights.windows(2).any(|pair| pair[0] != pair[1]);
         differ.then(|| {
             let largest = weights.iter().copied().fold(0.0, f64::max);
@@ -249,14 +259,14 @@ impl UnequalWeights {
     }
 
     /// The share of the weight that these rows have.
-    fn share(&self, rows: &[u32], weights: &[f64]) -> f64 {
+    pub(super) fn share(&self, rows: &[u32], weights: &[f64]) -> f64 {
         let own = rows.iter().map(|&row| weights[row as usize] / self.largest);
         own.sum::<f64>() / self.total
     }
 }
 
 /// JSON has no infinities: what holds one is better refused now than when it is opened.
-fn check_survives<T: Serialize + DeserializeOwned>(value: &T) -> Result<(), FitError> {
+pub(super) fn check_survives<T: Serialize + DeserializeOwned>(value: &T) -> Result<(), FitError> {
     serde_json::to_string(value)
         .and_then(|json| serde_json::from_str::<T>(&json))
         .map(|_| ())
@@ -265,9 +275,9 @@ fn check_survives<T: Serialize + DeserializeOwned>(value: &T) -> Result<(), FitE
 
 /// Numbered features come with values of their own, which are left as they are unless a weighting
 /// was asked for.
-fn with_usual_weighting(settings: &FitSettings, corpus: &TrainingCorpus) -> FitSettings {
+fn with_usual_weighting(settings: &FitSettings, numbered_features: bool) -> FitSettings {
     let mut settings = settings.clone();
-    if settings.weighting.is_none() && corpus.has_features() {
+    if settings.weighting.is_none() && numbered_features {
         settings.weighting = Some(crate::features::WeightingSettings {
             weighting: crate::features::Weighting::Tf,
             l2_norm: false,

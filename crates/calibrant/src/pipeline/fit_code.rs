@@ -29,8 +29,8 @@ impl Training<'_> {
     pub(super) fn fit_coded(
         &self,
         settings: &CodeSettings,
-        counts: SparseMatrix,
-        vocabulary: Option<Vocabulary>,
+        counts: &SparseMatrix,
+        vocabulary: Option<&Vocabulary>,
     ) -> Result<ScorerFit, FitError> {
         if self.labels.task != Task::SingleLabel {
             return Err(FitError::BadSetting {
@@ -58,7 +58,7 @@ impl Training<'_> {
         let fit = if at_once {
             self.fit_columns_at_once(&code, counts, vocabulary)?
         } else {
-            self.fit_columns_one_by_one(&code, &counts, vocabulary)?
+            self.fit_columns_one_by_one(&code, counts, vocabulary)?
         };
         let decoding = DecoderFit {
             code: &code,
@@ -120,8 +120,8 @@ impl Training<'_> {
     fn fit_columns_at_once(
         &self,
         code: &CodeMatrix,
-        counts: SparseMatrix,
-        vocabulary: Option<Vocabulary>,
+        counts: &SparseMatrix,
+        vocabulary: Option<&Vocabulary>,
     ) -> Result<BinaryFit, FitError> {
         let columns_of: Vec<Vec<u32>> = (0..code.class_count())
             .map(|class| {
@@ -171,7 +171,7 @@ impl Training<'_> {
         &self,
         code: &CodeMatrix,
         counts: &SparseMatrix,
-        vocabulary: Option<Vocabulary>,
+        vocabulary: Option<&Vocabulary>,
     ) -> Result<BinaryFit, FitError> {
         if self.settings.selection.is_some() {
             return Err(FitError::BadSetting {
@@ -218,7 +218,7 @@ impl Training<'_> {
         Ok(BinaryFit {
             base,
             weighting,
-            vocabulary,
+            vocabulary: vocabulary.cloned(),
             out_of_fold,
             convergence,
         })

@@ -61,8 +61,8 @@ pub(super) struct Training<'a> {
 impl Training<'_> {
     pub(super) fn fit(
         &self,
-        counts: SparseMatrix,
-        vocabulary: Option<Vocabulary>,
+        counts: &SparseMatrix,
+        vocabulary: Option<&Vocabulary>,
     ) -> Result<ScorerFit, FitError> {
         if let Some(code) = &self.settings.code {
             return self.fit_coded(code, counts, vocabulary);
@@ -78,10 +78,10 @@ impl Training<'_> {
 
     fn fit_plain(
         &self,
-        counts: SparseMatrix,
-        vocabulary: Option<Vocabulary>,
+        counts: &SparseMatrix,
+        vocabulary: Option<&Vocabulary>,
     ) -> Result<ScorerFit, FitError> {
-        let source = self.rows_of(&counts);
+        let source = self.rows_of(counts);
         let (weighting, rows) = source.whole();
         let problem = OneVsRest {
             labels: self.labels,
@@ -113,7 +113,7 @@ impl Training<'_> {
         Ok(ScorerFit {
             scorer: fit.scorer,
             weighting,
-            vocabulary,
+            vocabulary: vocabulary.cloned(),
             out_of_fold: fit.out_of_fold,
             convergence: fit.convergence,
         })
@@ -252,8 +252,8 @@ impl Training<'_> {
     /// One list of terms for all classes, chosen anew without each fold.
     fn fit_selected(
         &self,
-        counts: SparseMatrix,
-        vocabulary: Option<Vocabulary>,
+        counts: &SparseMatrix,
+        vocabulary: Option<&Vocabulary>,
         selection: Selection,
     ) -> Result<ScorerFit, FitError> {
         let members_of_class = self.labels.members();
@@ -264,7 +264,7 @@ impl Training<'_> {
         for fold in self.parts() {
             let (members, held_out) = self.split(fold);
             let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
-            let kept = match selection.choose(&counts, &members_of_class, takes_part) {
+            let kept = match selection.choose(counts, &members_of_class, takes_part) {
                 Selected::Global(kept) => kept,
                 Selected::PerClass(lists) => lists.into_iter().flatten().collect(),
             };
@@ -286,7 +286,7 @@ impl Training<'_> {
                 self.fit_members(&rows, self.labels, self.factors, &members)?;
             fill(&mut out_of_fold, &scorer, &rows, &held_out);
             if let Some(weighting) = weighting {
-                let terms = vocabulary.as_ref().map(|vocabulary| {
+                let terms = vocabulary.map(|vocabulary| {
                     Vocabulary::from_terms(kept.iter().map(|&column| vocabulary.term(column)))
                 });
                 whole = Some((scorer, weighting, terms, convergence));
@@ -308,12 +308,12 @@ impl Training<'_> {
     /// to unit length) over all terms first, so that one row serves every class.
     fn fit_per_class(
         &self,
-        counts: SparseMatrix,
-        vocabulary: Option<Vocabulary>,
+        counts: &SparseMatrix,
+        vocabulary: Option<&Vocabulary>,
         selection: Selection,
     ) -> Result<ScorerFit, FitError> {
         let members_of_class = self.labels.members();
-        let source = self.rows_of(&counts);
+        let source = self.rows_of(counts);
         let (weighting, whole) = source.whole();
         let output_count = self.labels.output_count();
         let mut out_of_fold = vec![vec![0.0; counts.row_count()]; output_count];
@@ -393,7 +393,7 @@ impl Training<'_> {
         Ok(ScorerFit {
             scorer: scorer.into(),
             weighting,
-            vocabulary,
+            vocabulary: vocabulary.cloned(),
             out_of_fold,
             convergence: ends,
         })

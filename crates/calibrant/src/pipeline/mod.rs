@@ -2,7 +2,10 @@
 
 mod calibrate_classes;
 mod calibrator_file;
+mod combine;
+mod combined_model;
 mod explain;
+mod explain_combined;
 mod explain_joint;
 mod extractor;
 mod fit;
@@ -14,24 +17,31 @@ mod model_file;
 mod other;
 mod rule_scorer;
 mod score_calibrator;
+mod search;
 mod settings;
+mod single_model;
 mod summary;
 mod training_corpus;
 
 pub use crate::calibration::CalibrationNote;
 pub use calibrator_file::{CALIBRATOR_VERSION, CalibratorFileError};
+pub use combine::{CombineError, CombineSettings, Combiner, ForecastBatch, HeldOutDocuments};
+pub use combined_model::{CombinedMember, CombinedModel};
 pub use explain::{Explanation, TermContribution};
 pub use extractor::{ExtractorBuffers, FeatureExtractor};
 pub use fit::{fit, fit_keeping_scores};
-pub use model::{Model, PredictBuffers};
+pub use model::Model;
 pub use model_file::{FORMAT_VERSION, ModelFileError, publish};
 pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts};
 pub use score_calibrator::{
     ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreRoom, ScoreSettings,
     ScoreSummary, ScoreTable, TriedMethod,
 };
+pub use search::{Contender, Found, SearchSettings, Trial, search};
 pub use settings::{ClassWeights, Classifier, FitSettings};
+pub use single_model::{PredictBuffers, SingleModel};
 pub use summary::{
     ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedMulticlass,
+    TriedSettings,
 };
 pub use training_corpus::{CountedBatch, DocumentCounter, TrainingCorpus};

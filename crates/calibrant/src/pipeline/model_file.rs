@@ -3,9 +3,11 @@
 //! ```text
 //! metadata   calibrant = JSON {version, checksum, model: {settings, fields, calibrators, summary, …}}
 //!            class_calibrator: all classes together, in place of calibrators
+//!            a combination has {fields, pool, members, summary}, a description for each member
 //! tensors    vocabulary.bytes U8, vocabulary.ends U32     absent with hashed features
 //!            document_frequencies U32
 //!            those of the scorer: for linear ones weights F32 or F64 [features, outputs], biases F64
+//!            those of a combination's members under `0.`, `1.`, …
 //! ```
 //! The checksum is BLAKE3 over version, JSON and tensors, so that any change to them is noticed. A
 //! file is data only: nothing in it is ever run.
@@ -23,8 +25,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::extractor::FeatureExtractor;
-use super::model::Calibrators;
-use super::{FitSettings, Model, TrainingSummary};
+use super::single_model::Calibrators;
+use super::{CombinedModel, FitSettings, Model, SingleModel, TrainingSummary};
 use crate::Task;
 use crate::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::Fields;
@@ -98,7 +100,7 @@ struct Envelope<T> {
 /// The part of a model that is kept as JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Description {
+pub(super) struct Description {
     settings: FitSettings,
     fields: Fields,
     /// In files of version 1, whose scorers are all linear.
@@ -142,28 +144,11 @@ impl Model {
 
     /// The model as the bytes of a file. Equal models give equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let (document_count, total_length) = self.extractor.weighting.collection_size();
-        let description = Description {
-            settings: self.settings.clone(),
-            fields: self.fields.clone(),
-            link: None,
-            scorer: Some(self.scorer.description()),
-            calibrators: self.calibrators.of_outputs.clone(),
-            class_calibrator: self.calibrators.joint.clone(),
-            document_count,
-            total_length,
-            side: self.extractor.side.clone(),
-            summary: self.summary.clone(),
+        let (json, mut tensors) = match self {
+            Self::Single(model) => (serde_json::to_string(&model.description()), model.tensors()),
+            Self::Combined(model) => (serde_json::to_string(&model.description()), model.tensors()),
         };
-        let json = serde_json::to_string(&description).unwrap_or_default();
-        let frequencies = self.extractor.weighting.document_frequencies();
-        let mut tensors = self.scorer.tensors();
-        tensors.push(NamedTensor::vector("document_frequencies", frequencies));
-        if let Some(vocabulary) = &self.extractor.vocabulary {
-            let (bytes, ends) = vocabulary.parts();
-            tensors.push(NamedTensor::vector("vocabulary.bytes", bytes.as_bytes()));
-            tensors.push(NamedTensor::vector("vocabulary.ends", ends));
-        }
+        let json = json.unwrap_or_default();
         tensors.sort_by(|a, b| a.name.cmp(&b.name));
         let parts = tensors
             .iter()
@@ -271,16 +256,64 @@ impl Model {
         if written != checksum(version, model.get(), parts) {
             return Err(damaged("the checksum does not fit its contents".into()));
         }
-        let description: Description = serde_json::from_str(model.get())
-            .map_err(|error| damaged(format!("the description is unreadable: {error}")))?;
+        let unreadable =
+            |error: serde_json::Error| damaged(format!("the description is unreadable: {error}"));
         // From here on the contents are what calibrant once wrote, or someone took pains to forge
         // the checksum: shapes and bounds are still checked, so that neither can crash a reader.
         let reader = TensorReader::new(&map, &tensors);
-        Self::assemble(description, &reader)
-            .ok_or_else(|| damaged("its parts do not fit together".into()))
+        let parts = if is_combination(model.get()) {
+            let description = serde_json::from_str(model.get()).map_err(unreadable)?;
+            CombinedModel::assemble(description, &reader).map(Self::from)
+        } else {
+            let description = serde_json::from_str(model.get()).map_err(unreadable)?;
+            SingleModel::assemble(description, &reader).map(Self::from)
+        };
+        parts.ok_or_else(|| damaged("its parts do not fit together".into()))
+    }
+}
+
+/// Only a combination has members.
+fn is_combination(json: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Glance {
+        #[serde(default)]
+        members: Option<serde::de::IgnoredAny>,
+    }
+    serde_json::from_str(json).is_ok_and(|glance: Glance| glance.members.is_some())
+}
+
+impl SingleModel {
+    /// What is kept as JSON.
+    pub(super) fn description(&self) -> Description {
+        let (document_count, total_length) = self.extractor.weighting.collection_size();
+        Description {
+            settings: self.settings.clone(),
+            fields: self.fields.clone(),
+            link: None,
+            scorer: Some(self.scorer.description()),
+            calibrators: self.calibrators.of_outputs.clone(),
+            class_calibrator: self.calibrators.joint.clone(),
+            document_count,
+            total_length,
+            side: self.extractor.side.clone(),
+            summary: self.summary.clone(),
+        }
     }
 
-    fn assemble(description: Description, reader: &TensorReader<'_>) -> Option<Self> {
+    /// What is kept as tensors.
+    pub(super) fn tensors(&self) -> Vec<NamedTensor<'_>> {
+        let frequencies = self.extractor.weighting.document_frequencies();
+        let mut tensors = self.scorer.tensors();
+        tensors.push(NamedTensor::vector("document_frequencies", frequencies));
+        if let Some(vocabulary) = &self.extractor.vocabulary {
+            let (bytes, ends) = vocabulary.parts();
+            tensors.push(NamedTensor::vector("vocabulary.bytes", bytes.as_bytes()));
+            tensors.push(NamedTensor::vector("vocabulary.ends", ends));
+        }
+        tensors
+    }
+
+    pub(super) fn assemble(description: Description, reader: &TensorReader<'_>) -> Option<Self> {
         let Description {
             settings,
             fields,

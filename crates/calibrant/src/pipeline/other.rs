@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::PredictBuffers;
+use super::single_model::PredictBuffers;
 use super::{FitSettings, Model};
 use crate::calibration::CalibratedClass;
 use crate::corpus::Content;
@@ -69,6 +69,9 @@ pub enum OtherError {
         "this model calibrates all classes together, which always sum to one; fit it with `--multiclass one_vs_rest`"
     )]
     Joint,
+    /// Several models in one.
+    #[error("this model is a combination, whose classes always sum to one; use one of its models")]
+    Combined,
     /// Fitted before thresholds were kept.
     #[error("this model was fitted without what `other` needs; fit it anew")]
     Missing,
@@ -154,13 +157,14 @@ impl Model {
         if self.task() == Task::MultiLabel {
             return Err(OtherError::SeveralLabels);
         }
-        if self.class_calibrator().is_some() {
+        let single = self.as_single().ok_or(OtherError::Combined)?;
+        if single.class_calibrator().is_some() {
             return Err(OtherError::Joint);
         }
         if self.class_count() < 3 {
             return Err(OtherError::TwoClasses);
         }
-        let known = self.summary.known_documents.as_ref();
+        let known = self.summary().known_documents.as_ref();
         let known = known.ok_or(OtherError::Missing)?;
         match rule {
             OtherRule::Loss(share) if (0.0..=1.0).contains(&share) => {

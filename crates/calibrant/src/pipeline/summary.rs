@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::KnownDocuments;
+use super::{Classifier, KnownDocuments};
 use crate::Task;
 use crate::calibration::{CalibrationNote, CalibratorKind, MulticlassKind, Tried};
 use crate::evaluation::{Evaluation, LossUnit};
+use crate::features::WeightingSettings;
 use crate::solvers::Convergence;
 
 /// One class of the training documents.
@@ -82,6 +83,27 @@ pub struct TriedMulticlass {
     pub log_loss: f64,
 }
 
+/// Settings that a search tried, and how well they forecast.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TriedSettings {
+    /// The learner.
+    pub classifier: Classifier,
+    /// The weighting.
+    pub weighting: WeightingSettings,
+    /// How many documents took part: all, or a sample of them.
+    pub documents: usize,
+    /// Cross-validated log loss in nats, over documents or decisions; absent where the fit failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_loss: Option<f64>,
+    /// Why the fit failed, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// Whether the model is fitted with these settings.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chosen: bool,
+}
+
 /// What the training was like.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainingSummary {
@@ -106,6 +128,9 @@ pub struct TrainingSummary {
     pub known_documents: Option<KnownDocuments>,
     /// What to expect on documents like these.
     pub held_out: HeldOutMeasures,
+    /// What was tried before these settings were chosen; empty where nothing was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub search: Vec<TriedSettings>,
     /// The version of calibrant that fitted the model.
     pub calibrant_version: String,
 }

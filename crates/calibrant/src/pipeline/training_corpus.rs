@@ -128,7 +128,7 @@ pub(super) fn match_rules(
 
 /// A hash of all that a model can learn from a document. Rows are put in the order of these keys,
 /// so the order of the file cannot matter.
-fn content_key(document: &Document) -> u128 {
+pub(super) fn content_key(document: &Document) -> u128 {
     let mut hasher = blake3::Hasher::new();
     // Lengths come first, so that nothing can move between text and labels. Where there is one part
     // besides the labels, it needs no letter.
@@ -290,6 +290,7 @@ impl TrainingCorpus {
             .iter()
             .map(|&row| self.weights[row as usize])
             .collect();
+        let numbered_features = self.has_features();
         let arranged = self.counts.arrange(&row_order, &settings.limits);
         let side = self.side.rearranged(&row_order);
         let labels = ClassLabels {
@@ -305,6 +306,7 @@ impl TrainingCorpus {
             labels,
             class_names,
             left_out,
+            numbered_features,
         })
     }
 
@@ -371,4 +373,6 @@ pub(super) struct PreparedCorpus {
     pub(super) class_names: Vec<String>,
     /// Documents whose class was not asked for.
     pub(super) left_out: usize,
+    /// Whether features came as numbers in place of text.
+    pub(super) numbered_features: bool,
 }

@@ -9,7 +9,8 @@ use calibrant::features::{
 };
 use calibrant::numeric::Random;
 use calibrant::pipeline::{
-    ClassWeights, Classifier, DocumentCounter, FitSettings, Model, TrainingCorpus, fit,
+    ClassWeights, Classifier, CombineError, CombineSettings, Combiner, DocumentCounter,
+    FitSettings, HeldOutDocuments, Model, TrainingCorpus, fit,
 };
 use calibrant::scorers::{
     AdaBoost, Approximate, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind,
@@ -299,4 +300,15 @@ pub(crate) fn check_probabilities(model: &Model, text: &str) {
     if model.task() == calibrant::Task::SingleLabel {
         assert!((sum - 1.0).abs() < 1e-9, "{sum} for {text:?}");
     }
+}
+
+/// Models, named by their numbers, combined by what they say of documents in batches of seven.
+pub(crate) fn combined(models: Vec<Model>, held_out: &[Document]) -> Result<Model, CombineError> {
+    let named = models.into_iter().enumerate();
+    let combiner = Combiner::new(named.map(|(n, model)| (n.to_string(), model)).collect())?;
+    let mut documents = HeldOutDocuments::default();
+    for batch in held_out.chunks(7) {
+        combiner.add(combiner.forecast(batch.to_vec()), &mut documents);
+    }
+    combiner.combine(documents, &CombineSettings::default())
 }

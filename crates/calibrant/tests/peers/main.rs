@@ -21,6 +21,7 @@ mod parquet;
 mod perceptron;
 mod platt;
 mod python;
+mod rocchio;
 mod side_columns;
 mod significance;
 mod temperature;

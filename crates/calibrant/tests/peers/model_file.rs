@@ -65,9 +65,10 @@ fn check(classifier: Classifier, class_count: usize, several: bool, weight_type:
         .take(50)
         .filter_map(|document| document.content.as_text())
         .collect();
+    let single = model.as_single().unwrap();
     let terms: Vec<Vec<String>> = texts
         .iter()
-        .map(|text| model.extractor().analyzer().terms(text))
+        .map(|text| single.extractor().analyzer().terms(text))
         .collect();
     let Some(answer) = ask("model_file.py", &json!({"path": path, "documents": terms})) else {
         return;
@@ -80,10 +81,10 @@ fn check(classifier: Classifier, class_count: usize, several: bool, weight_type:
     );
     let mut buffers = ExtractorBuffers::default();
     for (text, theirs) in texts.iter().zip(answer["documents"].as_array().unwrap()) {
-        let row = model
+        let row = single
             .extractor()
             .row(&Content::Text((*text).to_owned()), &mut buffers);
-        let ours = model.scorer().output_scores(row);
+        let ours = single.scorer().output_scores(row);
         let scores = numbers(&theirs["scores"]);
         assert_eq!(ours.len(), scores.len());
         for (&ours, theirs) in ours.iter().zip(scores) {

@@ -91,7 +91,7 @@ fn check(train: &str, test: &str, categorical: &[&str], tolerance: f64) {
     let question = json!({
         "train": train, "test": test, "numeric": fields.numeric,
         "categorical": fields.categorical, "c": c, "rows": 40,
-        "columns": model.extractor().side_columns().unwrap().column_names(),
+        "columns": model.as_single().unwrap().extractor().side_columns().unwrap().column_names(),
     });
     let Some(answers) = ask("side_columns.py", &question) else {
         return;
@@ -100,7 +100,11 @@ fn check(train: &str, test: &str, categorical: &[&str], tolerance: f64) {
     for (number, document) in new.iter().take(40).enumerate() {
         let theirs = numbers(&answers["rows"][number]);
         let mut ours = vec![0.0; theirs.len()];
-        let row = model.extractor().row(&document.content, &mut buffers);
+        let row = model
+            .as_single()
+            .unwrap()
+            .extractor()
+            .row(&document.content, &mut buffers);
         row.entries()
             .for_each(|(column, value)| ours[column] = value);
         for (ours, theirs) in ours.into_iter().zip(theirs) {

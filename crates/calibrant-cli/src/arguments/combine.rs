@@ -1,0 +1,41 @@
+//! Several models into one.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::ReadArguments;
+
+#[derive(Debug, Args)]
+pub(crate) struct CombineArguments {
+    /// Model files of the same classes
+    #[arg(value_name = "MODEL", required = true, num_args = 2..)]
+    pub(crate) models: Vec<PathBuf>,
+    /// Labelled documents that NO model has learned from: they decide the weights, and a model that knows them would get too much; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: String,
+    /// Where to write the combination
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: ReadArguments,
+    /// Folds of the cross-validation that says what to expect
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "N",
+        default_value_t = 5
+    )]
+    pub(crate) folds: usize,
+    /// For the folds
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "N",
+        default_value_t = 0
+    )]
+    pub(crate) seed: u64,
+    /// Print weights and measures as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}

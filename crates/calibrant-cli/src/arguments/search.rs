@@ -1,0 +1,23 @@
+//! The choice of learner, weighting and price by trial.
+
+use std::time::Duration;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search")]
+pub(crate) struct SearchArguments {
+    /// Try learners, weightings and prices by held-out log loss and keep the best; what other options say stays as they say
+    #[arg(long)]
+    pub(crate) search: bool,
+    /// How long to try, after the file is read; no trial begins that would probably take longer (default: 300)
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "search", allow_negative_numbers = true)]
+    pub(crate) time_budget: Option<Duration>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "it must be a number of seconds, 0 or more".to_owned())
+}

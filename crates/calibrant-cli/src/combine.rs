@@ -1,0 +1,250 @@
+//! `calibrant combine`, and combinations in `calibrant inspect`
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use calibrant::corpus::{Fields, LabelNeed, Source, read_batches};
+use calibrant::pipeline::{
+    CombineSettings, CombinedModel, Combiner, FORMAT_VERSION, FitSettings, HeldOutDocuments,
+    HeldOutMeasures, Model, TrainingSummary,
+};
+
+use crate::arguments::{CombineArguments, InspectArguments};
+use crate::compare::names;
+use crate::error::CliError;
+use crate::fit::warn_bad_rows;
+use crate::output::{check_target, loss_unit, stdout, warn};
+use crate::progress::TerminalProgress;
+use crate::table::{decimal, table};
+
+#[derive(serde::Serialize)]
+struct CombineReport<'a> {
+    model: String,
+    model_bytes: u64,
+    documents: usize,
+    documents_left_out: usize,
+    bad_rows: u64,
+    unknown_labels: &'a BTreeMap<String, usize>,
+    #[serde(flatten)]
+    combination: Combination<'a>,
+    /// Cross-validated: by weights that were found without the document.
+    held_out: &'a HeldOutMeasures,
+}
+
+#[derive(serde::Serialize)]
+struct Combination<'a> {
+    members: Vec<Member<'a>>,
+    intercepts: BTreeMap<&'a str, f64>,
+}
+
+#[derive(serde::Serialize)]
+struct Member<'a> {
+    name: &'a str,
+    weight: f64,
+    /// Of the member alone, on the same documents.
+    log_loss: f64,
+    settings: &'a FitSettings,
+}
+
+impl<'a> Combination<'a> {
+    fn of(model: &'a CombinedModel) -> Self {
+        let pool = model.pool();
+        let members = model.members().iter().zip(pool.weights());
+        let classes = model.summary().classes.iter().zip(pool.intercepts());
+        Self {
+            members: members
+                .map(|(member, &weight)| Member {
+                    name: member.name(),
+                    weight,
+                    log_loss: member.log_loss(),
+                    settings: member.model().settings(),
+                })
+                .collect(),
+            intercepts: classes
+                .map(|(class, &intercept)| (class.label.as_str(), intercept))
+                .collect(),
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
+    check_target(&arguments.output, &arguments.data)?;
+    for path in &arguments.models {
+        if let (Ok(target), Ok(model)) = (arguments.output.canonicalize(), path.canonicalize())
+            && target == model
+        {
+            return Err(CliError::new(format!(
+                "`{}` holds one of the models and would be overwritten",
+                path.display()
+            ))
+            .hint("choose another --output"));
+        }
+    }
+    let mut models = Vec::new();
+    for (path, name) in arguments.models.iter().zip(names(&arguments.models)) {
+        models.push((name, Model::open(path)?));
+    }
+    let combiner = Combiner::new(models)?;
+    let fields = arguments.reading.fields(combiner.fields());
+    let options = arguments.reading.options(fields, LabelNeed::Required);
+    let progress = TerminalProgress::default();
+    let mut documents = HeldOutDocuments::default();
+    let read = read_batches(
+        &Source::from(arguments.data.as_str()),
+        &options,
+        &progress,
+        |documents| combiner.forecast(documents),
+        |batch| combiner.add(batch, &mut documents),
+    )?;
+    warn_bad_rows(&read);
+    let unknown_labels = documents.unknown_labels.clone();
+    if !unknown_labels.is_empty() {
+        let names: Vec<&str> = unknown_labels.keys().take(10).map(String::as_str).collect();
+        warn(&format!(
+            "{} labels are unknown to the models: {}",
+            unknown_labels.len(),
+            names.join(", ")
+        ));
+    }
+    if documents.left_out > 0 {
+        warn(&format!(
+            "{} documents without exactly one label that the models know take no part",
+            documents.left_out
+        ));
+    }
+    let settings = CombineSettings {
+        folds: arguments.folds,
+        seed: arguments.seed,
+    };
+    let model = combiner.combine(documents, &settings)?;
+    model.save(&arguments.output)?;
+    let model_bytes = std::fs::metadata(&arguments.output)?.len();
+    let Some(combined) = model.as_combined() else {
+        return Ok(());
+    };
+    let summary = model.summary();
+    let mut out = stdout();
+    if arguments.json {
+        let report = CombineReport {
+            model: arguments.output.display().to_string(),
+            model_bytes,
+            documents: summary.documents,
+            documents_left_out: summary.documents_left_out,
+            bad_rows: read.bad_row_count,
+            unknown_labels: &unknown_labels,
+            combination: Combination::of(combined),
+            held_out: &summary.held_out,
+        };
+        serde_json::to_writer(&mut out, &report)?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
+    }
+    writeln!(
+        out,
+        "{} models combined on {} documents, {} classes ({})",
+        combined.members().len(),
+        summary.documents,
+        summary.classes.len(),
+        summary.task,
+    )?;
+    write_members(&mut out, combined)?;
+    writeln!(
+        out,
+        "\nwrote {} ({:.1} MB)",
+        arguments.output.display(),
+        model_bytes as f64 / 1e6
+    )?;
+    Ok(out.flush()?)
+}
+
+/// Weights and log losses, the combination's beside those of its models.
+fn write_members(out: &mut impl Write, model: &CombinedModel) -> Result<(), CliError> {
+    let held_out = &model.summary().held_out;
+    let loss = format!("log loss (nats a {})", loss_unit(held_out.log_loss_over));
+    let mut rows = table(&["model", "learner", "weight", &loss], 2);
+    for (member, weight) in model.members().iter().zip(model.pool().weights()) {
+        rows.add_row(vec![
+            member.name().to_owned(),
+            member.model().settings().classifier.name().to_owned(),
+            decimal(*weight),
+            format!("{:.5}", member.log_loss()),
+        ]);
+    }
+    rows.add_row(vec![
+        "combination".to_owned(),
+        format!("{}-fold cross-validated", model.summary().folds),
+        String::new(),
+        format!("{:.5}", held_out.log_loss),
+    ]);
+    writeln!(out, "\n{rows}")?;
+    Ok(())
+}
+
+#[derive(serde::Serialize)]
+struct InspectReport<'a> {
+    kind: &'static str,
+    format_version: u32,
+    file_bytes: u64,
+    fields: &'a Fields,
+    summary: &'a TrainingSummary,
+    #[serde(flatten)]
+    combination: Combination<'a>,
+}
+
+/// Shows a combination.
+pub(crate) fn inspect_combination(
+    arguments: &InspectArguments,
+    model: &CombinedModel,
+    file_bytes: u64,
+) -> Result<(), CliError> {
+    if arguments.terms.is_some() {
+        return Err(CliError::new("a combination has no terms of its own").hint(
+            "leave out --terms, inspect its models, or see one document with `calibrant explain`",
+        ));
+    }
+    let mut out = stdout();
+    if arguments.json {
+        let report = InspectReport {
+            kind: "combination",
+            format_version: FORMAT_VERSION,
+            file_bytes,
+            fields: model.fields(),
+            summary: model.summary(),
+            combination: Combination::of(model),
+        };
+        serde_json::to_writer(&mut out, &report)?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
+    }
+    let summary = model.summary();
+    writeln!(
+        out,
+        "{} (combination of {} models, {:.1} MB, format {FORMAT_VERSION})",
+        arguments.model.display(),
+        model.members().len(),
+        file_bytes as f64 / 1e6
+    )?;
+    let mut rows = table(&["", ""], 2);
+    let mut add = |name: &str, value: String| {
+        rows.add_row(vec![name.to_owned(), value]);
+    };
+    add(
+        "combined by",
+        format!("calibrant {}", summary.calibrant_version),
+    );
+    add("fields", serde_json::to_string(model.fields())?);
+    add("documents", summary.documents.to_string());
+    add("labels", summary.task.to_string());
+    writeln!(out, "{}", rows.to_string().trim_start())?;
+    write_members(&mut out, model)?;
+    let mut rows = table(&["class", "documents", "intercept"], 1);
+    for (class, intercept) in summary.classes.iter().zip(model.pool().intercepts()) {
+        rows.add_row(vec![
+            class.label.clone(),
+            class.positives.to_string(),
+            format!("{intercept:+.4}"),
+        ]);
+    }
+    writeln!(out, "\n{rows}")?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,329 @@
+//! Weights that may not be negative, by Newton's method on those that are free to move.
+
+use super::MemberForecasts;
+use crate::numeric::{log_sum_exp, sigmoid, softplus};
+use crate::solvers::sum_in_parts;
+use crate::{FitError, Task};
+
+const METHOD: &str = "the pool of forecasts";
+/// The largest slope that is left, in nats an example.
+pub(super) const TOLERANCE: f64 = 1e-9;
+const MOST_STEPS: usize = 200;
+
+/// The weights, then the intercepts, with the least penalised log loss.
+pub(super) fn solve(forecasts: &MemberForecasts, rows: &[u32]) -> Result<Vec<f64>, FitError> {
+    let problem = Problem::new(forecasts, rows);
+    let members = forecasts.member_count();
+    let mut here = vec![0.0; members + forecasts.class_count()];
+    here[..members].fill(problem.centre);
+    let mut at = problem.expand(&here);
+    for step in 0..MOST_STEPS {
+        let bound = problem.bound(&here, &at);
+        let size = at
+            .gradient
+            .iter()
+            .enumerate()
+            // A weight at zero that wants to fall is where it should be.
+            .filter(|&(place, &slope)| !(place < members && here[place] == 0.0 && slope > 0.0))
+            .fold(0.0, |size: f64, (_, slope)| size.max(slope.abs()));
+        let stopped = FitError::NotConverged {
+            method: METHOD,
+            iterations: step,
+            gradient: size / problem.total,
+        };
+        if !size.is_finite() {
+            return Err(stopped);
+        }
+        if size <= TOLERANCE * problem.total {
+            return Ok(here);
+        }
+        let way = problem.direction(&at, &bound);
+        let mut length = 1.0;
+        loop {
+            let there = problem.moved(&here, &way, length);
+            let promise: f64 = (0..here.len())
+                .map(|place| at.gradient[place] * (there[place] - here[place]))
+                .sum();
+            let next = problem.expand(&there);
+            if next.value <= at.value + 1e-4 * promise {
+                (here, at) = (there, next);
+                break;
+            }
+            length *= 0.5;
+            if length < 1e-12 {
+                // What the step promises is less than the value's rounding.
+                if promise.abs() <= 1e-11 * (1.0 + at.value.abs()) || size <= 1e-6 * problem.total {
+                    return Ok(here);
+                }
+                return Err(stopped);
+            }
+        }
+    }
+    Err(FitError::NotConverged {
+        method: METHOD,
+        iterations: MOST_STEPS,
+        gradient: f64::NAN,
+    })
+}
+
+/// Value, slopes and curvatures at one point, and the forecasts there.
+struct Expansion {
+    value: f64,
+    gradient: Vec<f64>,
+    /// The diagonal of the Hessian.
+    curvature: Vec<f64>,
+    /// Row after row, class after class.
+    probabilities: Vec<f64>,
+}
+
+struct Problem<'a> {
+    forecasts: &'a MemberForecasts,
+    rows: &'a [u32],
+    /// Brings the examples' weights to a mean of one.
+    scale: f64,
+    total: f64,
+    /// Where weights lie without data.
+    centre: f64,
+}
+
+impl<'a> Problem<'a> {
+    fn new(forecasts: &'a MemberForecasts, rows: &'a [u32]) -> Self {
+        let weights = rows.iter().map(|&row| forecasts.weights()[row as usize]);
+        let largest = weights.clone().fold(0.0, f64::max);
+        // In units of the largest, so that it cannot overflow.
+        let mean = weights.map(|weight| weight / largest).sum::<f64>() / rows.len() as f64;
+        Self {
+            forecasts,
+            rows,
+            scale: 1.0 / (largest * mean),
+            total: rows.len() as f64,
+            centre: 1.0 / forecasts.member_count() as f64,
+        }
+    }
+
+    fn members(&self) -> usize {
+        self.forecasts.member_count()
+    }
+
+    fn weight(&self, row: usize) -> f64 {
+        self.forecasts.weights()[row] * self.scale
+    }
+
+    /// `Σ_m d_m e_mc + d_c` for each class: the log-weights for `d = θ`, their change for a step.
+    fn sums_into(&self, row: usize, parameters: &[f64], sums: &mut [f64]) {
+        let (weights, intercepts) = parameters.split_at(self.members());
+        sums.copy_from_slice(intercepts);
+        let evidence = self.forecasts.evidence(row).chunks_exact(sums.len());
+        for (evidence, weight) in evidence.zip(weights) {
+            for (sum, evidence) in sums.iter_mut().zip(evidence) {
+                *sum += weight * evidence;
+            }
+        }
+    }
+
+    /// Adds to `out` what pulls on the log-weights of classes are as pulls on the parameters.
+    fn add_pulls(&self, row: usize, pulls: &[f64], out: &mut [f64]) {
+        let (of_weights, of_intercepts) = out.split_at_mut(self.members());
+        let evidence = self.forecasts.evidence(row).chunks_exact(pulls.len());
+        for (evidence, out) in evidence.zip(of_weights) {
+            *out += evidence.iter().zip(pulls).map(|(e, p)| e * p).sum::<f64>();
+        }
+        for (out, pull) in of_intercepts.iter_mut().zip(pulls) {
+            *out += pull;
+        }
+    }
+
+    fn expand(&self, parameters: &[f64]) -> Expansion {
+        let classes = self.forecasts.class_count();
+        let zero = || Expansion {
+            value: 0.0,
+            gradient: vec![0.0; parameters.len()],
+            curvature: vec![0.0; parameters.len()],
+            probabilities: Vec::new(),
+        };
+        let sum = |at: &mut Expansion, range: std::ops::Range<usize>| {
+            let mut sums = vec![0.0; classes];
+            let mut pulls = vec![0.0; classes];
+            for &row in &self.rows[range] {
+                let row = row as usize;
+                let weight = self.weight(row);
+                self.sums_into(row, parameters, &mut sums);
+                let labels = &self.forecasts.labels()[row];
+                let first = at.probabilities.len();
+                match self.forecasts.task() {
+                    Task::SingleLabel => {
+                        let total = log_sum_exp(&sums);
+                        at.probabilities
+                            .extend(sums.iter().map(|z| (z - total).exp()));
+                        at.value += weight * (total - sums[labels[0] as usize]);
+                    }
+                    Task::MultiLabel => {
+                        at.probabilities.extend(sums.iter().map(|&z| sigmoid(z)));
+                        let all: f64 = sums.iter().map(|&z| softplus(z)).sum();
+                        let own: f64 = labels.iter().map(|&label| sums[label as usize]).sum();
+                        at.value += weight * (all - own);
+                    }
+                }
+                let probabilities = &at.probabilities[first..];
+                for (pull, p) in pulls.iter_mut().zip(probabilities) {
+                    *pull = weight * p;
+                }
+                for &label in labels {
+                    pulls[label as usize] -= weight;
+                }
+                self.add_pulls(row, &pulls, &mut at.gradient);
+                self.add_curvature(row, weight, probabilities, &mut at.curvature);
+            }
+        };
+        let mut at = sum_in_parts(self.rows.len(), zero, sum, |total, part| {
+            total.value += part.value;
+            total.probabilities.extend(part.probabilities);
+            let slopes = total.gradient.iter_mut().chain(&mut total.curvature);
+            for (total, part) in slopes.zip(part.gradient.iter().chain(&part.curvature)) {
+                *total += part;
+            }
+        });
+        for (place, parameter) in parameters.iter().enumerate() {
+            let away = parameter - self.centre_of(place);
+            at.value += 0.5 * away * away;
+            at.gradient[place] += away;
+            at.curvature[place] += 1.0;
+        }
+        at
+    }
+
+    fn centre_of(&self, place: usize) -> f64 {
+        if place < self.members() {
+            self.centre
+        } else {
+            0.0
+        }
+    }
+
+    fn add_curvature(&self, row: usize, weight: f64, probabilities: &[f64], out: &mut [f64]) {
+        let single = self.forecasts.task() == Task::SingleLabel;
+        let (of_weights, of_intercepts) = out.split_at_mut(self.members());
+        let evidence = self
+            .forecasts
+            .evidence(row)
+            .chunks_exact(probabilities.len());
+        for (evidence, out) in evidence.zip(of_weights) {
+            let of_class = evidence.iter().zip(probabilities);
+            *out += weight
+                * if single {
+                    let mean: f64 = of_class.clone().map(|(e, p)| e * p).sum();
+                    of_class
+                        .map(|(e, p)| p * (e - mean) * (e - mean))
+                        .sum::<f64>()
+                } else {
+                    of_class.map(|(e, p)| p * (1.0 - p) * e * e).sum::<f64>()
+                };
+        }
+        for (out, p) in of_intercepts.iter_mut().zip(probabilities) {
+            *out += weight * p * (1.0 - p);
+        }
+    }
+
+    /// The Hessian times a step.
+    fn product(&self, at: &Expansion, step: &[f64]) -> Vec<f64> {
+        let classes = self.forecasts.class_count();
+        let single = self.forecasts.task() == Task::SingleLabel;
+        let sum = |total: &mut Vec<f64>, range: std::ops::Range<usize>| {
+            let mut pulls = vec![0.0; classes];
+            for place in range {
+                let row = self.rows[place] as usize;
+                let weight = self.weight(row);
+                let probabilities = &at.probabilities[place * classes..][..classes];
+                self.sums_into(row, step, &mut pulls);
+                let mean = if single {
+                    pulls.iter().zip(probabilities).map(|(u, p)| u * p).sum()
+                } else {
+                    0.0
+                };
+                for (pull, p) in pulls.iter_mut().zip(probabilities) {
+                    let slack = if single { 1.0 } else { 1.0 - p };
+                    *pull = weight * p * slack * (*pull - mean);
+                }
+                self.add_pulls(row, &pulls, total);
+            }
+        };
+        let add = |total: &mut Vec<f64>, part: Vec<f64>| {
+            total
+                .iter_mut()
+                .zip(part)
+                .for_each(|(total, part)| *total += part);
+        };
+        let zero = || vec![0.0; step.len()];
+        let mut product = sum_in_parts(self.rows.len(), zero, sum, add);
+        product
+            .iter_mut()
+            .zip(step)
+            .for_each(|(product, step)| *product += step);
+        product
+    }
+
+    /// Weights that lie at zero, or next to it, and want to fall: they are moved on their own.
+    fn bound(&self, here: &[f64], at: &Expansion) -> Vec<bool> {
+        let place_is_bound = |(place, &slope): (usize, &f64)| {
+            let reach = (slope / at.curvature[place]).min(1e-3);
+            place < self.members() && slope > 0.0 && here[place] <= reach
+        };
+        at.gradient.iter().enumerate().map(place_is_bound).collect()
+    }
+
+    /// Newton's step for what is free, by conjugate gradients in units of the curvature.
+    fn direction(&self, at: &Expansion, bound: &[bool]) -> Vec<f64> {
+        let width = bound.len();
+        let mut step = vec![0.0; width];
+        let mut left: Vec<f64> = (0..width)
+            .map(|i| if bound[i] { 0.0 } else { -at.gradient[i] })
+            .collect();
+        let scaled = |left: &[f64]| -> Vec<f64> {
+            left.iter().zip(&at.curvature).map(|(r, c)| r / c).collect()
+        };
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let mut towards = scaled(&left);
+        let mut size = dot(&left, &towards);
+        let enough = size * 1e-8f64.min(size / (self.total * self.total));
+        for _ in 0..(2 * width + 10).min(400) {
+            if size <= enough || size <= f64::MIN_POSITIVE {
+                break;
+            }
+            let mut product = self.product(at, &towards);
+            for (value, _) in product.iter_mut().zip(bound).filter(|pair| *pair.1) {
+                *value = 0.0;
+            }
+            let far = size / dot(&towards, &product);
+            for i in 0..width {
+                step[i] += far * towards[i];
+                left[i] -= far * product[i];
+            }
+            let preconditioned = scaled(&left);
+            let next = dot(&left, &preconditioned);
+            let share = next / size;
+            for (towards, new) in towards.iter_mut().zip(preconditioned) {
+                *towards = new + share * *towards;
+            }
+            size = next;
+        }
+        for i in (0..width).filter(|&i| bound[i]) {
+            step[i] = -at.gradient[i] / at.curvature[i];
+        }
+        step
+    }
+
+    /// A step that ends at zero where it would go below.
+    fn moved(&self, here: &[f64], way: &[f64], length: f64) -> Vec<f64> {
+        let moved = here.iter().zip(way).enumerate();
+        moved
+            .map(|(place, (here, way))| {
+                let there = here + length * way;
+                if place < self.members() {
+                    there.max(0.0)
+                } else {
+                    there
+                }
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,432 @@
+//! Fitted models and documents that none of them has seen to a combination.
+
+use std::collections::BTreeMap;
+
+use super::combined_model::MOST_MEMBERS;
+use super::fit::{UnequalWeights, check_survives};
+use super::training_corpus::content_key;
+use super::{
+    ClassSummary, CombinedMember, CombinedModel, HeldOutMeasures, Model, PredictBuffers,
+    SingleModel, TrainingSummary,
+};
+use crate::calibration::{CalibrationNote, CalibratorKind, LogOddsPool, MemberForecasts};
+use crate::corpus::{Document, Fields, Folds};
+use crate::evaluation::{Evaluation, Forecasts, evaluate_without_chance};
+use crate::{FitError, Probability, Task};
+
+/// How a combination is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CombineSettings {
+    /// Folds of the cross-validation that says what to expect.
+    pub folds: usize,
+    /// For the folds.
+    pub seed: u64,
+}
+
+impl Default for CombineSettings {
+    fn default() -> Self {
+        Self { folds: 5, seed: 0 }
+    }
+}
+
+/// Why models cannot be combined.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CombineError {
+    /// Too few or too many.
+    #[error("{found} models were given; a combination has 1 to {MOST_MEMBERS}")]
+    MemberCount {
+        /// How many were given.
+        found: usize,
+    },
+    /// A combination of combinations.
+    #[error("`{member}` is a combination already")]
+    Nested {
+        /// Which model.
+        member: String,
+    },
+    /// One label a document or several.
+    #[error("`{first}` is {first_task} and `{other}` is {other_task}")]
+    Tasks {
+        /// The first model.
+        first: String,
+        /// Its task.
+        first_task: Task,
+        /// Another model.
+        other: String,
+        /// That one's task.
+        other_task: Task,
+    },
+    /// Different classes.
+    #[error("the classes of `{first}` and `{other}` differ: {difference}")]
+    Classes {
+        /// The first model.
+        first: String,
+        /// Another model.
+        other: String,
+        /// What one has and the other lacks.
+        difference: String,
+    },
+    /// Different parts of the documents.
+    #[error("`{first}` reads {first_fields} and `{other}` reads {other_fields}")]
+    Fields {
+        /// The first model.
+        first: String,
+        /// What it reads.
+        first_fields: String,
+        /// Another model.
+        other: String,
+        /// What that one reads.
+        other_fields: String,
+    },
+    /// Something is wrong with the documents.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+}
+
+/// Models that can be combined.
+#[derive(Debug)]
+pub struct Combiner {
+    names: Vec<String>,
+    members: Vec<SingleModel>,
+    class_numbers: BTreeMap<String, u32>,
+}
+
+/// What the models say about some documents.
+#[derive(Debug)]
+pub struct ForecastBatch {
+    documents: Vec<Labelled>,
+    /// Document after document, member after member, class after class.
+    probabilities: Vec<Probability>,
+}
+
+#[derive(Debug)]
+struct Labelled {
+    key: u128,
+    labels: Vec<String>,
+    weight: f64,
+}
+
+/// What the models say about all documents.
+#[derive(Debug, Default)]
+pub struct HeldOutDocuments {
+    rows: Vec<Row>,
+    /// Labels that no model knows, with how many documents have them.
+    pub unknown_labels: BTreeMap<String, usize>,
+    /// Documents that take no part because their only label is unknown (one label a document).
+    pub left_out: usize,
+}
+
+#[derive(Debug)]
+struct Row {
+    key: u128,
+    labels: Vec<u32>,
+    weight: f64,
+    probabilities: Vec<Probability>,
+}
+
+impl Combiner {
+    /// Checks that the models, each with a name for messages, answer the same question.
+    pub fn new(models: Vec<(String, Model)>) -> Result<Self, CombineError> {
+        if !(1..=MOST_MEMBERS).contains(&models.len()) {
+            return Err(CombineError::MemberCount {
+                found: models.len(),
+            });
+        }
+        let (mut names, mut members): (Vec<String>, Vec<SingleModel>) = (Vec::new(), Vec::new());
+        for (name, model) in models {
+            let Model::Single(model) = model else {
+                return Err(CombineError::Nested { member: name });
+            };
+            if let (Some(first), Some(first_name)) = (members.first(), names.first()) {
+                check_alike(first_name, first, &name, &model)?;
+            }
+            names.push(name);
+            members.push(*model);
+        }
+        let classes = members[0].summary().classes.iter().zip(0..);
+        let class_numbers = classes
+            .map(|(class, number)| (class.label.clone(), number))
+            .collect();
+        Ok(Self {
+            names,
+            members,
+            class_numbers,
+        })
+    }
+
+    /// The fields that all models read.
+    pub fn fields(&self) -> &Fields {
+        self.members[0].fields()
+    }
+
+    fn class_count(&self) -> usize {
+        self.members[0].class_count()
+    }
+
+    fn task(&self) -> Task {
+        self.members[0].task()
+    }
+
+    /// Asks every model about documents that none of them has seen; batches can be asked in parallel.
+    pub fn forecast(&self, documents: Vec<Document>) -> ForecastBatch {
+        let class_count = self.class_count();
+        let width = self.members.len() * class_count;
+        let even = Probability::from_log_odds(0.0);
+        let mut probabilities = vec![even; documents.len() * width];
+        let rows = documents.iter().zip(probabilities.chunks_exact_mut(width));
+        let mut buffers = PredictBuffers::default();
+        for (document, row) in rows {
+            for (member, classes) in self.members.iter().zip(row.chunks_exact_mut(class_count)) {
+                member.predict_into(&document.content, &mut buffers, classes);
+            }
+        }
+        let documents = documents
+            .into_iter()
+            .map(|document| Labelled {
+                key: content_key(&document),
+                labels: document.labels,
+                weight: document.weight,
+            })
+            .collect();
+        ForecastBatch {
+            documents,
+            probabilities,
+        }
+    }
+
+    /// Adds a batch to those before it.
+    pub fn add(&self, batch: ForecastBatch, to: &mut HeldOutDocuments) {
+        let width = self.members.len() * self.class_count();
+        let rows = batch.documents.into_iter();
+        for (document, stated) in rows.zip(batch.probabilities.chunks_exact(width)) {
+            let mut labels: Vec<u32> = Vec::new();
+            for label in document.labels {
+                match self.class_numbers.get(&label) {
+                    Some(&class) => labels.push(class),
+                    None => *to.unknown_labels.entry(label).or_default() += 1,
+                }
+            }
+            labels.sort_unstable();
+            labels.dedup();
+            if self.task() == Task::SingleLabel && labels.len() != 1 {
+                to.left_out += 1;
+                continue;
+            }
+            to.rows.push(Row {
+                key: document.key,
+                labels,
+                weight: document.weight,
+                probabilities: stated.to_vec(),
+            });
+        }
+    }
+
+    /// Finds the weights with the least log loss. The order of the documents does not matter.
+    pub fn combine(
+        self,
+        documents: HeldOutDocuments,
+        settings: &CombineSettings,
+    ) -> Result<Model, CombineError> {
+        let (task, class_count) = (self.task(), self.class_count());
+        let mut rows = documents.rows;
+        rows.sort_by_key(|row| row.key);
+        let mut forecasts = MemberForecasts::new(task, self.members.len(), class_count);
+        let mut keys = Vec::with_capacity(rows.len());
+        for row in rows {
+            let members: Vec<&[Probability]> =
+                row.probabilities.chunks_exact(class_count).collect();
+            forecasts.push(&members, &row.labels, row.weight)?;
+            keys.push(row.key);
+        }
+        if forecasts.is_empty() {
+            return Err(FitError::NoDocuments.into());
+        }
+        let folds = Folds::stratified(
+            &keys,
+            forecasts.labels(),
+            class_count,
+            settings.folds,
+            settings.seed,
+        )
+        .map_err(FitError::from)?;
+        let pool = LogOddsPool::fit(&forecasts, |_| true)?;
+        let pools = (0..settings.folds)
+            .map(|fold| LogOddsPool::fit(&forecasts, |row| folds.of(row) != fold))
+            .collect::<Result<Vec<LogOddsPool>, FitError>>()?;
+        let measured = self.measure(&forecasts, |row| &pools[folds.of(row)])?;
+        let summary = self.summary(&forecasts, &measured, documents.left_out, settings);
+        let mut log_losses = Vec::new();
+        for member in 0..self.members.len() {
+            let alone = LogOddsPool::of_one(member, self.members.len(), class_count);
+            log_losses.push(self.measure(&forecasts, |_| &alone)?.log_loss);
+        }
+        check_survives(&summary)?;
+        check_survives(&pool)?;
+        check_survives(&log_losses)?;
+        let fields = self.fields().clone();
+        let members = self.names.into_iter().zip(self.members).zip(log_losses);
+        let members = members.map(|((name, model), log_loss)| CombinedMember {
+            name,
+            log_loss,
+            model,
+        });
+        Ok(Model::from(CombinedModel {
+            members: members.collect(),
+            pool,
+            fields,
+            summary,
+        }))
+    }
+
+    fn measure<'p>(
+        &self,
+        forecasts: &MemberForecasts,
+        pool_of: impl Fn(usize) -> &'p LogOddsPool,
+    ) -> Result<Evaluation, FitError> {
+        let class_count = self.class_count();
+        let even = Probability::from_log_odds(0.0);
+        let mut probabilities = vec![even; forecasts.len() * class_count];
+        let mut room = Vec::new();
+        for (row, classes) in probabilities.chunks_exact_mut(class_count).enumerate() {
+            pool_of(row).pool_into(self.task(), forecasts.evidence(row), &mut room, classes);
+        }
+        Ok(evaluate_without_chance(&Forecasts {
+            task: self.task(),
+            class_names: self.class_numbers.keys().cloned().collect(),
+            probabilities,
+            labels: forecasts.labels().to_vec(),
+            weights: Some(forecasts.weights().to_vec()),
+        })?)
+    }
+
+    fn summary(
+        &self,
+        forecasts: &MemberForecasts,
+        measured: &Evaluation,
+        left_out: usize,
+        settings: &CombineSettings,
+    ) -> TrainingSummary {
+        let mut rows_of = vec![Vec::new(); self.class_count()];
+        for (row, labels) in forecasts.labels().iter().enumerate() {
+            for &label in labels {
+                rows_of[label as usize].push(row as u32);
+            }
+        }
+        let unequal = UnequalWeights::of(forecasts.weights());
+        let first = self.members[0].summary();
+        let classes = first.classes.iter().zip(&rows_of).map(|(class, rows)| {
+            let share = unequal.map(|unequal| unequal.share(rows, forecasts.weights()));
+            ClassSummary {
+                label: class.label.clone(),
+                positives: rows.len(),
+                prior: share,
+                calibrator: CalibratorKind::None,
+                calibration: CalibrationNote::Joint,
+                tried: Vec::new(),
+                convergence: None,
+            }
+        });
+        let features = self.members.iter().map(|member| member.summary().features);
+        TrainingSummary {
+            task: self.task(),
+            documents: forecasts.len(),
+            documents_left_out: left_out,
+            features: features.sum(),
+            folds: settings.folds,
+            classes: classes.collect(),
+            multiclass: None,
+            known_documents: None,
+            held_out: HeldOutMeasures::from(measured),
+            search: Vec::new(),
+            calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+/// Whether two models answer the same question about the same parts of a document.
+fn check_alike(
+    first: &str,
+    first_model: &SingleModel,
+    other: &str,
+    other_model: &SingleModel,
+) -> Result<(), CombineError> {
+    let named = || (first.to_owned(), other.to_owned());
+    if first_model.task() != other_model.task() {
+        let (first, other) = named();
+        return Err(CombineError::Tasks {
+            first,
+            first_task: first_model.task(),
+            other,
+            other_task: other_model.task(),
+        });
+    }
+    let labels = |model: &SingleModel| -> Vec<String> {
+        let classes = model.summary().classes.iter();
+        classes.map(|class| class.label.clone()).collect()
+    };
+    let (ours, theirs) = (labels(first_model), labels(other_model));
+    if ours != theirs {
+        let mut differences = Vec::new();
+        for (name, own, rest) in [(first, &ours, &theirs), (other, &theirs, &ours)] {
+            let only: Vec<&str> = own
+                .iter()
+                .filter(|label| !rest.contains(label))
+                .map(String::as_str)
+                .collect();
+            if !only.is_empty() {
+                let more = if only.len() > 10 { ", …" } else { "" };
+                let shown = only[..only.len().min(10)].join(", ");
+                differences.push(format!("only `{name}` has {shown}{more}"));
+            }
+        }
+        if differences.is_empty() {
+            differences.push("they come in another order".to_owned());
+        }
+        let (first, other) = named();
+        return Err(CombineError::Classes {
+            first,
+            other,
+            difference: differences.join("; "),
+        });
+    }
+    let read = |model: &SingleModel| {
+        let fields = model.fields();
+        (
+            fields.text.clone(),
+            fields.numeric.clone(),
+            fields.categorical.clone(),
+            fields.asked.clone(),
+        )
+    };
+    if read(first_model) != read(other_model) {
+        let (first, other) = named();
+        return Err(CombineError::Fields {
+            first,
+            first_fields: shown(first_model.fields()),
+            other,
+            other_fields: shown(other_model.fields()),
+        });
+    }
+    Ok(())
+}
+
+/// What a model reads of a document.
+fn shown(fields: &Fields) -> String {
+    let text = match fields.text.as_slice() {
+        [] => "the default text".to_owned(),
+        names => format!("text {}", names.join(", ")),
+    };
+    let beside: Vec<&str> = fields
+        .numeric
+        .iter()
+        .chain(&fields.categorical)
+        .chain(&fields.asked)
+        .map(String::as_str)
+        .collect();
+    if beside.is_empty() {
+        text
+    } else {
+        format!("{text} and {}", beside.join(", "))
+    }
+}

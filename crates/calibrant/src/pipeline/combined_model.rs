@@ -1,0 +1,179 @@
+//! Several models whose forecasts are pooled in log-odds.
+
+use serde::{Deserialize, Serialize};
+
+use super::model_file::Description;
+use super::{PredictBuffers, SingleModel, TrainingSummary};
+use crate::Probability;
+use crate::calibration::{LogOddsPool, evidence};
+use crate::corpus::{Content, Fields};
+use crate::scorers::{NamedTensor, TensorReader};
+
+/// Several fitted models of the same classes as one: see [`LogOddsPool`].
+#[derive(Debug)]
+pub struct CombinedModel {
+    pub(super) members: Vec<CombinedMember>,
+    pub(super) pool: LogOddsPool,
+    pub(super) fields: Fields,
+    pub(super) summary: TrainingSummary,
+}
+
+/// One of the models of a combination.
+#[derive(Debug)]
+pub struct CombinedMember {
+    pub(super) name: String,
+    pub(super) log_loss: f64,
+    pub(super) model: SingleModel,
+}
+
+impl CombinedMember {
+    /// What it was called when it was combined.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its own log loss on the documents that decided the weights.
+    pub fn log_loss(&self) -> f64 {
+        self.log_loss
+    }
+
+    /// The model.
+    pub fn model(&self) -> &SingleModel {
+        &self.model
+    }
+}
+
+/// Room for one prediction.
+#[derive(Debug, Default)]
+pub(super) struct CombinedRoom {
+    members: Vec<PredictBuffers>,
+    evidence: Vec<f64>,
+    sums: Vec<f64>,
+}
+
+/// More models than anyone combines, and few enough to be opened.
+pub(super) const MOST_MEMBERS: usize = 100;
+
+/// What a file keeps as JSON. Members are plain models: a combination cannot hold another.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CombinedDescription {
+    fields: Fields,
+    pool: LogOddsPool,
+    members: Vec<MemberDescription>,
+    summary: TrainingSummary,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MemberDescription {
+    name: String,
+    log_loss: f64,
+    model: Description,
+}
+
+impl CombinedModel {
+    /// The models, in the order in which they were given.
+    pub fn members(&self) -> &[CombinedMember] {
+        &self.members
+    }
+
+    /// Their weights, and the intercepts of the classes.
+    pub fn pool(&self) -> &LogOddsPool {
+        &self.pool
+    }
+
+    /// The fields that all its models read.
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// What the documents were like that decided the weights.
+    pub fn summary(&self) -> &TrainingSummary {
+        &self.summary
+    }
+
+    pub(super) fn predict_into(
+        &self,
+        content: &Content,
+        buffers: &mut PredictBuffers,
+        classes: &mut [Probability],
+    ) {
+        assert_eq!(classes.len(), self.summary.classes.len());
+        buffers.clear();
+        let room = &mut buffers.combined;
+        room.members
+            .resize_with(self.members.len(), PredictBuffers::default);
+        room.evidence.clear();
+        for (member, buffers) in self.members.iter().zip(&mut room.members) {
+            member.model.predict_into(content, buffers, classes);
+            let stated = classes.iter();
+            room.evidence
+                .extend(stated.map(|&probability| evidence(self.summary.task, probability)));
+        }
+        self.pool
+            .pool_into(self.summary.task, &room.evidence, &mut room.sums, classes);
+    }
+
+    pub(super) fn description(&self) -> CombinedDescription {
+        let member = |member: &CombinedMember| MemberDescription {
+            name: member.name.clone(),
+            log_loss: member.log_loss,
+            model: member.model.description(),
+        };
+        CombinedDescription {
+            fields: self.fields.clone(),
+            pool: self.pool.clone(),
+            members: self.members.iter().map(member).collect(),
+            summary: self.summary.clone(),
+        }
+    }
+
+    pub(super) fn tensors(&self) -> Vec<NamedTensor<'_>> {
+        let mut tensors = Vec::new();
+        for (number, member) in self.members.iter().enumerate() {
+            let prefix = number.to_string();
+            let own = member.model.tensors().into_iter();
+            tensors.extend(own.map(|tensor| tensor.under(&prefix)));
+        }
+        tensors
+    }
+
+    /// What [`Self::description`] and [`Self::tensors`] came from; `None` if they do not fit together.
+    pub(super) fn assemble(
+        description: CombinedDescription,
+        reader: &TensorReader<'_>,
+    ) -> Option<Self> {
+        let CombinedDescription {
+            fields,
+            pool,
+            members,
+            summary,
+        } = description;
+        let fits = (1..=MOST_MEMBERS).contains(&members.len())
+            && pool.is_sound(members.len(), summary.classes.len())
+            && summary.known_documents.is_none();
+        fits.then_some(())?;
+        let mut opened = Vec::new();
+        for (number, member) in members.into_iter().enumerate() {
+            let model = SingleModel::assemble(member.model, &reader.under(&number.to_string()))?;
+            let labels = |summary: &TrainingSummary| -> Vec<String> {
+                let classes = summary.classes.iter();
+                classes.map(|class| class.label.clone()).collect()
+            };
+            let same = model.task() == summary.task && labels(&model.summary) == labels(&summary);
+            same.then_some(())?;
+            opened.push(CombinedMember {
+                name: member.name,
+                log_loss: member.log_loss,
+                model,
+            });
+        }
+        Some(Self {
+            members: opened,
+            pool,
+            fields,
+            summary,
+        })
+    }
+}

@@ -1,0 +1,50 @@
+//! Settings in a few words.
+
+use super::contenders::named_price;
+use crate::features::{Weighting, WeightingSettings};
+use crate::pipeline::{Classifier, TriedSettings};
+use crate::scorers::NaiveBayesKind;
+
+impl TriedSettings {
+    /// The learner and its price: `linear SVM, c 0.5`.
+    pub fn learner_name(&self) -> String {
+        learner(&self.classifier)
+    }
+
+    /// The weighting: `log-tf-idf, unit length`.
+    pub fn weighting_name(&self) -> String {
+        weighting(&self.weighting)
+    }
+}
+
+pub(super) fn learner(classifier: &Classifier) -> String {
+    let name = match classifier {
+        Classifier::NaiveBayes(learner) => match learner.kind {
+            NaiveBayesKind::Multinomial => "naive Bayes",
+            NaiveBayesKind::Bernoulli => "Bernoulli naive Bayes",
+            NaiveBayesKind::Complement => "complement naive Bayes",
+        },
+        other => other.name(),
+    };
+    match named_price(classifier) {
+        Some((price, value)) => format!("{name}, {price} {value}"),
+        None => name.to_owned(),
+    }
+}
+
+pub(super) fn weighting(settings: &WeightingSettings) -> String {
+    let name = match settings.weighting {
+        Weighting::Binary => "binary",
+        Weighting::Tf => "tf",
+        Weighting::LogTf => "log-tf",
+        Weighting::TfIdf => "tf-idf",
+        Weighting::LogTfIdf => "log-tf-idf",
+        Weighting::Bm25 { .. } => "bm25",
+    };
+    let length = if settings.l2_norm {
+        ", unit length"
+    } else {
+        ""
+    };
+    format!("{name}{length}")
+}

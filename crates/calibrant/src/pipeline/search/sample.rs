@@ -1,0 +1,81 @@
+//! A part of the documents that looks like all of them.
+
+use crate::corpus::Folds;
+use crate::features::ArrangedCounts;
+use crate::multiclass::ClassLabels;
+use crate::pipeline::FitSettings;
+use crate::pipeline::training_corpus::PreparedCorpus;
+
+/// Keeps the sample's draw apart from that of the folds.
+const OTHER_DRAW: u64 = 0x5A3D_1E0F;
+
+/// About `wanted` documents, every class in proportion and with one document at least, drawn by what
+/// the documents say. Nothing where there are fewer than twice as many.
+pub(super) fn sample(
+    corpus: &PreparedCorpus,
+    settings: &FitSettings,
+    wanted: usize,
+) -> Option<PreparedCorpus> {
+    let labels = &corpus.labels;
+    let parts = (corpus.keys.len() / wanted.max(1)).min(255);
+    if parts < 2 {
+        return None;
+    }
+    let seed = settings.seed ^ OTHER_DRAW;
+    let drawn = Folds::stratified(
+        &corpus.keys,
+        &labels.of_row,
+        labels.class_count,
+        parts,
+        seed,
+    )
+    .ok()?;
+    let mut rows: Vec<u32> = (0..corpus.keys.len() as u32)
+        .filter(|&row| drawn.of(row as usize) == 0)
+        .collect();
+    let mut is_there = vec![false; labels.class_count];
+    for &row in &rows {
+        for &class in &labels.of_row[row as usize] {
+            is_there[class as usize] = true;
+        }
+    }
+    let members = labels.members();
+    let missing = members.iter().zip(&is_there).filter(|class| !class.1);
+    rows.extend(missing.filter_map(|(members, _)| members.first()));
+    rows.sort_unstable();
+    rows.dedup();
+
+    let counts = &corpus.arranged.counts;
+    let same: Vec<u32> = (0..counts.column_count() as u32).collect();
+    let mut counts = counts.rearranged(&rows, &same, counts.column_count());
+    if settings.hash_bits.is_none() {
+        let frequencies = counts.document_frequencies();
+        let least = settings.limits.min_documents.max(1);
+        let kept: Vec<u32> = same
+            .into_iter()
+            .filter(|&column| frequencies[column as usize] >= least)
+            .collect();
+        counts = counts.with_columns(&kept);
+    }
+    let of = |row: &u32| *row as usize;
+    Some(PreparedCorpus {
+        arranged: ArrangedCounts {
+            // No model of the sample is kept, so its columns need no names.
+            vocabulary: None,
+            counts,
+        },
+        side: corpus.side.rearranged(&rows),
+        keys: rows.iter().map(|row| corpus.keys[of(row)]).collect(),
+        weights: rows.iter().map(|row| corpus.weights[of(row)]).collect(),
+        labels: ClassLabels {
+            of_row: rows
+                .iter()
+                .map(|row| labels.of_row[of(row)].clone())
+                .collect(),
+            ..*labels
+        },
+        class_names: corpus.class_names.clone(),
+        left_out: corpus.left_out,
+        numbered_features: corpus.numbered_features,
+    })
+}

@@ -1,0 +1,171 @@
+//! One path from text to probabilities: an extractor, a scorer, its calibrators.
+
+use super::calibrate_classes::{combine, joint_scores_into};
+use super::combined_model::CombinedRoom;
+use super::extractor::{ExtractorBuffers, FeatureExtractor};
+use super::{FitSettings, TrainingSummary};
+use crate::calibration::{Calibrator, ClassRoom, SavedCalibrator, SavedMulticlassCalibrator};
+use crate::corpus::{Content, Fields};
+use crate::scorers::{SavedScorer, ScorerRoom};
+use crate::{Probability, Task};
+
+/// One fitted learner with its calibrators: what `fit` makes, and what combinations are made of.
+#[derive(Debug)]
+pub struct SingleModel {
+    pub(super) settings: FitSettings,
+    pub(super) fields: Fields,
+    pub(super) extractor: FeatureExtractor,
+    pub(super) scorer: SavedScorer,
+    pub(super) calibrators: Calibrators,
+    pub(super) summary: TrainingSummary,
+}
+
+/// Scores to probabilities: output by output, or all classes together.
+#[derive(Debug, Clone)]
+pub(super) struct Calibrators {
+    /// One an output; none where there is a joint one.
+    pub(super) of_outputs: Vec<SavedCalibrator>,
+    pub(super) joint: Option<SavedMulticlassCalibrator>,
+}
+
+/// Room for one prediction, reused from one document to the next.
+#[derive(Debug, Default)]
+pub struct PredictBuffers {
+    pub(super) extractor: ExtractorBuffers,
+    pub(super) scorer: ScorerRoom,
+    scores: Vec<f64>,
+    outputs: Vec<Probability>,
+    room: Vec<f64>,
+    classes: ClassRoom,
+    pub(super) combined: CombinedRoom,
+}
+
+impl PredictBuffers {
+    /// Forgets the scores of an earlier prediction.
+    pub(super) fn clear(&mut self) {
+        self.scores.clear();
+        self.outputs.clear();
+    }
+
+    /// The scores behind the last prediction, one an output of the scorer: those that
+    /// [`SingleModel::calibrators`] turned into probabilities. None after a combination's prediction.
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// The probabilities of the outputs, each against the rest; empty where all classes are calibrated
+    /// together.
+    pub(super) fn outputs(&self) -> &[Probability] {
+        &self.outputs
+    }
+}
+
+impl SingleModel {
+    pub(super) fn new(
+        settings: FitSettings,
+        fields: Fields,
+        extractor: FeatureExtractor,
+        scorer: SavedScorer,
+        calibrators: Calibrators,
+        summary: TrainingSummary,
+    ) -> Self {
+        Self {
+            settings,
+            fields,
+            extractor,
+            scorer,
+            calibrators,
+            summary,
+        }
+    }
+
+    /// What it was fitted with.
+    pub fn settings(&self) -> &FitSettings {
+        &self.settings
+    }
+
+    /// The fields of the training file that it learned from.
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// What its training was like.
+    pub fn summary(&self) -> &TrainingSummary {
+        &self.summary
+    }
+
+    /// Text to rows.
+    pub fn extractor(&self) -> &FeatureExtractor {
+        &self.extractor
+    }
+
+    /// Rows to scores.
+    pub fn scorer(&self) -> &SavedScorer {
+        &self.scorer
+    }
+
+    /// Scores to probabilities, one an output; none where all classes have a calibrator together.
+    pub fn calibrators(&self) -> &[SavedCalibrator] {
+        &self.calibrators.of_outputs
+    }
+
+    /// The calibrator of all classes together, where there is one.
+    pub fn class_calibrator(&self) -> Option<&SavedMulticlassCalibrator> {
+        self.calibrators.joint.as_ref()
+    }
+
+    /// The class that an output of the scorer speaks for: two exclusive classes share one, which
+    /// speaks for the second.
+    pub fn class_of_output(&self, output: usize) -> usize {
+        if self.scorer.output_count() < self.class_count() {
+            output + 1
+        } else {
+            output
+        }
+    }
+
+    /// One label a document or several.
+    pub(super) fn task(&self) -> Task {
+        self.summary.task
+    }
+
+    /// The names of the classes, in the order of predictions.
+    pub fn class_names(&self) -> impl ExactSizeIterator<Item = &str> {
+        let classes = self.summary.classes.iter();
+        classes.map(|class| class.label.as_str())
+    }
+
+    /// How many classes there are.
+    pub(super) fn class_count(&self) -> usize {
+        self.summary.classes.len()
+    }
+
+    /// Fills `classes` with the probability of each class.
+    pub(super) fn predict_into(
+        &self,
+        content: &Content,
+        buffers: &mut PredictBuffers,
+        classes: &mut [Probability],
+    ) {
+        assert_eq!(classes.len(), self.class_count());
+        let row = self.extractor.row(content, &mut buffers.extractor);
+        buffers.scores.resize(self.scorer.output_count(), 0.0);
+        self.scorer
+            .scores_into(row, &mut buffers.scorer, &mut buffers.scores);
+        if let Some(joint) = &self.calibrators.joint {
+            buffers.room.resize(classes.len(), 0.0);
+            joint_scores_into(self.scorer.link(), &buffers.scores, &mut buffers.room);
+            joint.probabilities_into(&buffers.room, &mut buffers.classes, classes);
+            return;
+        }
+        buffers.outputs.clear();
+        buffers.outputs.extend(
+            self.calibrators
+                .of_outputs
+                .iter()
+                .zip(&buffers.scores)
+                .map(|(calibrator, &score)| calibrator.probability(score)),
+        );
+        combine(self.task(), &buffers.outputs, classes, &mut buffers.room);
+    }
+}
