@@ -9,7 +9,7 @@ use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::{Content, Document, Record};
 use calibrant::multiclass::{CodeDesign, CodeSettings, Decode};
 use calibrant::pipeline::{Classifier, FORMAT_VERSION, FitSettings, Model, ModelFileError};
-use calibrant::scorers::{BoostingKind, NaiveBayesKind, Rocchio};
+use calibrant::scorers::{BoostingKind, NaiveBayesKind, NearestNeighbours, Perceptron, Rocchio};
 use common::{
     adaboost, check_probabilities, combined, documents, fitted, fitted_beside,
     multi_label_documents, naive_bayes, with_classifier, with_side_columns,
@@ -65,6 +65,11 @@ fn models() -> Vec<Vec<u8>> {
     };
     let plain = FitSettings::default();
     let centres = with_classifier(Classifier::Rocchio(Rocchio::default()));
+    let neighbours = with_classifier(Classifier::NearestNeighbours(NearestNeighbours::default()));
+    let voted = with_classifier(Classifier::Perceptron(Perceptron {
+        voted: true,
+        ..Perceptron::default()
+    }));
     let dense = coded(CodeDesign::RandomDense, Decode::LeastSquares, &plain);
     let pairs = coded(CodeDesign::AllPairs, Decode::Margin, &bayes);
     let several = coded(CodeDesign::OneVsAll, Decode::Margin, &centres);
@@ -92,9 +97,15 @@ fn models() -> Vec<Vec<u8>> {
         fitted(&multi_label_documents(30, 3, 1), &boosted).to_bytes(),
         fitted_beside(&beside, &with_rules(Classifier::default()), 30).to_bytes(),
         fitted(&documents(30, 3, 8, 1), &with_rules(Classifier::Rules)).to_bytes(),
+<<<<<<< HEAD
         both(&documents(60, 3, 8, 1), &[&plain, &bayes]).to_bytes(),
         both(&documents(60, 2, 8, 1), &[&hashed, &together(Temperature)]).to_bytes(),
         both(&multi_label_documents(60, 3, 1), &[&plain, &boosted]).to_bytes(),
+=======
+        fitted(&documents(30, 2, 8, 1), &neighbours).to_bytes(),
+        fitted(&multi_label_documents(30, 3, 1), &neighbours).to_bytes(),
+        fitted(&documents(30, 3, 8, 1), &voted).to_bytes(),
+>>>>>>> knn
     ]
 }
 

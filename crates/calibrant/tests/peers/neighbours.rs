@@ -123,6 +123,8 @@ fn neighbours_and_accuracy_are_scikit_learns_on_twenty_newsgroups() {
             .unwrap();
         let ours = posts.accuracy(&SavedScorer::Neighbours(Box::new(scorer)));
         let theirs = answer[theirs].as_f64().unwrap();
+        let plain = answer["uniform"].as_f64().unwrap();
+        assert!(ours >= plain, "{vote:?}: ours {ours}, theirs {plain}");
         // Equal votes are settled by the size of the class here and by its name there.
         assert!(
             ours >= theirs - 0.002,
