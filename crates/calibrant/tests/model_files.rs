@@ -97,15 +97,12 @@ fn models() -> Vec<Vec<u8>> {
         fitted(&multi_label_documents(30, 3, 1), &boosted).to_bytes(),
         fitted_beside(&beside, &with_rules(Classifier::default()), 30).to_bytes(),
         fitted(&documents(30, 3, 8, 1), &with_rules(Classifier::Rules)).to_bytes(),
-<<<<<<< HEAD
         both(&documents(60, 3, 8, 1), &[&plain, &bayes]).to_bytes(),
         both(&documents(60, 2, 8, 1), &[&hashed, &together(Temperature)]).to_bytes(),
         both(&multi_label_documents(60, 3, 1), &[&plain, &boosted]).to_bytes(),
-=======
         fitted(&documents(30, 2, 8, 1), &neighbours).to_bytes(),
         fitted(&multi_label_documents(30, 3, 1), &neighbours).to_bytes(),
         fitted(&documents(30, 3, 8, 1), &voted).to_bytes(),
->>>>>>> knn
     ]
 }
 
