@@ -19,7 +19,7 @@ const FRESH: usize = 1_000_000;
 const SIZES: [(usize, u64); 3] = [(10_000, 20), (100_000, 20), (1_000_000, 5)];
 /// How often for the family that the scores are drawn from: its excess is mostly luck, and only the mean of
 /// many draws says what it is.
-const DRAWS_OF_THE_TRUE_FAMILY: u64 = 200;
+const DRAWS_OF_THE_TRUE_FAMILY: u64 = 100;
 /// Draws that other programs are given.
 const SHARED_DRAWS: u64 = 2;
 
