@@ -10,60 +10,57 @@ const METHOD: &str = "the pool of forecasts";
 pub(super) const TOLERANCE: f64 = 1e-9;
 const MOST_STEPS: usize = 200;
 
-/// The weights, then the intercepts, with the least penalised log loss.
+/// The weights, then the intercepts, with the least penalised log loss: until no slope is above the
+/// tolerance, or rounding hides what a further step promises.
 pub(super) fn solve(forecasts: &MemberForecasts, rows: &[u32]) -> Result<Vec<f64>, FitError> {
     let problem = Problem::new(forecasts, rows);
     let members = forecasts.member_count();
     let mut here = vec![0.0; members + forecasts.class_count()];
     here[..members].fill(problem.centre);
     let mut at = problem.expand(&here);
-    for step in 0..MOST_STEPS {
-        let bound = problem.bound(&here, &at);
-        let size = at
-            .gradient
-            .iter()
-            .enumerate()
-            // A weight at zero that wants to fall is where it should be.
-            .filter(|&(place, &slope)| !(place < members && here[place] == 0.0 && slope > 0.0))
-            .fold(0.0, |size: f64, (_, slope)| size.max(slope.abs()));
+    let mut steps = 0;
+    loop {
+        let size = problem.slope_left(&here, &at);
         let stopped = FitError::NotConverged {
             method: METHOD,
-            iterations: step,
+            iterations: steps,
             gradient: size / problem.total,
         };
-        if !size.is_finite() {
-            return Err(stopped);
-        }
-        if size <= TOLERANCE * problem.total {
+        if size <= TOLERANCE * problem.total && at.value.is_finite() {
             return Ok(here);
         }
-        let way = problem.direction(&at, &bound);
+        if !(size.is_finite() && at.value.is_finite()) || steps == MOST_STEPS {
+            return Err(stopped);
+        }
+        let way = problem.direction(&at, &problem.bound(&here, &at));
+        let rounding = 1e-12 * (1.0 + at.value.abs());
+        let mut most_promised = 0.0f64;
         let mut length = 1.0;
-        loop {
+        let next = loop {
             let there = problem.moved(&here, &way, length);
             let promise: f64 = (0..here.len())
                 .map(|place| at.gradient[place] * (there[place] - here[place]))
                 .sum();
+            most_promised = most_promised.max(promise.abs());
             let next = problem.expand(&there);
-            if next.value <= at.value + 1e-4 * promise {
-                (here, at) = (there, next);
-                break;
+            // Near the answer the value's gain drowns in rounding; the slopes still tell.
+            let flatter =
+                next.value <= at.value + rounding && problem.slope_left(&there, &next) < 0.5 * size;
+            if flatter || (promise < 0.0 && next.value <= at.value + 1e-4 * promise) {
+                break Some((there, next));
             }
             length *= 0.5;
             if length < 1e-12 {
-                // What the step promises is less than the value's rounding.
-                if promise.abs() <= 1e-11 * (1.0 + at.value.abs()) || size <= 1e-6 * problem.total {
-                    return Ok(here);
-                }
-                return Err(stopped);
+                break None;
             }
+        };
+        match next {
+            Some(next) => (here, at) = next,
+            None if most_promised <= 100.0 * rounding => return Ok(here),
+            None => return Err(stopped),
         }
+        steps += 1;
     }
-    Err(FitError::NotConverged {
-        method: METHOD,
-        iterations: MOST_STEPS,
-        gradient: f64::NAN,
-    })
 }
 
 /// Value, slopes and curvatures at one point, and the forecasts there.
@@ -260,6 +257,15 @@ impl<'a> Problem<'a> {
             .zip(step)
             .for_each(|(product, step)| *product += step);
         product
+    }
+
+    /// The largest slope that something could still be gained by; a weight at zero that wants to fall
+    /// is where it should be.
+    fn slope_left(&self, here: &[f64], at: &Expansion) -> f64 {
+        let left = at.gradient.iter().enumerate().filter(|&(place, &slope)| {
+            !(place < self.members() && here[place] == 0.0 && slope > 0.0)
+        });
+        left.fold(0.0, |size: f64, (_, slope)| size.max(slope.abs()))
     }
 
     /// Weights that lie at zero, or next to it, and want to fall: they are moved on their own.

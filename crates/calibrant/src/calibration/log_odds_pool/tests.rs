@@ -169,11 +169,11 @@ fn a_member_that_guesses_gets_no_weight() {
     let pool = LogOddsPool::fit(&forecasts, |_| true).unwrap();
     assert!((pool.weights()[0] - 1.0).abs() < 0.05, "{pool:?}");
     assert!(pool.weights()[1] < 0.03, "{pool:?}");
-    // One that says the opposite would help with a negative weight, which it cannot have.
+    // One that says the opposite, but for noise, knows nothing more, and cannot get a negative weight.
     let opposite = |right: f64, random: &mut Random| 2.0 * random.uniform() - 1.0 - right;
     let forecasts = questions(&calibrated(2000, opposite));
     let pool = LogOddsPool::fit(&forecasts, |_| true).unwrap();
-    assert_eq!(pool.weights()[1], 0.0);
+    assert!((0.0..0.05).contains(&pool.weights()[1]), "{pool:?}");
 }
 
 #[test]

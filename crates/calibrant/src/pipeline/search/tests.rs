@@ -284,7 +284,7 @@ fn a_learner_that_fails_is_told_and_left_behind() {
     let settings = SearchSettings {
         learners: [
             Classifier::NaiveBayes(NaiveBayes::default()),
-            Classifier::Rocchio(Rocchio::default()),
+            Classifier::LinearSvm(LinearSvm::default()),
         ]
         .map(|classifier| Contender {
             classifier,
