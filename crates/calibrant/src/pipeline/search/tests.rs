@@ -8,7 +8,7 @@ use crate::corpus::{Content, Document};
 use crate::features::WeightingSettings;
 use crate::numeric::Random;
 use crate::pipeline::{ClassWeights, Classifier, fit};
-use crate::scorers::{LinearSvm, NaiveBayes, Rocchio};
+use crate::scorers::{LinearSvm, NaiveBayes};
 
 fn documents(count: usize, class_count: usize, seed: u64) -> Vec<Document> {
     let mut random = Random::from_seed(seed);
