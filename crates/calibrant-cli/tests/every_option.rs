@@ -55,7 +55,7 @@ const CLASSIFIERS: [&[&str]; 13] = [
         "--class-weight",
         "balanced",
         "--multiclass",
-        "temperature",
+        "auto",
     ],
 ];
 
