@@ -296,10 +296,14 @@ fn a_learner_that_fails_is_told_and_left_behind() {
     };
     let all = documents(60, 2, 10);
     let found = found(all.clone(), &weighted, &settings);
-    assert_eq!(found.trials.len(), 2);
-    let failure = found.trials[0].tried.failure.as_deref().unwrap();
-    assert!(failure.contains("class weights"), "{failure}");
-    assert!(found.trials[1].tried.chosen);
+    let told = |failure: &str| failure.contains("class weights");
+    let mut failures = found
+        .trials
+        .iter()
+        .filter_map(|t| t.tried.failure.as_deref());
+    assert!(failures.any(told));
+    let chosen = found.trials.iter().find(|t| t.tried.chosen).unwrap();
+    assert!(chosen.tried.failure.is_none());
 
     let only_bayes = SearchSettings {
         learners: one(Classifier::NaiveBayes(NaiveBayes::default()), true),
