@@ -138,6 +138,8 @@ pub(crate) enum BoostingName {
     Real,
     /// Yes or no, with one weight
     Discrete,
+    /// The same, with scores that are shares of the votes
+    Shares,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -309,6 +311,7 @@ impl LearningArguments {
                 kind: match self.boosting {
                     BoostingName::Real => BoostingKind::Real,
                     BoostingName::Discrete => BoostingKind::Discrete,
+                    BoostingName::Shares => BoostingKind::Shares,
                 },
                 rounds: self.rounds,
             }),
