@@ -7,6 +7,7 @@ mod features;
 mod learning;
 mod other;
 mod prior;
+mod rank;
 mod reading;
 mod rules;
 mod search;
@@ -23,6 +24,9 @@ pub(crate) use features::FeatureArguments;
 pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
 pub(crate) use prior::{AdaptPrior, PriorArguments};
+pub(crate) use rank::{
+    BaselineName, LetorVersion, RankArguments, RankCommand, RankEvaluateArguments,
+};
 pub(crate) use reading::ReadArguments;
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
 pub(crate) use search::SearchArguments;
@@ -56,6 +60,8 @@ pub(crate) enum Command {
     Calibrate(Box<CalibrateArguments>),
     /// Check hand-written rules on labelled documents
     Rules(RulesArguments),
+    /// Rank documents for queries: measure rankings
+    Rank(RankArguments),
     /// Show what is in a model or calibrator file
     Inspect(InspectArguments),
     /// See stated beside true probabilities on a simulated inbox: no file needed
