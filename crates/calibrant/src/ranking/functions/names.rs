@@ -14,7 +14,9 @@ pub enum FunctionNameError {
     #[error("there is no function `{0}`; choose one of {names}", names = formulas())]
     Function(String),
     /// The part behind the dot is no analysis, or is missing.
-    #[error("`{0}` names no analysis; write it behind a dot: plain, stems or stems-nostop, as in bm25.stems")]
+    #[error(
+        "`{0}` names no analysis; write it behind a dot: plain, stems or stems-nostop, as in bm25.stems"
+    )]
     Analysis(String),
     /// The function has no such parameter.
     #[error("{function} has no parameter `{parameter}`; {known}")]

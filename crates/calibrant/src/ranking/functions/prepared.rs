@@ -245,8 +245,7 @@ mod tests {
             unique_length: 5,
             norm: 1.0,
         };
-        let score =
-            RetrievalFunction::bm25().score(&COLLECTION, &[term(2, 2, 5)], &document, &[3]);
+        let score = RetrievalFunction::bm25().score(&COLLECTION, &[term(2, 2, 5)], &document, &[3]);
         let expected = (1.0f64 + 8.5 / 2.5).ln() * (2.2 * 3.0 / 4.2) * (16.0 / 9.0);
         assert!((score - expected).abs() < 1e-12, "{score} {expected}");
     }
