@@ -10,6 +10,7 @@ mod evaluate;
 mod evaluate_page;
 mod explain;
 mod fit;
+mod index;
 mod inspect;
 mod ledger;
 mod output;
@@ -17,6 +18,7 @@ mod predict;
 mod prior;
 mod progress;
 mod rules;
+mod search;
 mod side_columns;
 mod table;
 
@@ -59,6 +61,8 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Combine(arguments) => combine::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
+        Command::Index(arguments) => index::run(&arguments),
+        Command::Search(arguments) => search::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions { shell } => {

@@ -8,6 +8,7 @@ mod learning;
 mod other;
 mod prior;
 mod reading;
+mod retrieval;
 mod rules;
 mod search;
 
@@ -24,6 +25,7 @@ pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
 pub(crate) use prior::{AdaptPrior, PriorArguments};
 pub(crate) use reading::ReadArguments;
+pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
 pub(crate) use search::SearchArguments;
 
@@ -56,6 +58,10 @@ pub(crate) enum Command {
     Calibrate(Box<CalibrateArguments>),
     /// Check hand-written rules on labelled documents
     Rules(RulesArguments),
+    /// Make an index of documents, to be searched by any of eighteen retrieval functions
+    Index(IndexArguments),
+    /// Find the documents of an index that answer a query, or write runs and features for many queries
+    Search(RetrievalArguments),
     /// Show what is in a model or calibrator file
     Inspect(InspectArguments),
     /// See stated beside true probabilities on a simulated inbox: no file needed

@@ -10,6 +10,7 @@ use tantivy::{Index, IndexWriter, SegmentReader, TantivyDocument};
 use tempfile::TempDir;
 
 use super::document::{AnalyzedDocument, DocumentAnalyzer};
+use super::document_ids::write_document_ids;
 use super::error::IndexError;
 use super::manifest::{AnalysisCounts, FileEntry, MANIFEST, Manifest, describe_files, part_names};
 use super::schema::{IndexFields, register_tokenizer};
@@ -83,9 +84,10 @@ pub struct IndexBuilder {
     settings: IndexSettings,
     analyzer: DocumentAnalyzer,
     fields: IndexFields,
+    /// Stands before the folder, so that its threads have ended when the folder goes.
+    writer: IndexWriter,
     /// Gone with the builder, unless it is moved to its place.
     folder: TempDir,
-    writer: IndexWriter,
     totals: [u64; 3],
     document_count: u64,
     empty_count: u64,
@@ -126,8 +128,8 @@ impl IndexBuilder {
             settings,
             analyzer,
             fields,
-            folder,
             writer,
+            folder,
             totals: [0; 3],
             document_count: 0,
             empty_count: 0,
@@ -246,6 +248,9 @@ impl IndexBuilder {
             return Err(IndexError::engine("finish the index")(left));
         };
         let segment = SegmentReader::open(segment).map_err(&finish)?;
+        let ids = segment.fast_fields().str("id").map_err(&finish)?;
+        let ids = ids.ok_or_else(|| IndexError::engine("finish the index")("ids are missing"))?;
+        write_document_ids(&ids, self.folder.path())?;
         let mut analyses = Vec::new();
         for analysis in Analysis::ALL {
             let number = analysis as usize;
@@ -262,7 +267,7 @@ impl IndexBuilder {
                 term_count,
             });
         }
-        drop((segment, segments, index));
+        drop((ids, segment, segments, index));
 
         let folder = self.folder.path();
         remove_locks(folder)?;

@@ -132,10 +132,10 @@ impl SearchIndex {
             values: Vec::with_capacity(values.len()),
         };
         for row in order {
-            let id = self.id(documents[row])?;
-            let grade = judged.and_then(|judged| judged.grade(&id)).unwrap_or(0);
+            let id = self.id(documents[row]);
+            let grade = judged.and_then(|judged| judged.grade(id)).unwrap_or(0);
             rows.labels.push(grade.max(0));
-            rows.documents.push(id);
+            rows.documents.push(id.to_owned());
             rows.values
                 .extend_from_slice(&values[row * width..(row + 1) * width]);
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::manifest::INDEX_VERSION;
 use crate::corpus::ReadError;
+use crate::ranking::RunProblem;
 use crate::ranking::functions::ParameterError;
 use crate::text::AnalyzerError;
 
@@ -20,6 +21,9 @@ pub enum IndexError {
     /// A parameter of a retrieval function is outside its range.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
+    /// A list of documents cannot be written as a run.
+    #[error(transparent)]
+    Run(#[from] RunProblem),
     /// A document has no identifier.
     #[error("{file}, line {line}: the document has no id; every document needs one")]
     MissingId {

@@ -16,6 +16,7 @@
 mod build;
 mod candidates;
 mod document;
+mod document_ids;
 mod error;
 mod explain;
 mod manifest;
@@ -23,6 +24,7 @@ mod markup;
 mod matches;
 mod queries;
 mod query_terms;
+mod runs;
 mod schema;
 mod search;
 mod snippet;

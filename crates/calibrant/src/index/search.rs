@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use tantivy::columnar::{Column, ColumnValues, StrColumn};
+use tantivy::columnar::{Column, ColumnValues};
 use tantivy::directory::MmapDirectory;
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::store::StoreReader;
@@ -14,6 +14,7 @@ use tantivy::{
 
 use super::build::IndexSettings;
 use super::document::DocumentAnalyzer;
+use super::document_ids::DocumentIds;
 use super::error::IndexError;
 use super::manifest::{AnalysisCounts, Manifest};
 use super::matches::for_each_match;
@@ -38,7 +39,7 @@ pub struct SearchIndex {
     manifest: Manifest,
     fields: IndexFields,
     segment: SegmentReader,
-    ids: StrColumn,
+    ids: DocumentIds,
     id_ranks: Arc<dyn ColumnValues<u64>>,
     analyses: [AnalysisIndex; 3],
     store: StoreReader,
@@ -124,9 +125,11 @@ impl SearchIndex {
             return Err(damaged("its number of documents is wrong"));
         }
         let columns = segment.fast_fields();
-        let ids = columns.str("id").map_err(&open)?;
-        let ids = ids.ok_or_else(|| damaged("it has no ids"))?;
-        let id_ranks = ids.ords().clone().first_or_default_col(0);
+        let id_ranks = columns.str("id").map_err(&open)?;
+        let id_ranks = id_ranks.ok_or_else(|| damaged("it has no ids"))?;
+        let id_ranks = id_ranks.ords().clone().first_or_default_col(0);
+        let ids = DocumentIds::open(&directory, manifest.document_count)?;
+        let ids = ids.ok_or_else(|| damaged("ids are missing"))?;
         let analyzer = DocumentAnalyzer::new(&manifest.settings)?;
         let open_analysis = |analysis: Analysis| -> Result<AnalysisIndex, IndexError> {
             let number = analysis as usize;
@@ -205,15 +208,11 @@ impl SearchIndex {
     ) -> Result<Vec<Hit>, IndexError> {
         let mut found = self.best(text, std::slice::from_ref(function), top)?;
         let scored = found.pop().unwrap_or_default();
-        scored
-            .into_iter()
-            .map(|scored| {
-                Ok(Hit {
-                    id: self.id(scored.document)?,
-                    score: scored.score,
-                })
-            })
-            .collect()
+        let hits = scored.into_iter().map(|scored| Hit {
+            id: self.id(scored.document).to_owned(),
+            score: scored.score,
+        });
+        Ok(hits.collect())
     }
 
     /// The best documents by each function; functions over one analysis share one walk over the postings.
@@ -261,14 +260,8 @@ impl SearchIndex {
     }
 
     /// The identifier of a document.
-    pub(super) fn id(&self, document: DocId) -> Result<String, IndexError> {
-        let mut id = String::new();
-        let found = self
-            .ids
-            .ord_to_str(self.id_ranks.get_val(document), &mut id)
-            .map_err(IndexError::engine("look up an id"))?;
-        debug_assert!(found);
-        Ok(id)
+    pub(super) fn id(&self, document: DocId) -> &str {
+        self.ids.get(self.id_ranks.get_val(document))
     }
 
     /// The number of the document with this identifier.
