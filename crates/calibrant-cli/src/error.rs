@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use calibrant::FitError;
 use calibrant::corpus::ReadError;
 use calibrant::evaluation::EvaluationError;
+use calibrant::index::IndexError;
 use calibrant::pipeline::{CalibratorFileError, CombineError, ModelFileError};
 
 #[derive(Debug)]
@@ -161,6 +162,34 @@ impl From<CalibratorFileError> for CliError {
             hint: hint.map(str::to_owned),
             ..Self::new(error.to_string())
         }
+    }
+}
+
+impl From<IndexError> for CliError {
+    fn from(error: IndexError) -> Self {
+        let hint = match error {
+            IndexError::Read(ReadError::UnknownField { .. }) => {
+                "name fields with --text, --id and --title; --numbered does without identifiers"
+            }
+            IndexError::Read(ReadError::UnknownFormat { .. }) => {
+                "--format trec reads TREC documents"
+            }
+            IndexError::Read(error) => return error.into(),
+            IndexError::MissingId { .. } => {
+                "name the field with --id, or use --numbered to call documents 1, 2, …"
+            }
+            IndexError::DuplicateId { .. } => {
+                "mend the file, name another field with --id, or use --numbered"
+            }
+            IndexError::NotFound { .. } | IndexError::NotAnIndex { .. } => {
+                "`calibrant index DOCS -o DIR` makes one; the index comes first, then the query"
+            }
+            IndexError::UnknownVersion { .. } => "a newer calibrant wrote it: update this one",
+            IndexError::Damaged { .. } => "index the documents again",
+            IndexError::Occupied { .. } => "choose another --output, or move it away yourself",
+            _ => return Self::new(error.to_string()),
+        };
+        Self::new(error.to_string()).hint(hint)
     }
 }
 

@@ -10,6 +10,7 @@ mod evaluate;
 mod evaluate_page;
 mod explain;
 mod fit;
+mod index;
 mod inspect;
 mod ledger;
 mod output;
@@ -18,6 +19,7 @@ mod prior;
 mod progress;
 mod rank;
 mod rules;
+mod search;
 mod side_columns;
 mod table;
 
@@ -61,6 +63,8 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
         Command::Rank(arguments) => rank::run(&arguments),
+        Command::Index(arguments) => index::run(&arguments),
+        Command::Search(arguments) => search::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions { shell } => {

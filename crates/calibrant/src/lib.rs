@@ -12,6 +12,7 @@ pub mod corpus;
 mod error;
 pub mod evaluation;
 pub mod features;
+pub mod index;
 pub mod multiclass;
 pub mod numeric;
 pub mod pipeline;

@@ -9,6 +9,7 @@ mod other;
 mod prior;
 mod rank;
 mod reading;
+mod retrieval;
 mod rules;
 mod search;
 
@@ -28,6 +29,7 @@ pub(crate) use rank::{
     BaselineName, LetorVersion, RankArguments, RankCommand, RankEvaluateArguments,
 };
 pub(crate) use reading::ReadArguments;
+pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
 pub(crate) use search::SearchArguments;
 
@@ -62,6 +64,10 @@ pub(crate) enum Command {
     Rules(RulesArguments),
     /// Rank documents for queries: measure rankings
     Rank(RankArguments),
+    /// Make an index of documents, to be searched by any of eighteen retrieval functions
+    Index(IndexArguments),
+    /// Find the documents of an index that answer a query, or write runs and features for many queries
+    Search(RetrievalArguments),
     /// Show what is in a model or calibrator file
     Inspect(InspectArguments),
     /// See stated beside true probabilities on a simulated inbox: no file needed

@@ -1,0 +1,121 @@
+//! Indexing and searching.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use calibrant::corpus::Filter;
+use calibrant::index::{DocumentFormat, QueryFormat, TopicField};
+use calibrant::text::Language;
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct IndexArguments {
+    /// Files of documents: CSV, TSV, JSON Lines, Parquet, fastText, a folder of texts, or TREC documents (`<DOC><DOCNO>…`), also .gz or .zst; `-` is standard input
+    #[arg(value_name = "DOCS", required = true)]
+    pub(crate) files: Vec<String>,
+    /// Where to write the index: a folder that does not exist yet, is empty, or holds an index, which is replaced
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// Text fields to search, joined in this order (default: `text`)
+    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
+    pub(crate) text: Vec<String>,
+    /// The field that identifies a document (default: `id`); no two may be the same
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) id: Option<String>,
+    /// Call documents 1, 2, … in their order, where there is no such field
+    #[arg(long, conflicts_with = "id")]
+    pub(crate) numbered: bool,
+    /// A field to show above what was found; it is searched only if --text names it, too
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) title: Option<String>,
+    /// Keep only rows where FIELD has this VALUE; may be repeated, all must hold
+    #[arg(long = "where", value_name = "FIELD=VALUE")]
+    pub(crate) filters: Vec<Filter>,
+    /// csv, tsv, jsonl, parquet, fasttext, folder or trec (told from the name or the content by default)
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<DocumentFormat>,
+    /// Go on after malformed rows and report how many there were
+    #[arg(long)]
+    pub(crate) skip_bad_rows: bool,
+    /// Whose stems
+    #[arg(long, value_name = "LANGUAGE", default_value_t = Language::Porter)]
+    pub(crate) stemmer: Language,
+    /// Whose stop words
+    #[arg(long, value_name = "LANGUAGE", default_value_t = Language::English)]
+    pub(crate) stop_words: Language,
+    /// Do not keep the texts: a smaller index, and searches show identifiers and scores alone
+    #[arg(long)]
+    pub(crate) no_text: bool,
+    /// Print the summary as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A FUNCTION is a formula and an analysis of the text, as in bm25.stems:
+  formulas   cosine, tf-idf, bm25, dirichlet, jelinek-mercer, absolute-discount
+  analyses   plain (words in lower case), stems, stems-nostop (stems without stop words)
+Parameters may follow a colon: bm25.stems:k1=0.9,b=0.4; dirichlet.plain:mu=500
+Documents with equal scores stand in the order of their identifiers, the larger first, as in trec_eval.
+
+Examples:
+  calibrant index docs.jsonl --text title,text --title title -o docs.index
+  calibrant search docs.index wing in a slipstream --explain
+  calibrant search docs.index --queries queries.tsv --run bm25.run
+  calibrant search docs.index --queries queries.tsv --qrels qrels.txt --features train.letor")]
+pub(crate) struct RetrievalArguments {
+    /// An index, as `calibrant index` writes it
+    pub(crate) index: PathBuf,
+    /// The words to search for (`-` reads them from standard input); or use --queries
+    #[arg(
+        value_name = "QUERY",
+        required_unless_present = "queries",
+        conflicts_with = "queries"
+    )]
+    pub(crate) query: Vec<String>,
+    /// How documents are scored; `all` stands for the fifteen functions of Yue et al. 2007. May be repeated with --run and --features (default: bm25.stems; all with --features)
+    #[arg(long, value_name = "FUNCTION")]
+    pub(crate) function: Vec<String>,
+    /// How many documents to find (default: 10; 1000 for each function with --queries)
+    #[arg(long, value_name = "N")]
+    pub(crate) top: Option<NonZeroUsize>,
+    /// Show what each term of the query adds to the score of each document
+    #[arg(long, conflicts_with = "queries")]
+    pub(crate) explain: bool,
+    /// Print what was found as JSON on standard output
+    #[arg(long, conflicts_with = "queries")]
+    pub(crate) json: bool,
+    /// Search for every query of a file: JSON Lines with `id` and `text`, `id<TAB>text`, or TREC topics; `-` is standard input
+    #[arg(long, value_name = "FILE", requires = "answers")]
+    pub(crate) queries: Option<String>,
+    /// jsonl, tsv or topics (told from the first line by default)
+    #[arg(long, value_name = "FORMAT", requires = "queries")]
+    pub(crate) query_format: Option<QueryFormat>,
+    /// Which parts of topics make the query: title, desc, narr
+    #[arg(
+        long,
+        value_name = "PART,…",
+        value_delimiter = ',',
+        default_value = "title"
+    )]
+    pub(crate) topic_fields: Vec<TopicField>,
+    /// Where to write what was found as a TREC run (`-` is standard output); with several functions a folder, in which each has a file
+    #[arg(long, value_name = "OUT", requires = "queries", group = "answers")]
+    pub(crate) run: Option<PathBuf>,
+    /// Where to write the value of every function for every document that one of them found, as a LETOR file; `-` is standard output
+    #[arg(
+        long,
+        value_name = "OUT",
+        requires = "queries",
+        conflicts_with = "run",
+        group = "answers"
+    )]
+    pub(crate) features: Option<PathBuf>,
+    /// Judgements that give the rows of --features their grades (0 for what was not judged)
+    #[arg(long, value_name = "FILE", requires = "features")]
+    pub(crate) qrels: Option<String>,
+    /// Do not compare the index with its checksums first, which reads all of it
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+}

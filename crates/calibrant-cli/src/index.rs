@@ -1,0 +1,80 @@
+//! `calibrant index`
+
+use std::io::Write;
+
+use calibrant::corpus::{Fields, ReadOptions, Source};
+use calibrant::index::{DocumentOptions, IndexSettings, build_index};
+
+use crate::arguments::IndexArguments;
+use crate::error::CliError;
+use crate::output::{stdout, warn};
+use crate::progress::TerminalProgress;
+use crate::table::table;
+
+pub(crate) fn run(arguments: &IndexArguments) -> Result<(), CliError> {
+    let sources: Vec<Source> = arguments
+        .files
+        .iter()
+        .map(|file| Source::from(file.as_str()))
+        .collect();
+    if sources
+        .iter()
+        .filter(|source| **source == Source::Stdin)
+        .count()
+        > 1
+    {
+        return Err(CliError::new("standard input can be read only once")
+            .hint("give `-` once among the files"));
+    }
+    let options = DocumentOptions {
+        format: arguments.format,
+        reading: ReadOptions {
+            fields: Fields {
+                text: arguments.text.clone(),
+                id: arguments.id.clone(),
+                ..Fields::default()
+            },
+            filters: arguments.filters.clone(),
+            skip_bad_rows: arguments.skip_bad_rows,
+            ..ReadOptions::default()
+        },
+        title: arguments.title.clone(),
+        numbered: arguments.numbered,
+    };
+    let settings = IndexSettings {
+        stemmer: arguments.stemmer,
+        stop_words: arguments.stop_words,
+        store_text: !arguments.no_text,
+    };
+    let progress = TerminalProgress::default();
+    let (summary, bad_rows) =
+        build_index(&sources, &arguments.output, settings, &options, &progress)?;
+    if bad_rows > 0 {
+        warn(&format!("{bad_rows} malformed rows were skipped"));
+    }
+    let mut out = stdout();
+    if arguments.json {
+        serde_json::to_writer(&mut out, &summary)?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
+    }
+    writeln!(
+        out,
+        "{}: {} documents ({} without a word), {} bytes",
+        arguments.output.display(),
+        summary.documents,
+        summary.empty_documents,
+        summary.bytes
+    )?;
+    let mut rows = table(&["analysis", "terms", "distinct", "mean length"], 1);
+    for counts in &summary.analyses {
+        rows.add_row(vec![
+            counts.analysis.to_string(),
+            counts.collection.total_terms.to_string(),
+            counts.term_count.to_string(),
+            format!("{:.1}", counts.collection.average_length()),
+        ]);
+    }
+    writeln!(out, "{rows}")?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,184 @@
+//! Many queries: runs, and tables of features.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use calibrant::corpus::Source;
+use calibrant::index::{Query, SearchIndex, read_queries};
+use calibrant::pipeline::publish;
+use calibrant::ranking::functions::BaseFunction;
+use calibrant::ranking::{Qrels, RankingTable, check_identifier};
+
+use crate::arguments::RetrievalArguments;
+use crate::error::CliError;
+use crate::output::{check_target_of, note, stdout};
+use crate::progress::TerminalProgress;
+
+pub(super) fn run(
+    arguments: &RetrievalArguments,
+    functions: &[BaseFunction],
+) -> Result<(), CliError> {
+    let Some(file) = &arguments.queries else {
+        return Err(CliError::new("there are no queries"));
+    };
+    let target = Target::new(arguments, functions, file)?;
+    let queries = read_queries(
+        &Source::from(file.as_str()),
+        arguments.query_format,
+        &arguments.topic_fields,
+    )?;
+    for query in &queries {
+        check_identifier("query", &query.id)
+            .map_err(|problem| CliError::new(format!("{file}: {problem}")))?;
+    }
+    let top = arguments.top.map_or(1000, std::num::NonZeroUsize::get);
+    match target {
+        Target::Features(path) => {
+            let qrels = match &arguments.qrels {
+                Some(file) => Some(Qrels::read(&Source::from(file.as_str()))?),
+                None => None,
+            };
+            let index = super::open(arguments)?;
+            write_features(&index, &queries, functions, top, qrels.as_ref(), &path)
+        }
+        Target::Run(path) => {
+            let index = super::open(arguments)?;
+            let bytes = run_of(&index, &queries, &functions[0], top)?;
+            write_to("--run", &path, &bytes)
+        }
+        Target::Runs(folder) => {
+            let index = super::open(arguments)?;
+            std::fs::create_dir_all(&folder).map_err(|error| {
+                CliError::new(format!("cannot make `{}`: {error}", folder.display()))
+                    .hint("choose another --run")
+            })?;
+            for function in functions {
+                let bytes = run_of(&index, &queries, function, top)?;
+                write_to("--run", &folder.join(run_name(function)), &bytes)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// The file of a function's run; parameters are written without the colon, which some systems do not take.
+fn run_name(function: &BaseFunction) -> String {
+    format!("{}.run", function.to_string().replace(':', "-"))
+}
+
+enum Target {
+    Features(PathBuf),
+    Run(PathBuf),
+    Runs(PathBuf),
+}
+
+impl Target {
+    /// Where the answers go, checked before any work.
+    fn new(
+        arguments: &RetrievalArguments,
+        functions: &[BaseFunction],
+        queries: &str,
+    ) -> Result<Self, CliError> {
+        let check = |option: &str, path: &Path| match path.as_os_str() == "-" {
+            true => Ok(()),
+            false => check_target_of(option, path, queries),
+        };
+        if let Some(path) = &arguments.features {
+            check("--features", path)?;
+            if let Some(qrels) = &arguments.qrels {
+                check_target_of("--features", path, qrels)?;
+            }
+            return Ok(Self::Features(path.clone()));
+        }
+        let Some(path) = &arguments.run else {
+            return Err(CliError::new("nothing is asked for").hint("give --run or --features"));
+        };
+        if functions.len() == 1 {
+            check("--run", path)?;
+            return Ok(Self::Run(path.clone()));
+        }
+        if path.as_os_str() == "-" || path.is_file() {
+            return Err(CliError::new(format!(
+                "{} functions write {} runs, and --run `{}` is not a folder",
+                functions.len(),
+                functions.len(),
+                path.display()
+            ))
+            .hint("name a folder, or one --function"));
+        }
+        for function in functions {
+            let file = path.join(run_name(function));
+            if path.is_dir() {
+                check("--run", &file)?;
+            }
+        }
+        Ok(Self::Runs(path.clone()))
+    }
+}
+
+fn run_of(
+    index: &SearchIndex,
+    queries: &[Query],
+    function: &BaseFunction,
+    top: usize,
+) -> Result<Vec<u8>, CliError> {
+    let progress = TerminalProgress::default();
+    let run = index.run(queries, function, top, &progress)?;
+    tell_empty(queries.len() - run.query_count(), &function.to_string());
+    let mut bytes = Vec::new();
+    run.write(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn tell_empty(count: usize, who: &str) {
+    if count > 0 {
+        note(&format!("{count} queries found nothing ({who})"));
+    }
+}
+
+fn write_features(
+    index: &SearchIndex,
+    queries: &[Query],
+    functions: &[BaseFunction],
+    top: usize,
+    qrels: Option<&Qrels>,
+    path: &Path,
+) -> Result<(), CliError> {
+    let table: RankingTable = index.candidates(queries, functions, top, qrels)?;
+    for row in 0..table.row_count() {
+        check_identifier("document", table.document(row)).map_err(|problem| {
+            CliError::new(problem.to_string())
+                .hint("index the documents again with another --id, or with --numbered")
+        })?;
+    }
+    tell_empty(queries.len() - table.query_count(), "all functions");
+    let mut bytes = Vec::new();
+    // A line that readers of the format pass over: which column is which.
+    writeln!(bytes, "# functions: {}", table.functions().join(" "))?;
+    table.write_letor(&mut bytes)?;
+    write_to("--features", path, &bytes)
+}
+
+/// Writes to standard output, or beside the target with a rename at the end.
+fn write_to(option: &str, path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    if path.as_os_str() == "-" {
+        let mut out = stdout();
+        out.write_all(bytes)?;
+        return Ok(out.flush()?);
+    }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let write = || {
+        let mut file = tempfile::Builder::new()
+            .prefix(".calibrant-")
+            .tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        publish(file, path)
+    };
+    write().map_err(|error| {
+        CliError::new(format!("cannot write `{}`: {error}", path.display()))
+            .hint(format!("choose another {option}"))
+    })
+}

@@ -1,0 +1,159 @@
+//! What can go wrong with an index, said so that it can be mended.
+
+use std::path::PathBuf;
+
+use super::manifest::INDEX_VERSION;
+use crate::corpus::ReadError;
+use crate::ranking::RunProblem;
+use crate::ranking::functions::ParameterError;
+use crate::text::AnalyzerError;
+
+/// Why an index could not be built, opened or searched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// A file of documents could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// There are no stems or stop words for the language.
+    #[error(transparent)]
+    Analyzer(#[from] AnalyzerError),
+    /// A parameter of a retrieval function is outside its range.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// A list of documents cannot be written as a run.
+    #[error(transparent)]
+    Run(#[from] RunProblem),
+    /// A document has no identifier.
+    #[error("{file}, line {line}: the document has no id; every document needs one")]
+    MissingId {
+        /// The file.
+        file: String,
+        /// Where the document starts.
+        line: u64,
+    },
+    /// An identifier that is longer than anybody could want.
+    #[error("{file}, line {line}: the id has {bytes} bytes; at most {limit} are allowed")]
+    LongId {
+        /// The file.
+        file: String,
+        /// Where the document starts.
+        line: u64,
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// Two documents have one identifier.
+    #[error(
+        "{file}, line {line}: the id `{id}` was given before, to {first_file}, line {first_line}"
+    )]
+    DuplicateId {
+        /// The identifier.
+        id: String,
+        /// The file of the second.
+        file: String,
+        /// Where the second starts.
+        line: u64,
+        /// The file of the first.
+        first_file: String,
+        /// Where the first starts.
+        first_line: u64,
+    },
+    /// A row of numbers where a text was wanted.
+    #[error("{file}, line {line}: there is no text to index")]
+    NoText {
+        /// The file.
+        file: String,
+        /// Where the document starts.
+        line: u64,
+    },
+    /// Nothing to index.
+    #[error("there are no documents to index")]
+    NoDocuments,
+    /// More documents than one index can number.
+    #[error("an index holds at most {limit} documents; divide the collection")]
+    TooManyDocuments {
+        /// How many it can number.
+        limit: u64,
+    },
+    /// There is nothing at this path.
+    #[error("there is no index at `{}`", path.display())]
+    NotFound {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The path holds something else.
+    #[error("`{}` is not an index: {reason}", path.display())]
+    NotAnIndex {
+        /// The path.
+        path: PathBuf,
+        /// What shows it.
+        reason: String,
+    },
+    /// A later calibrant wrote it.
+    #[error("`{}` has index format version {found}; this calibrant reads versions up to {INDEX_VERSION}", path.display())]
+    UnknownVersion {
+        /// The path.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// It was an index, but it is incomplete or changed.
+    #[error("the index `{}` is damaged: {reason}", path.display())]
+    Damaged {
+        /// The path.
+        path: PathBuf,
+        /// What does not fit.
+        reason: String,
+    },
+    /// Something that is no index stands where the index shall be written.
+    #[error("`{}` exists and {reason}; it is not replaced", path.display())]
+    Occupied {
+        /// The path.
+        path: PathBuf,
+        /// What is there.
+        reason: String,
+    },
+    /// The system refused.
+    #[error("cannot {action} `{}`: {source}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// The search engine failed.
+    #[error("the search engine could not {action}: {reason}")]
+    Engine {
+        /// What was tried.
+        action: &'static str,
+        /// What it said.
+        reason: String,
+    },
+}
+
+impl IndexError {
+    /// For `map_err` on what the search engine answers.
+    pub(super) fn engine<E: std::fmt::Display>(action: &'static str) -> impl Fn(E) -> Self {
+        move |error| Self::Engine {
+            action,
+            reason: error.to_string(),
+        }
+    }
+
+    /// For `map_err` on what the system answers.
+    pub(super) fn io(
+        action: &'static str,
+        path: &std::path::Path,
+    ) -> impl Fn(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io {
+            action,
+            path: path.clone(),
+            source,
+        }
+    }
+}

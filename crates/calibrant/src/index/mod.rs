@@ -1,0 +1,48 @@
+//! Documents to an index on disk, and queries to ranked documents.
+//!
+//! [`build_index`] reads files of documents and writes an index with an [`IndexBuilder`]; [`SearchIndex`] opens it. The
+//! postings are tantivy's; everything that a score is made of is exact: counts of terms, lengths of documents (which
+//! search engines usually round to a byte), document and collection frequencies. Scores are computed by
+//! [`crate::ranking::functions`], not by the engine.
+//!
+//! Each text is indexed three times, as plain words, stems, and stems without stop words: see
+//! [`Analysis`](crate::ranking::functions::Analysis). [`SearchIndex::candidates`] makes a table of all base functions'
+//! values, from which a ranking can be learned.
+//!
+//! # When it misleads
+//! An index is written once; a changed collection is indexed anew. The checksums of an index tell damage,
+//! not malice: open only indexes that come from where you trust.
+
+mod build;
+mod candidates;
+mod document;
+mod document_ids;
+mod error;
+mod explain;
+mod manifest;
+mod markup;
+mod matches;
+mod queries;
+mod query_terms;
+mod runs;
+mod schema;
+mod search;
+mod snippet;
+mod sources;
+mod target;
+mod term_counts;
+mod top;
+mod topics;
+mod trec_documents;
+
+pub use build::{IndexBuilder, IndexSettings, IndexSummary, LONGEST_ID};
+pub use document::{AnalyzedDocument, DocumentAnalyzer, IndexDocument};
+pub use error::IndexError;
+pub use explain::{ScoreExplanation, TermPart};
+pub use manifest::{AnalysisCounts, INDEX_VERSION};
+pub use queries::{Query, QueryFormat, UnknownQueryFormat, read_queries};
+pub use search::{Hit, SearchIndex, StoredText};
+pub use snippet::Snippet;
+pub use sources::{DocumentFormat, DocumentOptions, UnknownDocumentFormat, build_index};
+pub use topics::{TopicField, UnknownTopicField};
+pub use trec_documents::{TrecDocuments, read_trec_documents};

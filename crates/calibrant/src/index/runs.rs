@@ -1,0 +1,66 @@
+//! Many queries to a run.
+
+use rayon::prelude::*;
+
+use super::error::IndexError;
+use super::queries::Query;
+use super::search::{Hit, SearchIndex};
+use crate::Progress;
+use crate::ranking::functions::BaseFunction;
+use crate::ranking::{Run, RunBuilder, check_identifier};
+
+/// Queries that are searched before their lists are taken in.
+const QUERIES_AT_ONCE: usize = 256;
+
+impl SearchIndex {
+    /// The best `top` documents of every query, as a run that has the function's name. Queries are searched on all threads; the
+    /// run does not depend on how many. A query that finds nothing is not in the run.
+    ///
+    /// ```
+    /// use calibrant::NoProgress;
+    /// use calibrant::index::{IndexBuilder, IndexDocument, IndexSettings, Query, SearchIndex};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("fruit");
+    /// let mut builder = IndexBuilder::create(&path, IndexSettings::default())?;
+    /// for (id, text) in [("a", "green apples"), ("b", "plums and plums")] {
+    ///     let (id, text) = (id.to_owned(), text.to_owned());
+    ///     builder.add("fruit", IndexDocument { id, text, ..IndexDocument::default() })?;
+    /// }
+    /// builder.finish()?;
+    /// let query = Query { id: "7".into(), text: "plum".into() };
+    /// let run = SearchIndex::open(&path)?.run(&[query], &"tf-idf.stems".parse()?, 10, &NoProgress)?;
+    /// assert_eq!(run.name(), "tf-idf.stems");
+    /// assert_eq!(run.query("7").unwrap().scores(), [2.0 * 2f64.ln()]); // by hand: tf 2, N/df 2
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run(
+        &self,
+        queries: &[Query],
+        function: &BaseFunction,
+        top: usize,
+        progress: &dyn Progress,
+    ) -> Result<Run, IndexError> {
+        let mut builder = RunBuilder::new(&function.to_string())?;
+        for query in queries {
+            check_identifier("query", &query.id)?;
+        }
+        progress.begin("searching", Some(queries.len() as u64));
+        let outcome = queries.chunks(QUERIES_AT_ONCE).try_for_each(|chunk| {
+            let lists: Vec<Vec<Hit>> = chunk
+                .par_iter()
+                .with_max_len(1)
+                .map(|query| self.search(&query.text, function, top))
+                .collect::<Result<_, _>>()?;
+            for (query, hits) in chunk.iter().zip(lists) {
+                for hit in hits {
+                    builder.push(&query.id, &hit.id, hit.score)?;
+                }
+            }
+            progress.advance(chunk.len() as u64);
+            Ok::<(), IndexError>(())
+        });
+        progress.end();
+        outcome?;
+        Ok(builder.finish()?)
+    }
+}
