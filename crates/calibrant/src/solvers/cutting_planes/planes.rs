@@ -21,7 +21,7 @@ use super::dot;
 #[derive(Debug, Clone, Default)]
 pub struct PlaneSet {
     planes: Vec<Plane>,
-    /// Row `k` holds the products with planes `0..=k`.
+    /// Row `k` holds the products with all planes.
     products: Vec<Vec<f64>>,
     /// Of the products and the mixture at hand.
     slopes: Vec<f64>,
@@ -53,12 +53,15 @@ impl PlaneSet {
 
     /// Another plane, without weight so far.
     pub(super) fn push(&mut self, direction: Vec<f64>, loss: f64, group: usize) {
-        let products = self
+        let mut products: Vec<f64> = self
             .planes
             .iter()
             .map(|plane| dot(&plane.direction, &direction))
-            .chain([dot(&direction, &direction)])
             .collect();
+        for (row, &product) in self.products.iter_mut().zip(&products) {
+            row.push(product);
+        }
+        products.push(dot(&direction, &direction));
         self.products.push(products);
         self.planes.push(Plane {
             direction,
@@ -134,7 +137,7 @@ impl PlaneSet {
     }
 
     fn product(&self, a: usize, b: usize) -> f64 {
-        self.products[a.max(b)][a.min(b)]
+        self.products[a][b]
     }
 
     fn slope(&self, k: usize) -> f64 {
@@ -203,10 +206,13 @@ impl PlaneSet {
             Some(k) => self.planes[k].share += step,
             None => *left += step,
         }
-        for other in 0..self.slopes.len() {
-            let given = giver.map_or(0.0, |k| self.product(k, other));
-            let taken = to.map_or(0.0, |k| self.product(k, other));
-            self.slopes[other] += step * (given - taken);
+        for (plane, amount) in [(giver, step), (to, -step)] {
+            let Some(row) = plane.map(|k| &self.products[k]) else {
+                continue;
+            };
+            for (slope, product) in self.slopes.iter_mut().zip(row) {
+                *slope += amount * product;
+            }
         }
         true
     }
