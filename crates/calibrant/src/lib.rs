@@ -18,6 +18,7 @@ pub mod pipeline;
 pub mod plot;
 mod probability;
 mod progress;
+pub mod ranking;
 pub mod report;
 pub mod rules;
 pub mod scorers;

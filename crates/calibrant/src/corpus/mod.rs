@@ -21,6 +21,7 @@
 
 mod delimited;
 mod document;
+mod each_line;
 mod error;
 mod fast_text;
 mod field_names;
@@ -45,6 +46,7 @@ mod svmlight;
 mod testing;
 
 pub use document::{Content, Document, Record};
+pub(crate) use each_line::{Line, each_line};
 pub use error::{BadRow, NoRowsReason, ReadError};
 pub use field_names::{field_names, open_lines};
 pub use fields::{Fields, Filter, FilterError, LabelNeed, ReadOptions};

@@ -1,0 +1,11 @@
+//! Queries and documents to rankings.
+//!
+//! [`Qrels`] says which documents answer a query, [`Run`] in which order a system lists them, and a
+//! [`RankingTable`] holds a row of numbers for every pair of a query and a document.
+
+mod files;
+
+pub use files::{
+    JudgedQuery, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows, RankedQuery,
+    RankingTable, Run, RunBuilder, RunProblem, TableError, check_identifier, read_score_list,
+};
