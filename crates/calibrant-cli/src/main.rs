@@ -16,6 +16,7 @@ mod output;
 mod predict;
 mod prior;
 mod progress;
+mod rank;
 mod rules;
 mod side_columns;
 mod table;
@@ -59,6 +60,7 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Combine(arguments) => combine::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
+        Command::Rank(arguments) => rank::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions { shell } => {

@@ -7,6 +7,8 @@ mod features;
 mod learning;
 mod other;
 mod prior;
+mod rank;
+mod rank_learning;
 mod reading;
 mod rules;
 mod search;
@@ -23,6 +25,8 @@ pub(crate) use features::FeatureArguments;
 pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
 pub(crate) use prior::{AdaptPrior, PriorArguments};
+pub(crate) use rank::{RankArguments, RankCommand};
+pub(crate) use rank_learning::{RankFitArguments, RankFormat, RankPredictArguments};
 pub(crate) use reading::ReadArguments;
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
 pub(crate) use search::SearchArguments;
@@ -56,6 +60,8 @@ pub(crate) enum Command {
     Calibrate(Box<CalibrateArguments>),
     /// Check hand-written rules on labelled documents
     Rules(RulesArguments),
+    /// Rank documents for queries: learn rankings, score documents
+    Rank(RankArguments),
     /// Show what is in a model or calibrator file
     Inspect(InspectArguments),
     /// See stated beside true probabilities on a simulated inbox: no file needed

@@ -4,6 +4,7 @@
 //! [`RankingTable`] holds a row of numbers for every pair of a query and a document.
 
 mod files;
+pub mod learning;
 
 pub use files::{
     JudgedQuery, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows, RankedQuery,

@@ -33,7 +33,6 @@ impl Grouping {
         self.rows.push(self.last);
     }
 
-
     /// The queries in the order of their bytes, each with its places in the second answer: the numbers of the
     /// rows, query by query, in the order in which they came.
     pub(super) fn finish(self) -> (Vec<(String, Range<usize>)>, Vec<usize>) {

@@ -102,7 +102,9 @@ impl<'a> RankProblem<'a> {
 
 /// Weights of a relevant and of another document that sum to one over all documents.
 fn label_weights(queries: &[Query], relevant: &[bool], loss: RankLoss) -> [f64; 2] {
-    let rows = queries.iter().flat_map(|query| &relevant[query.rows.clone()]);
+    let rows = queries
+        .iter()
+        .flat_map(|query| &relevant[query.rows.clone()]);
     let (positives, all) = rows.fold((0usize, 0usize), |(positives, all), &relevant| {
         (positives + usize::from(relevant), all + 1)
     });

@@ -56,7 +56,11 @@ fn percentiles(values: &mut [f32], function: usize, width: usize) {
 
 fn min_max(values: &mut [f32], function: usize, width: usize) {
     let places = || (function..values.len()).step_by(width);
-    let present = || places().map(|at| values[at]).filter(|value| !value.is_nan());
+    let present = || {
+        places()
+            .map(|at| values[at])
+            .filter(|value| !value.is_nan())
+    };
     let least = f64::from(present().fold(f32::INFINITY, f32::min));
     let greatest = f64::from(present().fold(f32::NEG_INFINITY, f32::max));
     let spread = greatest - least;
@@ -83,7 +87,10 @@ mod tests {
 
     #[test] // By hand; the second is the paper's example: 0.6 between 0.2 and 0.7 becomes 0.8.
     fn values_are_seen_within_their_query() {
-        let found = scaled(QueryScale::Percentile, &[1.0, 3.0, 3.0, 9.0, f32::NAN, -5.0]);
+        let found = scaled(
+            QueryScale::Percentile,
+            &[1.0, 3.0, 3.0, 9.0, f32::NAN, -5.0],
+        );
         // Of four others: none lower, 1 lower, 2 lower and one equal, 4 lower.
         assert_eq!(found[..4], [0.25, 0.625, 0.625, 1.0]);
         assert!(found[4].is_nan());

@@ -187,7 +187,8 @@ impl WeightedRows<'_> {
     pub fn scores_into(&self, rows: Range<usize>, scores: &mut [f64]) {
         match &self.rows.layout {
             Layout::Dense { width, values } => {
-                let rows = values[rows.start * width..rows.end * width].chunks_exact((*width).max(1));
+                let rows =
+                    values[rows.start * width..rows.end * width].chunks_exact((*width).max(1));
                 for (row, score) in rows.zip(scores) {
                     *score = mixed_dot(&self.sums, row);
                 }
@@ -223,7 +224,8 @@ impl RowSum<'_> {
     pub fn add(&mut self, coefficients: &[f64], rows: Range<usize>) {
         match &self.rows.layout {
             Layout::Dense { width, values } => {
-                let rows = values[rows.start * width..rows.end * width].chunks_exact((*width).max(1));
+                let rows =
+                    values[rows.start * width..rows.end * width].chunks_exact((*width).max(1));
                 for (row, &coefficient) in rows.zip(coefficients) {
                     if coefficient != 0.0 {
                         for (sum, &value) in self.sums.iter_mut().zip(row) {

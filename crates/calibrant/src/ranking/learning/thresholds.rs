@@ -23,7 +23,11 @@ pub(super) fn spread_thresholds(mut values: Vec<(f32, bool)>, count: usize) -> V
     let mut below = 0.0;
     let mut next = 1;
     for (value, is_relevant) in values {
-        below += if is_relevant { relevant_weight } else { other_weight };
+        below += if is_relevant {
+            relevant_weight
+        } else {
+            other_weight
+        };
         // The last digits of a sum of many weights must not decide where a threshold lies.
         while next <= count && below >= total * next as f64 / (count + 1) as f64 - 1e-9 {
             next += 1;

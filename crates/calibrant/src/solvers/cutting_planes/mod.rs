@@ -31,12 +31,8 @@ pub trait StructuredProblem: Sync {
     /// How many weights are learned.
     fn dimension(&self) -> usize;
     /// Adds `Σ ψ_i(y_i) - ψ_i(ŷ)` over the examples of `range` to `direction` and returns `Σ Δ_i(ŷ)`.
-    fn add_most_violated(
-        &self,
-        weights: &[f64],
-        range: Range<usize>,
-        direction: &mut [f64],
-    ) -> f64;
+    fn add_most_violated(&self, weights: &[f64], range: Range<usize>, direction: &mut [f64])
+    -> f64;
 }
 
 /// How the slack of examples that cannot all be satisfied is counted.

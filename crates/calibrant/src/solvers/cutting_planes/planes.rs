@@ -271,8 +271,7 @@ impl PlaneSet {
             .zip(&keep)
             .filter_map(|(row, &keep)| keep.then(|| kept(row)))
             .collect();
-        self.planes
-            .retain(|plane| plane.idle_rounds <= IDLE_LIMIT);
+        self.planes.retain(|plane| plane.idle_rounds <= IDLE_LIMIT);
         self.slopes.clear();
     }
 }

@@ -18,7 +18,11 @@ pub(crate) fn most_violated_labels(
         } else {
             (-1.0, other_weight)
         };
-        *coefficient = if sign * score < 1.0 { sign * weight } else { 0.0 };
+        *coefficient = if sign * score < 1.0 {
+            sign * weight
+        } else {
+            0.0
+        };
         loss += coefficient.abs();
     }
     loss
@@ -32,7 +36,12 @@ mod tests {
     fn only_documents_with_a_margin_below_one_count() {
         let mut coefficients = [0.0; 4];
         let relevant = [true, true, false, false];
-        let loss = most_violated_labels(&[0.5, 2.0, 0.0, -3.0], &relevant, [3.0, 1.0], &mut coefficients);
+        let loss = most_violated_labels(
+            &[0.5, 2.0, 0.0, -3.0],
+            &relevant,
+            [3.0, 1.0],
+            &mut coefficients,
+        );
         assert_eq!(loss, 4.0);
         assert_eq!(coefficients, [3.0, 0.0, -1.0, 0.0]);
         // Σ v (1 - y s) over the violated ones: 3 · 0.5 + 1 · 1.

@@ -54,7 +54,9 @@ pub struct NdcgOracle {
 
 /// The counts of grades among the first ranks are too many to compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{documents} documents of {grades} grades can be put together in too many ways; learn NDCG@k with a smaller k, such as ndcg@10")]
+#[error(
+    "{documents} documents of {grades} grades can be put together in too many ways; learn NDCG@k with a smaller k, such as ndcg@10"
+)]
 pub struct TooManyOrders {
     /// Documents of the query.
     pub documents: usize,
@@ -347,7 +349,9 @@ mod tests {
 
     fn dcg(grades: impl Iterator<Item = i32>, cutoff: usize) -> f64 {
         let ranked = grades.zip(1..).filter(|(_, rank)| *rank <= cutoff);
-        ranked.map(|(grade, rank)| gain(grade) * discount(rank)).sum()
+        ranked
+            .map(|(grade, rank)| gain(grade) * discount(rank))
+            .sum()
     }
 
     proptest! {

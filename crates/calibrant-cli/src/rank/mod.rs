@@ -1,0 +1,16 @@
+//! `calibrant rank`
+
+mod fit;
+pub(crate) mod inspect;
+mod predict;
+mod reading;
+
+use crate::arguments::{RankArguments, RankCommand};
+use crate::error::CliError;
+
+pub(crate) fn run(arguments: &RankArguments) -> Result<(), CliError> {
+    match &arguments.command {
+        RankCommand::Fit(arguments) => fit::run(arguments),
+        RankCommand::Predict(arguments) => predict::run(arguments),
+    }
+}
