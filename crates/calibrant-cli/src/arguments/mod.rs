@@ -8,6 +8,7 @@ mod learning;
 mod other;
 mod prior;
 mod rank;
+mod rank_learning;
 mod reading;
 mod retrieval;
 mod rules;
@@ -28,6 +29,7 @@ pub(crate) use prior::{AdaptPrior, PriorArguments};
 pub(crate) use rank::{
     BaselineName, LetorVersion, RankArguments, RankCommand, RankEvaluateArguments,
 };
+pub(crate) use rank_learning::{RankFitArguments, RankFormat, RankPredictArguments};
 pub(crate) use reading::ReadArguments;
 pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
@@ -62,7 +64,7 @@ pub(crate) enum Command {
     Calibrate(Box<CalibrateArguments>),
     /// Check hand-written rules on labelled documents
     Rules(RulesArguments),
-    /// Rank documents for queries: measure rankings
+    /// Rank documents for queries: learn rankings, score documents, measure what they are worth
     Rank(RankArguments),
     /// Make an index of documents, to be searched by any of eighteen retrieval functions
     Index(IndexArguments),

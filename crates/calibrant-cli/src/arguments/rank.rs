@@ -4,6 +4,8 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::rank_learning::{RankFitArguments, RankPredictArguments};
+
 #[derive(Debug, Args)]
 pub(crate) struct RankArguments {
     #[command(subcommand)]
@@ -12,6 +14,10 @@ pub(crate) struct RankArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RankCommand {
+    /// Learn a ranking from judged documents: SVM-MAP and relatives, on LETOR files or on runs
+    Fit(Box<RankFitArguments>),
+    /// Score documents with a learned ranking
+    Predict(RankPredictArguments),
     /// Measure rankings: runs against judgements (the figures of trec_eval), or scores of a LETOR file
     Evaluate(RankEvaluateArguments),
 }

@@ -6,6 +6,7 @@
 
 mod files;
 pub mod functions;
+pub mod learning;
 
 pub use files::{
     JudgedQuery, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows, RankedQuery,

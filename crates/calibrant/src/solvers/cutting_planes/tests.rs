@@ -1,0 +1,1 @@
+//! The solver against problems whose answers are known another way.
