@@ -11,6 +11,7 @@ mod league;
 mod other;
 mod scored;
 mod speed;
+mod svm_map;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -68,6 +69,8 @@ enum Experiment {
     },
     /// Probabilities from error-correcting output codes: margins beside least squares, on tables
     Ecoc(ecoc::Options),
+    /// Rankings learned for average precision beside other losses and the functions that they combine
+    SvmMap(svm_map::Options),
     /// Seconds to fit and to apply each calibrator, and to measure what it says, once
     Speed {
         /// One JSON object on standard output
@@ -99,6 +102,7 @@ fn main() -> ExitCode {
             count,
             export,
         } => speed::run(json, count, export.as_deref()),
+        Experiment::SvmMap(options) => svm_map::run(&data, &options),
         Experiment::Other { json } => other::run(&data, json),
         Experiment::League { json, export } => league::run(&data, json, export.as_deref()),
     };

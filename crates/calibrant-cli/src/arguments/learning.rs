@@ -186,7 +186,7 @@ fn threshold_costs(text: &str) -> Result<ThresholdCosts, String> {
     parsed.ok_or_else(|| "it must be two numbers with a colon between, for example 1:5".into())
 }
 
-fn calibrator(name: &str) -> Result<CalibratorKind, String> {
+pub(super) fn calibrator(name: &str) -> Result<CalibratorKind, String> {
     CalibratorKind::from_name(name)
         .ok_or_else(|| format!("it must be one of {}", one_score_names()))
 }

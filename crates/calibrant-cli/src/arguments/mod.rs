@@ -28,8 +28,9 @@ pub(crate) use other::OtherArguments;
 pub(crate) use prior::{AdaptPrior, PriorArguments};
 pub(crate) use rank::{
     BaselineName, LetorVersion, RankArguments, RankCommand, RankEvaluateArguments,
+    RankOutlookArguments,
 };
-pub(crate) use rank_learning::{RankFitArguments, RankFormat, RankPredictArguments};
+pub(crate) use rank_learning::{RankFitArguments, RankPredictArguments};
 pub(crate) use reading::ReadArguments;
 pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};

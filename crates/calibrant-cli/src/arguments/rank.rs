@@ -20,6 +20,8 @@ pub(crate) enum RankCommand {
     Predict(RankPredictArguments),
     /// Measure rankings: runs against judgements (the figures of trec_eval), or scores of a LETOR file
     Evaluate(RankEvaluateArguments),
+    /// Say how many relevant documents are left below a rank, and where to stop reading
+    Outlook(RankOutlookArguments),
 }
 
 const EVALUATE_HELP: &str = "\
@@ -95,4 +97,52 @@ pub(crate) enum BaselineName {
     First,
     /// The one with the largest mean
     Best,
+}
+
+const OUTLOOK_HELP: &str = "\
+Example:
+  calibrant rank predict model.calibrant new.txt --run --probabilities -o new.run
+  calibrant rank outlook new.run --recall 0.95 --at 10,100
+
+For every query: how many relevant documents are expected in all and below some ranks, the first rank where the expected
+recall is reached, and the first where it is reached with the wanted certainty. Documents count as independent; relevant
+documents that the run does not list are not expected.";
+
+#[derive(Debug, Args)]
+#[command(after_help = OUTLOOK_HELP)]
+pub(crate) struct RankOutlookArguments {
+    /// A run whose scores are probabilities of relevance; also .gz or .zst; `-` is standard input
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// The share of the relevant documents that is wanted
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = share)]
+    pub(crate) recall: f64,
+    /// How sure that has to be
+    #[arg(long, value_name = "SHARE", default_value_t = 0.9, value_parser = share)]
+    pub(crate) certainty: f64,
+    /// Ranks below which to count what is expected
+    #[arg(
+        long,
+        value_name = "RANK,…",
+        value_delimiter = ',',
+        default_value = "10,100"
+    )]
+    pub(crate) at: Vec<usize>,
+    /// Judgements, to see what came true
+    #[arg(long, value_name = "QRELS")]
+    pub(crate) qrels: Option<String>,
+    /// The smallest grade that is relevant
+    #[arg(short = 'l', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..))]
+    pub(crate) relevant_from: i32,
+    /// One JSON list on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Above 0, at most 1.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err("a number above 0 and at most 1 is needed".to_owned()),
+    }
 }

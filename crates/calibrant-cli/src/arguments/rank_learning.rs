@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use calibrant::calibration::CalibratorKind;
 use calibrant::ranking::learning::{QueryScale, RankLoss};
 use clap::{Args, ValueEnum};
 
@@ -10,7 +11,7 @@ Examples:
   calibrant rank fit train.txt --validation vali.txt -o model        SVM-MAP on a LETOR file
   calibrant rank fit S1.txt.gz S2.txt.gz --loss ndcg@10 -o model      C by cross-validation over queries
   calibrant rank fit train.txt --bins 50 --c 0.1 -o model            50 thresholds for each column
-  calibrant rank fit --qrels qrels.txt --run a.txt --run b.txt -o model   combine two systems
+  calibrant rank fit --qrels qrels.txt --from-run a.txt --from-run b.txt -o model   combine two systems
 
 Losses:
   map      one minus average precision (SVM-MAP)      acc    right or wrong, document by document
@@ -32,7 +33,7 @@ pub(crate) struct RankFitArguments {
     #[arg(long, value_name = "QRELS", requires = "runs", conflicts_with_all = ["train", "validation"])]
     pub(crate) qrels: Option<String>,
     /// A run that becomes a column named after it; may be repeated
-    #[arg(long = "run", value_name = "RUN", requires = "qrels")]
+    #[arg(long = "from-run", value_name = "RUN", requires = "qrels")]
     pub(crate) runs: Vec<String>,
     /// What rankings are to be good at: map, roc, ndcg@K, rr, acc, acc2, acc3, acc4 or pairs
     #[arg(long, default_value = "map", value_parser = parse_loss)]
@@ -61,6 +62,12 @@ pub(crate) struct RankFitArguments {
     /// For the division into parts
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
+    /// How scores become probabilities of relevance, on queries that were held out: `auto`, any that `fit --calibrator` knows, or `none` for no probabilities
+    #[arg(long, value_name = "METHOD", value_parser = super::learning::calibrator, default_value = "auto")]
+    pub(crate) calibrator: CalibratorKind,
+    /// Parts of queries to hold out one after the other for that
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=100))]
+    pub(crate) calibration_folds: u8,
     /// Print the training summary as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -69,8 +76,9 @@ pub(crate) struct RankFitArguments {
 const PREDICT_HELP: &str = "\
 Examples:
   calibrant rank predict model test.txt -o scores.txt              one score a line, in the order of test.txt
-  calibrant rank predict model test.txt --format run -o run.txt    a TREC run, best document first
-  calibrant rank predict model --run a.txt --run b.txt             for a model that was fitted on runs";
+  calibrant rank predict model test.txt --probabilities            score and probability of relevance on each line
+  calibrant rank predict model test.txt --run -o run.txt           a TREC run, best document first
+  calibrant rank predict model --from-run a.txt --from-run b.txt   for a model that was fitted on runs";
 
 #[derive(Debug, Args)]
 #[command(after_help = PREDICT_HELP)]
@@ -81,28 +89,26 @@ pub(crate) struct RankPredictArguments {
     #[arg(value_name = "TEST", required_unless_present = "runs")]
     pub(crate) test: Vec<String>,
     /// A run, for a model that was fitted on runs; may be repeated
-    #[arg(long = "run", value_name = "RUN", conflicts_with = "test")]
+    #[arg(long = "from-run", value_name = "RUN", conflicts_with = "test")]
     pub(crate) runs: Vec<String>,
     /// Where to write (standard output by default)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// What to write: scores (the default for LETOR files) or run (for runs)
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<RankFormat>,
+    /// Write a TREC run: query, Q0, document, rank, score, name
+    #[arg(long)]
+    pub(crate) run: bool,
+    /// Write the probability of relevance, too: behind each score, or in a run in place of it
+    #[arg(long)]
+    pub(crate) probabilities: bool,
+    /// Write JSON Lines: query, document, rank, score, probability
+    #[arg(long, conflicts_with_all = ["run", "probabilities"])]
+    pub(crate) json: bool,
     /// The name of the run that is written
     #[arg(long, value_name = "NAME", default_value = "calibrant")]
     pub(crate) name: String,
     /// Go on where there are columns that the model does not know, without looking at them
     #[arg(long)]
     pub(crate) ignore_unknown: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RankFormat {
-    /// One score a line, in the order of the documents
-    Scores,
-    /// A TREC run: query, Q0, document, rank, score, name
-    Run,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

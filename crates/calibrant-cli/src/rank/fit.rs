@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 
+use calibrant::calibration::CalibratorKind;
 use calibrant::ranking::learning::{
     CostChoice, FeatureSettings, RankFitError, RankModel, RankSettings, RankStage, RankSummary,
 };
+use calibrant::ranking::{RankingTable, Relevance, RelevanceSettings, ScoreFrame};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::reading;
@@ -41,6 +43,8 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
     let model = RankModel::fit(&train, validation.as_ref(), &settings, &mut |stage| {
         line.show(stage);
     });
+    let model =
+        model.and_then(|model| calibrated(model, arguments, &train, validation.as_ref(), &line));
     line.end();
     let model = model.map_err(failure)?;
     model.save(&arguments.output)?;
@@ -81,7 +85,64 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
         decimal(summary.training_map),
         held_out(summary),
     )?;
+    if let Some(relevance) = model.relevance() {
+        writeln!(out, "{}", relevance_line(relevance))?;
+    }
     Ok(())
+}
+
+/// How good the probabilities of relevance are on queries that were held out.
+pub(super) fn relevance_line(relevance: &Relevance) -> String {
+    let summary = relevance.summary();
+    let of_frame = summary
+        .log_loss
+        .iter()
+        .find(|(frame, _)| *frame == relevance.frame());
+    format!(
+        "probabilities of relevance from scores {} ({}): log loss {} nats a held-out document, {} for the share of relevant ones",
+        match relevance.frame() {
+            ScoreFrame::AsIs => "as they are",
+            ScoreFrame::Centred => "above the query's mean",
+            ScoreFrame::Standardised => "standardised within the query",
+        },
+        relevance.curve_name(),
+        of_frame.map_or_else(|| "-".to_owned(), |(_, loss)| decimal(*loss)),
+        decimal(summary.log_loss_of_share),
+    )
+}
+
+/// With a curve from scores to probabilities, unless none is wanted or there is too little to fit it to.
+fn calibrated(
+    model: RankModel,
+    arguments: &RankFitArguments,
+    train: &RankingTable,
+    validation: Option<&RankingTable>,
+    line: &ProgressLine,
+) -> Result<RankModel, RankFitError> {
+    if arguments.calibrator == CalibratorKind::None {
+        return Ok(model);
+    }
+    let how = RelevanceSettings {
+        calibrator: arguments.calibrator,
+        ..RelevanceSettings::default()
+    };
+    let folds = usize::from(arguments.calibration_folds).min(train.query_count());
+    let found = model
+        .clone()
+        .calibrated(train, validation, &how, folds, &mut |stage| {
+            line.show(stage);
+        });
+    match found {
+        Ok(model) => Ok(model),
+        // A ranking from a handful of queries is still a ranking.
+        Err(error) if arguments.calibrator == CalibratorKind::Auto => {
+            warn(&format!(
+                "the model says no probabilities of relevance: {error}"
+            ));
+            Ok(model)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn settings(arguments: &RankFitArguments) -> RankSettings {

@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::path::Path;
 
-use calibrant::calibration::SavedCalibrator;
 use calibrant::pipeline::FORMAT_VERSION;
+use calibrant::ranking::Relevance;
 use calibrant::ranking::learning::{FunctionCurve, RankModel, RankSettings, RankSummary};
 
-use super::fit::write_trials;
+use super::fit::{relevance_line, write_trials};
 use crate::arguments::InspectArguments;
 use crate::error::CliError;
 use crate::output::stdout;
@@ -23,7 +23,7 @@ struct RankReport<'a> {
     bias: f64,
     functions: &'a [FunctionCurve],
     #[serde(skip_serializing_if = "Option::is_none")]
-    relevance: Option<&'a SavedCalibrator>,
+    relevance: Option<&'a Relevance>,
 }
 
 /// Shows a ranking model.
@@ -90,10 +90,10 @@ pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliEr
     if model.settings().loss.is_accuracy() {
         add("bias", format!("{:+.4}", model.bias()));
     }
-    if model.relevance().is_some() {
-        add("relevance", "calibrated".to_owned());
-    }
     writeln!(out, "{}", rows.to_string().trim_start())?;
+    if let Some(relevance) = model.relevance() {
+        writeln!(out, "{}", relevance_line(relevance))?;
+    }
     writeln!(out, "\nC was chosen (*) among")?;
     write_trials(&mut out, summary)?;
     write_curves(&mut out, &curves)?;

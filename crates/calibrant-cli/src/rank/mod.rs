@@ -3,6 +3,7 @@
 mod evaluate;
 mod fit;
 pub(crate) mod inspect;
+mod outlook;
 mod predict;
 mod reading;
 
@@ -12,6 +13,7 @@ use crate::error::CliError;
 pub(crate) fn run(arguments: &RankArguments) -> Result<(), CliError> {
     match &arguments.command {
         RankCommand::Evaluate(arguments) => evaluate::run(arguments),
+        RankCommand::Outlook(arguments) => outlook::run(arguments),
         RankCommand::Fit(arguments) => fit::run(arguments),
         RankCommand::Predict(arguments) => predict::run(arguments),
     }

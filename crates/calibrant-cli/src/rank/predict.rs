@@ -3,12 +3,13 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use calibrant::Probability;
 use calibrant::pipeline::publish;
 use calibrant::ranking::learning::RankModel;
 use calibrant::ranking::{RankingTable, RunBuilder};
 
 use super::reading;
-use crate::arguments::{RankFormat, RankPredictArguments};
+use crate::arguments::RankPredictArguments;
 use crate::error::CliError;
 use crate::output::{check_target, note, stdout};
 
@@ -33,13 +34,28 @@ pub(crate) fn run(arguments: &RankPredictArguments) -> Result<(), CliError> {
         note(&format!("{} columns are passed over", unknown.count));
     }
     let scores = model.scores(&table);
-    let usual = match arguments.runs.is_empty() {
-        true => RankFormat::Scores,
-        false => RankFormat::Run,
-    };
-    let write = |out: &mut dyn Write| match arguments.format.unwrap_or(usual) {
-        RankFormat::Scores => write_scores(&scores, out),
-        RankFormat::Run => write_run(&table, &scores, &arguments.name, out),
+    let probabilities = model.probabilities(&table, &scores);
+    if arguments.probabilities && probabilities.is_none() {
+        return Err(
+            CliError::new("the model says no probabilities of relevance")
+                .hint("fit it without `--calibrator none`, on enough queries to hold some out"),
+        );
+    }
+    let run = arguments.run || !arguments.runs.is_empty();
+    let write = |out: &mut dyn Write| match &probabilities {
+        _ if arguments.json => write_json(&table, &scores, probabilities.as_deref(), out),
+        Some(probabilities) if arguments.probabilities && run => {
+            let stated: Vec<f64> = probabilities.iter().map(|p| p.value()).collect();
+            write_run(&table, &stated, &arguments.name, out)
+        }
+        Some(probabilities) if arguments.probabilities => {
+            for (score, probability) in scores.iter().zip(probabilities) {
+                writeln!(out, "{score}\t{}", probability.value())?;
+            }
+            Ok(())
+        }
+        _ if run => write_run(&table, &scores, &arguments.name, out),
+        _ => write_scores(&scores, out),
     };
     match &arguments.output {
         Some(path) => write_file(path, write),
@@ -58,6 +74,41 @@ fn write_scores(scores: &[f64], out: &mut dyn Write) -> Result<(), CliError> {
     Ok(())
 }
 
+/// The documents of each query by falling score, of equals the first of the table.
+fn write_json(
+    table: &RankingTable,
+    scores: &[f64],
+    probabilities: Option<&[Probability]>,
+    out: &mut dyn Write,
+) -> Result<(), CliError> {
+    for query in table.queries() {
+        let mut rows: Vec<usize> = query.rows.clone().collect();
+        rows.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+        for (place, row) in rows.into_iter().enumerate() {
+            let line = Line {
+                query: &query.id,
+                document: table.document(row),
+                rank: place + 1,
+                score: scores[row],
+                probability: probabilities.map(|all| all[row].value()),
+            };
+            serde_json::to_writer(&mut *out, &line)?;
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
+
+#[derive(serde::Serialize)]
+struct Line<'a> {
+    query: &'a str,
+    document: &'a str,
+    rank: usize,
+    score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability: Option<f64>,
+}
+
 fn write_run(
     table: &RankingTable,
     scores: &[f64],
@@ -66,7 +117,7 @@ fn write_run(
 ) -> Result<(), CliError> {
     let bad = |error: calibrant::ranking::RunProblem| {
         CliError::new(error.to_string()).hint(
-            "a run needs names: `# NAME` or `#docid = NAME` at the end of a LETOR line; --format scores needs none",
+            "a run needs names: `# NAME` or `#docid = NAME` at the end of a LETOR line; without --run none are needed",
         )
     };
     let mut run = RunBuilder::new(name).map_err(bad)?;

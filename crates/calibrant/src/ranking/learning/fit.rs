@@ -147,42 +147,6 @@ impl RankModel {
         };
         Ok(Self::new(settings, whole.map, weights.clone(), summary))
     }
-
-    /// Scores of every row of a table by models that have not learned from the row's query: queries are divided
-    /// into `folds` parts by the settings' seed, and each part is ranked by a model fitted (its `C` chosen) on the others.
-    /// What calibrated relevance is to be fitted on.
-    ///
-    /// ```
-    /// use calibrant::ranking::RankingTable;
-    /// use calibrant::ranking::learning::{RankModel, RankSettings};
-    /// let queries = [("p".into(), 2), ("q".into(), 2)];
-    /// let values = vec![1.0, 0.0, 3.0, 0.0];
-    /// let table = RankingTable::new(vec!["f".into()], &queries, &["a", "b", "a", "b"], vec![1, 0, 1, 0], values)?;
-    /// let settings = RankSettings { c: vec![0.05], tolerance: 1e-9, ..RankSettings::default() };
-    /// let scores = RankModel::held_out_scores(&table, &settings, 2, &mut |_| {})?;
-    /// // By hand: the model of `p` alone has the weight 0.1 (see `fit`), so `a` in `q` scores 0.3.
-    /// assert!((scores[2] - 0.3).abs() < 1e-8 && scores[3] == 0.0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn held_out_scores(
-        table: &RankingTable,
-        settings: &RankSettings,
-        folds: usize,
-        on_stage: &mut dyn FnMut(&RankStage),
-    ) -> Result<Vec<f64>, RankFitError> {
-        let mut scores = vec![0.0; table.row_count()];
-        for (rest, held) in split_queries(table, folds, settings.seed)? {
-            let model = Self::fit(&table.select(&rest), None, settings, on_stage)?;
-            let mut found = model.scores(&table.select(&held)).into_iter();
-            for query in held {
-                let rows = table.queries()[query].rows.clone();
-                for score in &mut scores[rows] {
-                    *score = found.next().unwrap_or(0.0);
-                }
-            }
-        }
-        Ok(scores)
-    }
 }
 
 /// The weights for each of several `C`.
@@ -296,7 +260,7 @@ fn check_apart(
 }
 
 /// For each part the queries outside and inside it, both in the order of the table.
-fn split_queries(
+pub(super) fn split_queries(
     table: &RankingTable,
     folds: usize,
     seed: u64,

@@ -3,6 +3,7 @@
 //! [`FeatureMap`] makes features of a table's columns, [`RankLoss`] names what a ranking is to be good at, and
 //! [`RankModel::fit`] finds weights by cutting planes, with the most violated ranking of each query as a plane.
 
+mod calibrate;
 mod error;
 mod features;
 mod fit;
@@ -19,6 +20,7 @@ mod summary;
 mod thresholds;
 mod validation;
 
+pub use calibrate::HeldOutRankScores;
 pub use error::{RankFitError, UnknownFunctions};
 pub use features::{BIN_LIMIT, FeatureMap, FeatureSettings};
 pub use fit::RankStage;

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::{FeatureMap, RankSettings, RankSummary, UnknownFunctions};
-use crate::calibration::SavedCalibrator;
-use crate::ranking::RankingTable;
+use crate::Probability;
+use crate::ranking::{RankingTable, Relevance};
 
 /// A learned ranking: documents are ordered by `w·φ`.
 ///
@@ -16,7 +16,7 @@ pub struct RankModel {
     /// One a feature, and the bias behind them for the accuracies.
     pub(super) weights: Vec<f64>,
     pub(super) summary: RankSummary,
-    pub(super) relevance: Option<SavedCalibrator>,
+    pub(super) relevance: Option<Relevance>,
 }
 
 /// What a model makes of one column.
@@ -89,14 +89,17 @@ impl RankModel {
     }
 
     /// The curve from scores to the probability of relevance, if there is one.
-    pub fn relevance(&self) -> Option<&SavedCalibrator> {
+    pub fn relevance(&self) -> Option<&Relevance> {
         self.relevance.as_ref()
     }
 
-    /// The same model with a curve from scores to the probability of relevance.
-    pub fn with_relevance(mut self, relevance: Option<SavedCalibrator>) -> Self {
-        self.relevance = relevance;
-        self
+    /// The probability that each document of a table is relevant to its query, given the scores of [`Self::scores`];
+    /// none where the model has no curve for that.
+    pub fn probabilities(&self, table: &RankingTable, scores: &[f64]) -> Option<Vec<Probability>> {
+        let relevance = self.relevance.as_ref()?;
+        let queries = table.queries().iter();
+        let of_query = queries.map(|query| relevance.probabilities(&scores[query.rows.clone()]));
+        Some(of_query.flatten().collect())
     }
 
     /// Whether the model knows every column of a table. Columns that it knows and the table lacks are no error:

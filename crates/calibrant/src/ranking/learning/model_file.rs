@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{FeatureMap, RankModel, RankSettings, RankSummary};
-use crate::calibration::SavedCalibrator;
 use crate::pipeline::{ModelFileError, model_envelope};
+use crate::ranking::Relevance;
 use crate::scorers::{NamedTensor, TensorReader};
 
 /// The part that is kept as JSON; its one key tells it from models of texts.
@@ -22,7 +22,7 @@ struct Description {
     settings: RankSettings,
     functions: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    relevance: Option<SavedCalibrator>,
+    relevance: Option<Relevance>,
     summary: RankSummary,
 }
 
