@@ -22,7 +22,7 @@ pub(super) fn write_document_ids(ids: &StrColumn, folder: &Path) -> Result<(), I
     let create = |name: &str| {
         let path = folder.join(name);
         let file = File::create(&path).map_err(IndexError::io("write", &path))?;
-        Ok(BufWriter::new(file))
+        Ok::<_, IndexError>(BufWriter::new(file))
     };
     let (mut text, mut ends) = (create(TEXT)?, create(ENDS)?);
     let write = |out: &mut BufWriter<File>, bytes: &[u8]| {
