@@ -25,7 +25,9 @@ pub(crate) use features::FeatureArguments;
 pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
 pub(crate) use prior::{AdaptPrior, PriorArguments};
-pub(crate) use rank::{RankArguments, RankCommand};
+pub(crate) use rank::{
+    BaselineName, LetorVersion, RankArguments, RankCommand, RankEvaluateArguments,
+};
 pub(crate) use rank_learning::{RankFitArguments, RankFormat, RankPredictArguments};
 pub(crate) use reading::ReadArguments;
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
@@ -60,7 +62,7 @@ pub(crate) enum Command {
     Calibrate(Box<CalibrateArguments>),
     /// Check hand-written rules on labelled documents
     Rules(RulesArguments),
-    /// Rank documents for queries: learn rankings, score documents
+    /// Rank documents for queries: learn rankings, score documents, measure rankings
     Rank(RankArguments),
     /// Show what is in a model or calibrator file
     Inspect(InspectArguments),

@@ -1,5 +1,6 @@
 //! `calibrant rank`
 
+mod evaluate;
 mod fit;
 pub(crate) mod inspect;
 mod predict;
@@ -12,5 +13,6 @@ pub(crate) fn run(arguments: &RankArguments) -> Result<(), CliError> {
     match &arguments.command {
         RankCommand::Fit(arguments) => fit::run(arguments),
         RankCommand::Predict(arguments) => predict::run(arguments),
+        RankCommand::Evaluate(arguments) => evaluate::run(arguments),
     }
 }
