@@ -8,6 +8,7 @@ mod data;
 mod ecoc;
 mod known_truth;
 mod league;
+mod letor;
 mod other;
 mod scored;
 mod speed;
@@ -60,6 +61,15 @@ enum Experiment {
         #[arg(long, value_name = "FOLDER")]
         export: Option<PathBuf>,
     },
+    /// Learned rankings on the LETOR collections, every loss, official folds
+    Letor {
+        /// One JSON object on standard output: collection, way
+        #[arg(long)]
+        json: bool,
+        /// Only these ways: a loss, map-bins-50, map-tuned
+        #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+        only: Vec<String>,
+    },
     /// How many documents of unknown classes are noticed, and what that costs in known ones
     Other {
         /// One JSON object on standard output: set, classifier, measures
@@ -99,6 +109,7 @@ fn main() -> ExitCode {
             count,
             export,
         } => speed::run(json, count, export.as_deref()),
+        Experiment::Letor { json, only } => letor::run(&data, json, &only),
         Experiment::Other { json } => other::run(&data, json),
         Experiment::League { json, export } => league::run(&data, json, export.as_deref()),
     };
