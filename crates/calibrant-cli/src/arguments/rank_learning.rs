@@ -9,14 +9,14 @@ use clap::{Args, ValueEnum};
 const FIT_HELP: &str = "\
 Examples:
   calibrant rank fit train.txt --validation vali.txt -o model        SVM-MAP on a LETOR file
-  calibrant rank fit S1.txt.gz S2.txt.gz --loss ndcg@10 -o model      C by cross-validation over queries
+  calibrant rank fit S1.txt.gz S2.txt.gz --loss ndcg -o model         C by cross-validation over queries
   calibrant rank fit train.txt --bins 50 --c 0.1 -o model            50 thresholds for each column
   calibrant rank fit --qrels qrels.txt --from-run a.txt --from-run b.txt -o model   combine two systems
 
 Losses:
   map      one minus average precision (SVM-MAP)      acc    right or wrong, document by document
   roc      one minus the area under the ROC curve     acc2   the same, relevant documents weigh as much as others
-  ndcg@K   one minus NDCG after K ranks, graded       acc3   acc on percentiles within the query
+  ndcg     one minus NDCG, graded; ndcg@K: K ranks    acc3   acc on percentiles within the query
   rr       one minus the reciprocal rank              acc4   acc on values from 0 to 1 within the query
   pairs    the ranking support vector machine, graded";
 
@@ -35,7 +35,7 @@ pub(crate) struct RankFitArguments {
     /// A run that becomes a column named after it; may be repeated
     #[arg(long = "from-run", value_name = "RUN", requires = "qrels")]
     pub(crate) runs: Vec<String>,
-    /// What rankings are to be good at: map, roc, ndcg@K, rr, acc, acc2, acc3, acc4 or pairs
+    /// What rankings are to be good at: map, roc, ndcg, ndcg@K, rr, acc, acc2, acc3, acc4 or pairs
     #[arg(long, default_value = "map", value_parser = parse_loss)]
     pub(crate) loss: RankLoss,
     /// A LETOR file to choose C on; never learned from. Without it C is chosen by cross-validation over queries
@@ -53,6 +53,9 @@ pub(crate) struct RankFitArguments {
     /// The smallest grade that is relevant
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) relevant_from: i32,
+    /// Also learn to put better grades before lower ones: each grade counts as a question of its own (map, roc, rr)
+    #[arg(long)]
+    pub(crate) every_grade: bool,
     /// Stop when the objective is within this part of the least possible one
     #[arg(long, value_name = "PART", default_value_t = 1e-3)]
     pub(crate) tolerance: f64,

@@ -158,6 +158,7 @@ fn settings(arguments: &RankFitArguments) -> RankSettings {
             bins: arguments.bins,
         },
         relevant_from: arguments.relevant_from,
+        every_grade: arguments.every_grade,
         tolerance: arguments.tolerance,
         folds: arguments.folds,
         seed: arguments.seed,

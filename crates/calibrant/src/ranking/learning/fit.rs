@@ -174,14 +174,8 @@ fn path(
         .iter()
         .map(|query| query.rows.clone())
         .collect();
-    let labels = table.labels();
-    let problem = RankProblem::new(
-        &rows,
-        &queries,
-        labels,
-        settings.relevant_from,
-        settings.loss,
-    )?;
+    let levels = relevant_levels(table, settings);
+    let problem = RankProblem::new(&rows, &queries, table.labels(), &levels, settings.loss)?;
     if problem.example_count() == 0 || map.dimension() == 0 {
         return Err(RankFitError::NothingToLearn {
             queries: table.query_count(),
@@ -213,6 +207,20 @@ fn path(
         ends,
         skipped,
     })
+}
+
+/// The grades from which on documents are relevant: one, or each that occurs.
+fn relevant_levels(table: &RankingTable, settings: &RankSettings) -> Vec<i32> {
+    let least = settings.relevant_from;
+    if !settings.every_grade {
+        return vec![least];
+    }
+    let labels = table.labels().iter().copied();
+    let mut levels: Vec<i32> = labels.filter(|&label| label > least).collect();
+    levels.push(least);
+    levels.sort_unstable();
+    levels.dedup();
+    levels
 }
 
 impl CostPath {

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use calibrant::ranking::learning::RankLoss;
-/// assert_eq!("ndcg@5".parse(), Ok(RankLoss::Ndcg { cutoff: 5 }));
-/// assert_eq!("ndcg".parse(), Ok(RankLoss::Ndcg { cutoff: 10 }));
+/// assert_eq!("ndcg@5".parse(), Ok(RankLoss::Ndcg { cutoff: Some(5) }));
+/// assert_eq!("ndcg".parse(), Ok(RankLoss::Ndcg { cutoff: None }));
 /// assert_eq!(RankLoss::AveragePrecision.to_string(), "map");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -21,10 +21,10 @@ pub enum RankLoss {
     AveragePrecision,
     /// `roc`: one minus the area under the ROC curve of each query.
     RocArea,
-    /// `ndcg@k`: one minus normalised discounted cumulative gain at a rank; all grades count.
+    /// `ndcg`, `ndcg@k`: one minus normalised discounted cumulative gain; all grades count.
     Ndcg {
-        /// The last rank that counts.
-        cutoff: usize,
+        /// The last rank that counts; without one, all do.
+        cutoff: Option<usize>,
     },
     /// `rr`: one minus the reciprocal rank of the first relevant document.
     ReciprocalRank,
@@ -45,7 +45,7 @@ impl RankLoss {
     pub const ALL: [Self; 9] = [
         Self::AveragePrecision,
         Self::RocArea,
-        Self::Ndcg { cutoff: 10 },
+        Self::Ndcg { cutoff: None },
         Self::ReciprocalRank,
         Self::Accuracy,
         Self::BalancedAccuracy,
@@ -76,7 +76,10 @@ impl fmt::Display for RankLoss {
         match self {
             Self::AveragePrecision => f.write_str("map"),
             Self::RocArea => f.write_str("roc"),
-            Self::Ndcg { cutoff } => write!(f, "ndcg@{cutoff}"),
+            Self::Ndcg { cutoff: None } => f.write_str("ndcg"),
+            Self::Ndcg {
+                cutoff: Some(cutoff),
+            } => write!(f, "ndcg@{cutoff}"),
             Self::ReciprocalRank => f.write_str("rr"),
             Self::Accuracy => f.write_str("acc"),
             Self::BalancedAccuracy => f.write_str("acc2"),
@@ -89,7 +92,9 @@ impl fmt::Display for RankLoss {
 
 /// A name that is no loss.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no loss; choose map, roc, ndcg@K (K from 1), rr, acc, acc2, acc3, acc4 or pairs")]
+#[error(
+    "`{0}` is no loss; choose map, roc, ndcg, ndcg@K (K from 1), rr, acc, acc2, acc3, acc4 or pairs"
+)]
 pub struct UnknownLoss(pub String);
 
 impl FromStr for RankLoss {
@@ -100,7 +105,7 @@ impl FromStr for RankLoss {
         Ok(match name {
             "map" => Self::AveragePrecision,
             "roc" => Self::RocArea,
-            "ndcg" => Self::Ndcg { cutoff: 10 },
+            "ndcg" => Self::Ndcg { cutoff: None },
             "rr" => Self::ReciprocalRank,
             "acc" => Self::Accuracy,
             "acc2" => Self::BalancedAccuracy,
@@ -110,7 +115,9 @@ impl FromStr for RankLoss {
             other => {
                 let cutoff = other.strip_prefix("ndcg@").ok_or_else(unknown)?;
                 match cutoff.parse() {
-                    Ok(cutoff) if cutoff > 0 => Self::Ndcg { cutoff },
+                    Ok(cutoff) if cutoff > 0 => Self::Ndcg {
+                        cutoff: Some(cutoff),
+                    },
                     _ => return Err(unknown()),
                 }
             }

@@ -14,7 +14,7 @@ use crate::solvers::StructuredProblem;
 pub struct RankProblem<'a> {
     rows: &'a FeatureRows,
     queries: Vec<Query>,
-    relevant: Vec<bool>,
+    labels: &'a [i32],
     loss: RankLoss,
     /// Weights of relevant and of other documents, for the accuracies.
     label_weights: [f64; 2],
@@ -26,6 +26,8 @@ pub struct RankProblem<'a> {
 #[derive(Debug)]
 struct Query {
     rows: Range<usize>,
+    /// The least grade that is relevant.
+    relevant_from: i32,
     oracle: Oracle,
 }
 
@@ -37,52 +39,62 @@ enum Oracle {
 }
 
 impl<'a> RankProblem<'a> {
-    /// The problem of these queries, given as ranges of rows; a document is relevant from the grade `relevant_from` on.
+    /// The problem of these queries, given as ranges of rows. A document is relevant from a grade of `relevant_from` on; of several
+    /// such grades, each makes an example of every query, so that a ranking counts as good only if the better documents stand
+    /// before the merely relevant ones, too. (Losses of grades look at all grades once.)
     ///
     /// A query with relevant documents alone, or with none (with one grade alone, for losses of grades), says nothing about
-    /// the order of documents: it is left out and counted. The accuracies use all queries.
+    /// the order of documents: it is left out and counted. The accuracies use all queries, and the first of the grades.
     pub fn new(
         rows: &'a FeatureRows,
         queries: &[Range<usize>],
-        labels: &[i32],
-        relevant_from: i32,
+        labels: &'a [i32],
+        relevant_from: &[i32],
         loss: RankLoss,
     ) -> Result<Self, TooManyOrders> {
-        let relevant: Vec<bool> = labels.iter().map(|&label| label >= relevant_from).collect();
+        let Some(&first) = relevant_from.first() else {
+            return Self::new(rows, queries, labels, &[1], loss);
+        };
+        let levels = match loss.is_graded() || loss.is_accuracy() {
+            true => &relevant_from[..1],
+            false => relevant_from,
+        };
         let mut kept = Vec::new();
         let mut skipped = 0;
         let mut pair_count = 0;
         for rows in queries {
+            let before = kept.len();
             let labels = &labels[rows.clone()];
-            let relevant = &relevant[rows.clone()];
-            let mixed = relevant.contains(&true) && relevant.contains(&false);
-            let oracle = match loss {
-                RankLoss::Ndcg { cutoff } => {
-                    let oracle = NdcgOracle::new(labels, cutoff)?;
-                    (oracle.pair_count() > 0.0).then_some(Oracle::Ndcg(oracle))
-                }
-                RankLoss::Pairs => {
-                    let oracle = PairOracle::new(labels);
-                    pair_count += oracle.pair_count();
-                    (oracle.pair_count() > 0).then_some(Oracle::Pairs(oracle))
-                }
-                loss if loss.is_accuracy() => (!rows.is_empty()).then_some(Oracle::Sides),
-                _ => mixed.then_some(Oracle::Sides),
-            };
-            match oracle {
-                Some(oracle) => kept.push(Query {
+            for &level in levels {
+                let relevant = labels.iter().filter(|&&label| label >= level).count();
+                let mixed = relevant > 0 && relevant < labels.len();
+                let oracle = match loss {
+                    RankLoss::Ndcg { cutoff } => {
+                        let oracle = NdcgOracle::new(labels, cutoff.unwrap_or(usize::MAX))?;
+                        (oracle.pair_count() > 0.0).then_some(Oracle::Ndcg(oracle))
+                    }
+                    RankLoss::Pairs => {
+                        let oracle = PairOracle::new(labels);
+                        pair_count += oracle.pair_count();
+                        (oracle.pair_count() > 0).then_some(Oracle::Pairs(oracle))
+                    }
+                    loss if loss.is_accuracy() => (!rows.is_empty()).then_some(Oracle::Sides),
+                    _ => mixed.then_some(Oracle::Sides),
+                };
+                kept.extend(oracle.map(|oracle| Query {
                     rows: rows.clone(),
+                    relevant_from: level,
                     oracle,
-                }),
-                None => skipped += 1,
+                }));
             }
+            skipped += usize::from(kept.len() == before);
         }
         let count = kept.len() as f64;
-        let label_weights = label_weights(&kept, &relevant, loss).map(|weight| weight * count);
+        let label_weights = label_weights(&kept, labels, first, loss).map(|weight| weight * count);
         Ok(Self {
             rows,
             queries: kept,
-            relevant,
+            labels,
             loss,
             label_weights,
             pair_weight: count / (pair_count.max(1)) as f64,
@@ -101,12 +113,15 @@ impl<'a> RankProblem<'a> {
 }
 
 /// Weights of a relevant and of another document that sum to one over all documents.
-fn label_weights(queries: &[Query], relevant: &[bool], loss: RankLoss) -> [f64; 2] {
-    let rows = queries
-        .iter()
-        .flat_map(|query| &relevant[query.rows.clone()]);
-    let (positives, all) = rows.fold((0usize, 0usize), |(positives, all), &relevant| {
-        (positives + usize::from(relevant), all + 1)
+fn label_weights(
+    queries: &[Query],
+    labels: &[i32],
+    relevant_from: i32,
+    loss: RankLoss,
+) -> [f64; 2] {
+    let rows = queries.iter().flat_map(|query| &labels[query.rows.clone()]);
+    let (positives, all) = rows.fold((0usize, 0usize), |(positives, all), &label| {
+        (positives + usize::from(label >= relevant_from), all + 1)
     });
     let others = all - positives;
     let ratio = match loss {
@@ -143,6 +158,7 @@ impl StructuredProblem for RankProblem<'_> {
         let mut loss = 0.0;
         let (mut scores, mut coefficients) = (Vec::new(), Vec::new());
         let (mut sides, mut before) = (SortedSides::default(), Vec::new());
+        let mut relevant = Vec::new();
         for query in &self.queries[range] {
             let count = query.rows.len();
             scores.clear();
@@ -150,7 +166,9 @@ impl StructuredProblem for RankProblem<'_> {
             coefficients.clear();
             coefficients.resize(count, 0.0);
             weighted.scores_into(query.rows.clone(), &mut scores);
-            let relevant = &self.relevant[query.rows.clone()];
+            let labels = self.labels[query.rows.clone()].iter();
+            relevant.clear();
+            relevant.extend(labels.map(|&label| label >= query.relevant_from));
             loss += match (&query.oracle, self.loss) {
                 (Oracle::Ndcg(oracle), _) => oracle.most_violated(&scores, &mut coefficients),
                 (Oracle::Pairs(oracle), _) => {
@@ -158,10 +176,10 @@ impl StructuredProblem for RankProblem<'_> {
                 }
                 (Oracle::Sides, loss) if loss.is_accuracy() => {
                     scores.iter_mut().for_each(|score| *score += bias);
-                    most_violated_labels(&scores, relevant, self.label_weights, &mut coefficients)
+                    most_violated_labels(&scores, &relevant, self.label_weights, &mut coefficients)
                 }
                 (Oracle::Sides, loss) => {
-                    sides.sort(&scores, relevant);
+                    sides.sort(&scores, &relevant);
                     let oracle = match loss {
                         RankLoss::RocArea => most_violated_roc_area,
                         RankLoss::ReciprocalRank => most_violated_reciprocal_rank,

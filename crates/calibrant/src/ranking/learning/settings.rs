@@ -18,6 +18,11 @@ pub struct RankSettings {
     pub features: FeatureSettings,
     /// The least grade of a relevant document.
     pub relevant_from: i32,
+    /// Whether every grade from `relevant_from` on counts as a question of its own (see [`RankProblem::new`](super::RankProblem::new)): with grades 0, 1
+    /// and 2, average precision is learned with documents from 1 on relevant and, as much, with those of 2 alone. Without it, and in every
+    /// measure, a document is relevant or not.
+    #[serde(default)]
+    pub every_grade: bool,
     /// Learning ends when the objective is within this part of the least possible one.
     pub tolerance: f64,
     /// In how many parts queries are divided to choose `C`. Without a number: five where there is no validation
@@ -34,6 +39,7 @@ impl Default for RankSettings {
             c: vec![0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0],
             features: FeatureSettings::default(),
             relevant_from: 1,
+            every_grade: false,
             tolerance: 1e-3,
             folds: None,
             seed: 0,

@@ -20,8 +20,10 @@ use crate::numeric::order_bits;
 /// algorithm of Chakrabarti et al., with more it remains exact.
 ///
 /// # When it misleads
-/// Nothing is learned from documents behind rank `k`, except through their scores. The discount is the common one; LETOR's
-/// does not discount rank two (see the measures), which makes little difference to what is learned.
+/// With a small `k` and many documents a query, the loss is complete as soon as `k` bad documents stand on top, and among
+/// hundreds there are always `k` with high scores: the bound that is minimised then says hardly more than that nothing can be
+/// learned, and weights stay near zero. Learn all ranks (`ndcg`) for judgements like those, even where NDCG@10 is to be measured.
+/// The discount is the common one; LETOR's does not discount rank two (see the measures), which makes little difference here.
 ///
 /// # References
 /// Chakrabarti, Khanna, Sawant & Bhattacharyya, KDD 2008 (two grades); Järvelin & Kekäläinen 2002 (the measure).
@@ -48,7 +50,8 @@ pub struct NdcgOracle {
     sizes: Vec<usize>,
     /// How many of each level can be among the first `k`.
     caps: Vec<usize>,
-    cutoff: usize,
+    /// Of each rank that counts.
+    discounts: Vec<f64>,
     pair_count: f64,
 }
 
@@ -112,7 +115,7 @@ impl NdcgOracle {
             gains: distinct.iter().map(|&grade| gain(grade) * scale).collect(),
             sizes,
             caps,
-            cutoff,
+            discounts: (1..=cutoff).map(discount).collect(),
             pair_count: (count * count - equal) / 2.0,
         })
     }
@@ -125,7 +128,7 @@ impl NdcgOracle {
     /// Fills the documents' numbers and returns the loss.
     pub fn most_violated(&self, scores: &[f64], coefficients: &mut [f64]) -> f64 {
         coefficients.fill(0.0);
-        if self.pair_count == 0.0 || self.cutoff == 0 {
+        if self.pair_count == 0.0 || self.discounts.is_empty() {
             return 0.0;
         }
         let lists = Lists::new(self, scores);
@@ -140,8 +143,8 @@ impl NdcgOracle {
         let mut loss = 1.0;
         for (place, &document) in order.iter().enumerate() {
             let level = self.levels[document as usize] as usize;
-            if place < self.cutoff {
-                loss -= self.gains[level] * discount(place + 1);
+            if let Some(discount) = self.discounts.get(place) {
+                loss -= self.gains[level] * discount;
             }
             let lower: usize = passed[..level].iter().sum();
             let higher: usize = (level + 1..passed.len())
@@ -245,7 +248,7 @@ impl Lists {
                 }
                 values[index] = value;
             }
-            if total == oracle.cutoff {
+            if total == oracle.discounts.len() {
                 let rest: f64 = leads.iter().map(|table| table.of(&counts)).sum();
                 let value = values[index] + rest / oracle.pair_count;
                 if value > best.0 {
@@ -255,10 +258,10 @@ impl Lists {
             let mut level = levels;
             loop {
                 if level == 0 {
-                    return walk_back(best.1, oracle.cutoff, &last, &strides);
+                    return walk_back(best.1, oracle.discounts.len(), &last, &strides);
                 }
                 level -= 1;
-                if counts[level] < oracle.caps[level] && total < oracle.cutoff {
+                if counts[level] < oracle.caps[level] && total < oracle.discounts.len() {
                     counts[level] += 1;
                     total += 1;
                     index += strides[level];
@@ -280,7 +283,7 @@ impl Lists {
                 lead += (oracle.sizes[other] - count) as f64 * score - self.tails[other][count];
             }
         }
-        lead / oracle.pair_count - oracle.gains[level] * discount(rank)
+        lead / oracle.pair_count - oracle.gains[level] * oracle.discounts[rank - 1]
     }
 }
 
