@@ -156,7 +156,7 @@ fn a_run_lists_the_best_document_first() {
     let sandbox = sandbox();
     sandbox.succeed(&["rank", "fit", "train.txt", "--c", "1", "-o", "model"]);
     let run = sandbox.succeed(&[
-        "rank", "predict", "model", "test.txt", "--format", "run", "--name", "mine",
+        "rank", "predict", "model", "test.txt", "--run", "--name", "mine",
     ]);
     let first: Vec<&str> = run.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(first.len(), 6);
@@ -164,14 +164,7 @@ fn a_run_lists_the_best_document_first() {
     assert!(first[2].starts_with("d2"));
     assert_eq!(run.lines().count(), 80);
     sandbox.write("nameless.txt", "1 qid:1 1:0.5\n");
-    let arguments = [
-        "rank",
-        "predict",
-        "model",
-        "nameless.txt",
-        "--format",
-        "run",
-    ];
+    let arguments = ["rank", "predict", "model", "nameless.txt", "--run"];
     refused(&sandbox, &arguments, &["document", "docid"]);
 }
 
@@ -208,9 +201,9 @@ fn runs_become_columns() {
         "fit",
         "--qrels",
         "qrels.txt",
-        "--run",
+        "--from-run",
         "good.txt",
-        "--run",
+        "--from-run",
         "bad.txt",
         "-o",
         "model",
@@ -228,7 +221,13 @@ fn runs_become_columns() {
         .collect();
     assert!(names.contains(&"good") && names.contains(&"bad"));
     let run = sandbox.succeed(&[
-        "rank", "predict", "model", "--run", "good.txt", "--run", "bad.txt",
+        "rank",
+        "predict",
+        "model",
+        "--from-run",
+        "good.txt",
+        "--from-run",
+        "bad.txt",
     ]);
     assert_eq!(run.lines().count(), 72);
     sandbox.write("same.txt", good);
@@ -237,9 +236,9 @@ fn runs_become_columns() {
         "fit",
         "--qrels",
         "qrels.txt",
-        "--run",
+        "--from-run",
         "good.txt",
-        "--run",
+        "--from-run",
         "same.txt",
         "-o",
         "m",
@@ -251,7 +250,7 @@ fn runs_become_columns() {
         "fit",
         "--qrels",
         "other.txt",
-        "--run",
+        "--from-run",
         "good.txt",
         "-o",
         "m",
@@ -403,7 +402,7 @@ fn bad_input_is_refused_with_the_next_step_and_nothing_is_written() {
         (&["train.txt", "-o", "train.txt"], &["overwritten"]),
         (&["train.txt", "-o", "no/such/folder/m"], &["no folder"]),
         (&["-o", "m"], &["TRAIN"]),
-        (&["--qrels", "train.txt", "-o", "m"], &["--run"]),
+        (&["--qrels", "train.txt", "-o", "m"], &["--from-run"]),
     ];
     for (arguments, parts) in cases {
         let mut all = vec!["rank", "fit"];
@@ -411,4 +410,140 @@ fn bad_input_is_refused_with_the_next_step_and_nothing_is_written() {
         refused(&sandbox, &all, parts);
     }
     assert_eq!(sandbox.contents(), before);
+}
+
+#[test]
+fn probabilities_of_relevance_stand_beside_scores() {
+    let sandbox = sandbox();
+    let fit = [
+        "rank",
+        "fit",
+        "train.txt",
+        "--validation",
+        "vali.txt",
+        "-o",
+        "model",
+    ];
+    sandbox.succeed(&fit);
+    let shown = sandbox.json(&["inspect", "model", "--json"]);
+    assert_eq!(shown["relevance"]["summary"]["queries"], 28);
+    let scores = sandbox.succeed(&["rank", "predict", "model", "test.txt"]);
+    let both = sandbox.succeed(&["rank", "predict", "model", "test.txt", "--probabilities"]);
+    assert_eq!(both.lines().count(), 80);
+    let mut pairs = Vec::new();
+    for (alone, line) in scores.lines().zip(both.lines()) {
+        let (score, probability) = line.split_once('\t').unwrap();
+        assert_eq!(score, alone);
+        let probability: f64 = probability.parse().unwrap();
+        assert!(probability > 0.0 && probability < 1.0);
+        pairs.push((score.parse::<f64>().unwrap(), probability));
+    }
+    // Within a query probabilities rank as scores do.
+    for query in pairs.chunks(10) {
+        for (a, b) in query.iter().flat_map(|a| query.iter().map(move |b| (a, b))) {
+            assert!(a.0 <= b.0 || a.1 >= b.1, "{a:?} {b:?}");
+        }
+    }
+    let lines = sandbox.succeed(&["rank", "predict", "model", "test.txt", "--json"]);
+    let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&first["query"], &first["rank"]),
+        (&"200".into(), &1.into())
+    );
+    assert!(first["probability"].as_f64().unwrap() > 0.5);
+
+    let bare = [
+        "rank",
+        "fit",
+        "train.txt",
+        "--c",
+        "1",
+        "--calibrator",
+        "none",
+        "-o",
+        "bare",
+    ];
+    sandbox.succeed(&bare);
+    let asked = ["rank", "predict", "bare", "test.txt", "--probabilities"];
+    refused(
+        &sandbox,
+        &asked,
+        &["no probabilities of relevance", "--calibrator none"],
+    );
+}
+
+#[test]
+fn the_outlook_says_how_much_is_left_and_where_to_stop() {
+    let sandbox = sandbox();
+    // By hand: of 0.9, 0.8, 0.2, 0.1 two relevant documents are expected, 1.7 of them in the first two ranks.
+    sandbox.write(
+        "run.txt",
+        "q Q0 a 1 0.9 r\nq Q0 b 2 0.8 r\nq Q0 c 3 0.2 r\nq Q0 d 4 0.1 r\n",
+    );
+    let outlook = [
+        "rank", "outlook", "run.txt", "--recall", "0.85", "--at", "1,2", "--json",
+    ];
+    let found = &sandbox.json(&outlook)[0];
+    let near = |name: &str, value: f64| (found[name].as_f64().unwrap() - value).abs() < 1e-12;
+    assert!(near("expected_relevant", 2.0));
+    assert!((found["expected_below"]["2"].as_f64().unwrap() - 0.3).abs() < 1e-12);
+    assert_eq!(
+        (&found["stop"], &found["documents"]),
+        (&2.into(), &4.into())
+    );
+    assert!(found["sure_stop"].as_u64().unwrap() > 2);
+
+    sandbox.write("qrels.txt", "q 0 a 1\nq 0 b 0\nq 0 d 1\n");
+    let judged = [
+        "rank",
+        "outlook",
+        "run.txt",
+        "--recall",
+        "0.85",
+        "--qrels",
+        "qrels.txt",
+        "--json",
+    ];
+    let judged = &sandbox.json(&judged)[0];
+    assert_eq!(
+        (&judged["relevant"], &judged["recall_at_stop"]),
+        (&2.into(), &0.5.into())
+    );
+    let shown = sandbox.succeed(&["rank", "outlook", "run.txt", "--qrels", "qrels.txt"]);
+    assert!(
+        shown.contains("expected") && shown.contains("of 1 judged queries"),
+        "{shown}"
+    );
+
+    sandbox.succeed(&["rank", "fit", "train.txt", "--c", "1", "-o", "model"]);
+    let predict = [
+        "rank",
+        "predict",
+        "model",
+        "test.txt",
+        "--run",
+        "--probabilities",
+        "-o",
+        "p.run",
+    ];
+    sandbox.succeed(&predict);
+    assert_eq!(
+        sandbox
+            .json(&["rank", "outlook", "p.run", "--json"])
+            .as_array()
+            .unwrap()
+            .len(),
+        8
+    );
+    sandbox.write("scores.run", "q Q0 a 1 0.9 r\nq Q0 b 2 -3 r\n");
+    refused(
+        &sandbox,
+        &["rank", "outlook", "scores.run"],
+        &["line 2", "-3", "--probabilities"],
+    );
+    refused(
+        &sandbox,
+        &["rank", "outlook", "run.txt", "--recall", "0"],
+        &["--recall"],
+    );
 }

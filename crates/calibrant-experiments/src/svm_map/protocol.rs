@@ -46,7 +46,7 @@ const METHODS: [Method; 9] = [
     method("acc2", RankLoss::BalancedAccuracy),
     method("acc3", RankLoss::PercentileAccuracy),
     method("acc4", RankLoss::MinMaxAccuracy),
-    method("svm_ndcg", RankLoss::Ndcg { cutoff: 10 }),
+    method("svm_ndcg", RankLoss::Ndcg { cutoff: Some(10) }),
     method("rank_svm", RankLoss::Pairs),
     Method {
         without_best: true,
