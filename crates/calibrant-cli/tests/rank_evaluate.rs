@@ -417,7 +417,7 @@ fn everything_that_is_wrong_with_options_is_named() {
             "depends on the number of documents in the collection",
         ),
         (&["-l0"], "0 is not in"),
-        (&["-M0"], "-M"),
+        (&["-M0"], "--most-documents"),
         (&["--letor", "5"], "invalid value '5'"),
         (&["--probabilities", "-c"], "cannot be used with"),
         (&["--letor", "3", "-c"], "cannot be used with"),
