@@ -165,11 +165,8 @@ fn runs_are_compared_on_the_queries_that_all_have() {
     let sandbox = rankings();
     sandbox.write("part.txt", "q1 Q0 a 1 1 part\n");
     let (shown, said) = both(&sandbox, &["qrels.txt", "run.txt", "part.txt"]);
-    assert!(shown.starts_with("map over 1 queries"), "{shown}");
-    assert!(
-        said.contains("only the 1 queries that all runs have are compared"),
-        "{said}"
-    );
+    assert!(shown.starts_with("map over 1 query"), "{shown}");
+    assert!(said.contains("only 1 query in all runs"), "{said}");
     let (shown, _) = both(&sandbox, &["-c", "qrels.txt", "run.txt", "part.txt"]);
     assert!(shown.starts_with("map over 2 queries"), "{shown}");
 }
@@ -287,7 +284,7 @@ fn probabilities_are_measured_and_other_scores_refused() {
     );
     assert!(shown.contains("sure.txt"));
     assert!(
-        said.contains("1 documents were said to be certain, and were not"),
+        said.contains("1 document said to be certain that turned out otherwise"),
         "{said}"
     );
     sandbox.write("bad.txt", "1\n0.5\n-0.5\n0\n");
@@ -323,7 +320,7 @@ fn everything_that_is_wrong_with_files_is_named_with_its_place() {
         (
             "other",
             "q7 Q0 a 1 1 x\n",
-            "no query of the run is judged: the run has 1 queries such as `q7`, the judgements 2 such as `q1`",
+            "no query of the run is judged; its queries (1) are such as `q7`, those of the judgements (2) such as `q1`",
         ),
         ("empty", "", "is empty"),
         ("blank", "\n#\n", "has no rows"),
@@ -417,7 +414,7 @@ fn everything_that_is_wrong_with_options_is_named() {
             "depends on the number of documents in the collection",
         ),
         (&["-l0"], "0 is not in"),
-        (&["-M0"], "-M"),
+        (&["-M0"], "--most-documents"),
         (&["--letor", "5"], "invalid value '5'"),
         (&["--probabilities", "-c"], "cannot be used with"),
         (&["--letor", "3", "-c"], "cannot be used with"),

@@ -257,6 +257,39 @@ fn short_lists_count_nothing_in_version_four() {
     assert!(four.short > table.query_count() / 3);
 }
 
+fn table_of(labels: &[i32]) -> RankingTable {
+    let documents = vec![""; labels.len()];
+    let queries = [("q".to_owned(), labels.len())];
+    let values = vec![0.0; labels.len()];
+    RankingTable::new(
+        vec!["1".into()],
+        &queries,
+        &documents,
+        labels.to_vec(),
+        values,
+    )
+    .unwrap()
+}
+
+#[test]
+fn equal_scores_keep_the_order_of_the_file_in_letor_counting() {
+    let three = LetorCounting::Three;
+    let first = evaluate_letor(&table_of(&[1, 0, 0]), &[0.5; 3], three, 1).unwrap();
+    let last = evaluate_letor(&table_of(&[0, 0, 1]), &[0.5; 3], three, 1).unwrap();
+    assert_eq!(first.mean.average_precision, 1.0);
+    assert_eq!(last.mean.average_precision, 1.0 / 3.0);
+    // The third place is worth 1/log2(3), the first and the second 1.
+    assert_eq!(last.mean.ndcg[2], 1.0 / 3f64.log2());
+    assert_eq!(last.mean.precision[9], 0.1);
+    assert!(evaluate_letor(&table_of(&[1]), &[0.5; 2], three, 1).is_err());
+    assert!(evaluate_letor(&table_of(&[1]), &[f64::NAN], three, 1).is_err());
+    let none = evaluate_letor(&table_of(&[0, -3]), &[2.0, 1.0], three, 1).unwrap();
+    assert_eq!(
+        (none.mean.ndcg[0], none.without_relevant, none.short),
+        (0.0, 1, 1)
+    );
+}
+
 /// A list of grades and the grades of documents that were judged and not listed.
 fn lists() -> impl Strategy<Value = (Vec<Mark>, Vec<i32>)> {
     let mark = prop_oneof![

@@ -26,16 +26,15 @@ pub(crate) enum RankCommand {
 
 const EVALUATE_HELP: &str = "\
 Examples:
-  calibrant rank evaluate qrels.txt run.txt                   as trec_eval prints it
-  calibrant rank evaluate -q -m ndcg_cut.10 -m map qrels.txt run.txt
-  calibrant rank evaluate -c qrels.txt base.txt new.txt       a comparison: wins, losses, three tests
-  calibrant rank evaluate --probabilities qrels.txt run.txt   are scores in [0, 1] right?
-  calibrant rank evaluate --letor 3 test.txt scores.txt       one score a line, in the order of test.txt
+  calibrant rank evaluate qrels.txt run.txt                  what trec_eval prints
+  calibrant rank evaluate -q -m map -m P.5,10 qrels.txt run.txt
+  calibrant rank evaluate -c qrels.txt base.txt new.txt      a comparison with three tests
+  calibrant rank evaluate --probabilities qrels.txt run.txt  are scores in [0, 1] right?
+  calibrant rank evaluate --letor 3 test.txt scores.txt      a score for each line of test.txt
 
-Judgements have the columns query, iteration, document, grade; runs query, Q0, document, rank, score, name. The
-rank is not looked at: documents are put in the order of their scores, equal ones by name, the larger first. Queries
-that are not judged are passed over. Judged queries that the run lacks are passed over, too, and so help a system that
-leaves out what is hard: -c counts them as 0.";
+Judgements have the columns query, iteration, document, grade; runs query, Q0, document, rank, score, name. The rank is not looked at: documents are put in the order of their scores, equal ones by name, the larger first.
+
+Queries that are not judged are passed over. Judged queries that the run lacks are passed over, too, and so a system gains by leaving out what is hard: -c counts them as 0.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EVALUATE_HELP)]

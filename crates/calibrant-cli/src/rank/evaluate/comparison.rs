@@ -4,6 +4,7 @@ use std::io::Write;
 
 use calibrant::evaluation::ranking::{RankingComparison, RankingDifference};
 
+use super::queries;
 use crate::error::CliError;
 use crate::table::{decimal, table};
 
@@ -24,8 +25,8 @@ pub(super) fn show(
 ) -> Result<(), CliError> {
     for comparison in comparisons {
         let base = &comparison.systems[comparison.baseline].name;
-        let (measure, queries) = (&comparison.measure, comparison.queries);
-        writeln!(out, "{measure} over {queries} queries, against {base}\n")?;
+        let (measure, queries) = (&comparison.measure, queries(comparison.queries));
+        writeln!(out, "{measure} over {queries}, against {base}\n")?;
         let mut rows = table(&COLUMNS, 1);
         for system in &comparison.systems {
             let mean = decimal(system.mean);

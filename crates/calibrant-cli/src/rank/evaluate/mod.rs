@@ -68,3 +68,19 @@ fn distinct_names(names: Vec<String>, files: &[String]) -> Vec<String> {
         false => names,
     }
 }
+
+/// "1 query", "2 queries".
+fn queries(count: usize) -> String {
+    match count {
+        1 => "1 query".to_owned(),
+        count => format!("{count} queries"),
+    }
+}
+
+/// "1 document", "2 documents".
+fn documents(count: usize) -> String {
+    match count {
+        1 => "1 document".to_owned(),
+        count => format!("{count} documents"),
+    }
+}

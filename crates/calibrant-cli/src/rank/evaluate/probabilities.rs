@@ -10,7 +10,7 @@ use calibrant::ranking::{Qrels, RankingTable, Run};
 use serde_json::{Value, json};
 
 use super::letor::scores_of;
-use super::{source, unreadable};
+use super::{documents, source, unreadable};
 use crate::arguments::RankEvaluateArguments;
 use crate::error::CliError;
 use crate::output::{note, stdout, warn};
@@ -24,7 +24,8 @@ pub(super) fn of_runs(arguments: &RankEvaluateArguments, qrels: &Qrels) -> Resul
             .map_err(|error| no_probability(file, &error))?;
         if not_judged > 0 {
             note(&format!(
-                "{file}: {not_judged} documents that nobody judged are taken for not relevant"
+                "{file}: {} that nobody judged taken for not relevant",
+                documents(not_judged)
             ));
         }
         if stated.is_empty() {
@@ -61,8 +62,8 @@ fn measured(file: &str, stated: &[StatedRelevance]) -> (String, RelevanceForecas
     let found = measure_relevance(stated);
     if found.certain_and_wrong > 0 {
         warn(&format!(
-            "{file}: {} documents were said to be certain, and were not; their log loss would be infinite, and is that of the nearest number",
-            found.certain_and_wrong
+            "{file}: {} said to be certain that turned out otherwise; the log loss would be infinite, and is that of the nearest number",
+            documents(found.certain_and_wrong)
         ));
     }
     (file.to_owned(), found)

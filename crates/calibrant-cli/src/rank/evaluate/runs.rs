@@ -10,7 +10,7 @@ use calibrant::evaluation::ranking::{
 use calibrant::ranking::{Qrels, Run};
 use serde_json::{Map, Value, json};
 
-use super::{baseline, comparison, distinct_names, probabilities, source, unreadable};
+use super::{baseline, comparison, distinct_names, probabilities, queries, source, unreadable};
 use crate::arguments::RankEvaluateArguments;
 use crate::error::CliError;
 use crate::output::{note, stdout, warn};
@@ -93,10 +93,6 @@ fn refused(file: &str, error: RunEvaluationError) -> CliError {
 }
 
 fn say_what_was_left_out(file: &str, evaluation: &RunEvaluation, complete: bool) {
-    let queries = |count: usize| match count {
-        1 => "1 query".to_owned(),
-        count => format!("{count} queries"),
-    };
     if evaluation.not_judged > 0 {
         let count = queries(evaluation.not_judged);
         note(&format!("{file}: {count} without judgements passed over"));
@@ -132,7 +128,8 @@ fn compared(
     let common = compared.first().map_or(0, |comparison| comparison.queries);
     if runs.iter().any(|(_, run)| run.queries.len() != common) {
         warn(&format!(
-            "only the {common} queries that all runs have are compared; -c compares on all that are judged"
+            "only {} in all runs: the comparison is of those alone; -c compares on all that are judged",
+            queries(common)
         ));
     }
     Ok(compared)

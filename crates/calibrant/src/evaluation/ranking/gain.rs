@@ -5,6 +5,10 @@ use super::precision::total;
 
 /// What a document of a grade is worth. Unless said otherwise a grade is worth itself.
 ///
+/// # When it misleads
+/// The best list has the largest gains first. trec_eval compares gains by the whole part of their difference, and with gains less than 1 apart its
+/// best list may not be the best; there our figures differ from its.
+///
 /// ```
 /// use calibrant::evaluation::ranking::Gains;
 /// let gains = Gains::new(&[(1, 3.0), (2, 9.0)]);

@@ -35,7 +35,8 @@ impl JudgedList {
             .filter(|(grade, _)| *grade < self.relevant_from())
             .map(|(_, count)| count)
             .sum();
-        let pairs = not_relevant.min(relevant) as f64;
+        // At least one, even if the list shows documents that the judgements do not.
+        let pairs = not_relevant.min(relevant).max(1) as f64;
         let mut above = 0usize;
         let mut sum = 0.0;
         for grade in self.marks().iter().filter_map(|mark| mark.grade()) {

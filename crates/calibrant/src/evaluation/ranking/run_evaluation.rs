@@ -49,7 +49,7 @@ impl Default for RunEvaluationOptions {
 pub enum RunEvaluationError {
     /// Judgements and run have no query in common.
     #[error(
-        "no query of the run is judged: the run has {in_run} queries such as `{run_query}`, the judgements {in_qrels} such as `{qrels_query}`"
+        "no query of the run is judged; its queries ({in_run}) are such as `{run_query}`, those of the judgements ({in_qrels}) such as `{qrels_query}`"
     )]
     NothingInCommon {
         /// Queries of the run.
