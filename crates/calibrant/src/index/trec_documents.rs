@@ -46,8 +46,9 @@ pub struct TrecDocuments<R> {
     reader: R,
     file: String,
     max_bytes: usize,
-    /// What was read of the present line and not yet used.
+    /// The present line, of which everything before `used` has been dealt with.
     pending: Vec<u8>,
+    used: usize,
     /// The number of that line.
     line: u64,
     ended: bool,
@@ -61,6 +62,7 @@ impl<R: BufRead> TrecDocuments<R> {
             file,
             max_bytes,
             pending: Vec::new(),
+            used: 0,
             line: 0,
             ended: false,
         }
@@ -69,6 +71,7 @@ impl<R: BufRead> TrecDocuments<R> {
     /// Fills `pending` with the next line; `false` at the end.
     fn next_line(&mut self) -> Result<bool, ReadError> {
         self.pending.clear();
+        self.used = 0;
         let limit = self.max_bytes as u64 + 1;
         let read = (&mut self.reader)
             .take(limit)
@@ -105,16 +108,17 @@ impl<R: BufRead> TrecDocuments<R> {
     /// Skips to the next `<DOC>`; the line where it stands.
     fn find_start(&mut self) -> Result<Option<u64>, ReadError> {
         loop {
-            if let Some(at) = find_tag(&self.pending, b"<doc>") {
-                let stray = !self.pending[..at].trim_ascii().is_empty();
-                self.pending.drain(..at + b"<doc>".len());
+            let rest = &self.pending[self.used..];
+            if let Some(at) = find_tag(rest, b"<doc>") {
+                let stray = !rest[..at].trim_ascii().is_empty();
+                self.used += at + b"<doc>".len();
                 if stray {
                     return Err(self.bad(self.line, "there is text before <DOC>"));
                 }
                 return Ok(Some(self.line));
             }
-            if !self.pending.trim_ascii().is_empty() {
-                self.pending.clear();
+            if !rest.trim_ascii().is_empty() {
+                self.used = self.pending.len();
                 return Err(self.bad(self.line, "there is text outside of <DOC> and </DOC>"));
             }
             if !self.next_line()? {
@@ -127,16 +131,18 @@ impl<R: BufRead> TrecDocuments<R> {
     fn content(&mut self, start: u64) -> Result<Vec<u8>, ReadError> {
         let mut content = Vec::new();
         loop {
-            if let Some(end) = find_tag(&self.pending, b"</doc>") {
-                content.extend_from_slice(&self.pending[..end]);
-                self.pending.drain(..end + b"</doc>".len());
+            let rest = &self.pending[self.used..];
+            if let Some(end) = find_tag(rest, b"</doc>") {
+                content.extend_from_slice(&rest[..end]);
+                self.used += end + b"</doc>".len();
                 return Ok(content);
             }
             // A line of its own: in the middle of a web page these letters may stand for anything.
-            if self.pending.trim_ascii().eq_ignore_ascii_case(b"<doc>") {
+            if rest.trim_ascii().eq_ignore_ascii_case(b"<doc>") {
                 return Err(self.bad(start, "the document that begins here has no </DOC>"));
             }
-            content.append(&mut self.pending);
+            content.extend_from_slice(rest);
+            self.used = self.pending.len();
             if content.len() > self.max_bytes {
                 return Err(self.too_long(start));
             }
@@ -263,6 +269,12 @@ mod tests {
             read(line.as_bytes(), 100)[0],
             Err(ReadError::RowTooLong { .. })
         ));
+    }
+
+    #[test]
+    fn a_long_line_of_many_documents_takes_no_more_than_a_moment() {
+        let line = "<DOC><DOCNO>1</DOCNO>x</DOC>".repeat(200_000);
+        assert_eq!(read(line.as_bytes(), 1 << 26).len(), 200_000);
     }
 
     proptest! {
