@@ -95,6 +95,32 @@ impl Round {
     }
 }
 
+/// Notices when rounding, and not the planes at hand, keeps the bounds apart.
+#[derive(Debug, Default)]
+struct Stall {
+    last_gap: Option<f64>,
+    rounds: usize,
+}
+
+/// Rounds in which the gap must shrink by [`LEAST_PROGRESS`].
+const PATIENCE: usize = 100;
+const LEAST_PROGRESS: f64 = 0.02;
+
+impl Stall {
+    fn has_come(&mut self, round: &Round) -> bool {
+        let gap = round.gap();
+        if self
+            .last_gap
+            .is_none_or(|last| gap < (1.0 - LEAST_PROGRESS) * last)
+        {
+            (self.last_gap, self.rounds) = (Some(gap), 0);
+        } else {
+            self.rounds += 1;
+        }
+        self.rounds >= PATIENCE || !gap.is_finite()
+    }
+}
+
 /// What [`solve_cutting_planes`] found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CuttingPlaneSolution {
@@ -126,7 +152,8 @@ pub struct CuttingPlaneSolution {
 ///
 /// # When it misleads
 /// With a very large `C` the objective is nearly piecewise linear and many rounds are needed; where
-/// `round_limit` ends them, `converged` is false and the gap says how much may be missing.
+/// `round_limit` ends them, or features are so large that rounding keeps the bounds apart, `converged` is false and the
+/// gap says how much may be missing.
 ///
 /// # References
 /// Tsochantaridis, Joachims, Hofmann & Altun, JMLR 2005; Joachims, Finley & Yu, Machine Learning 2009

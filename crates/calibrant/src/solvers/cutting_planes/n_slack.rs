@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, StructuredProblem, dot};
+use super::{CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, Stall, StructuredProblem, dot};
 
 pub(super) fn solve<P: StructuredProblem + ?Sized>(
     problem: &P,
@@ -21,6 +21,7 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
     let mut best = vec![0.0; problem.dimension()];
     planes.scale_to(room, count, problem.dimension());
     let mut converged = false;
+    let mut stall = Stall::default();
     while !converged && end.round < settings.round_limit.max(1) {
         let inner = if end.primal.is_finite() {
             (0.1 * end.gap()).max(0.1 * settings.tolerance * end.primal)
@@ -58,6 +59,9 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
         end.planes = planes.len();
         converged = end.has_reached(settings.tolerance);
         on_round(&end);
+        if stall.has_come(&end) {
+            break;
+        }
     }
     CuttingPlaneSolution {
         weights: best,

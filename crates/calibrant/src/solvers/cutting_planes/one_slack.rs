@@ -1,7 +1,7 @@
 //! One slack for all examples.
 
 use super::{
-    CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, StructuredProblem, dot,
+    CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, Stall, StructuredProblem, dot,
     mean_most_violated,
 };
 
@@ -21,6 +21,7 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
     let mut best = vec![0.0; problem.dimension()];
     planes.scale_to(c, 1, problem.dimension());
     let mut converged = false;
+    let mut stall = Stall::default();
     while !converged && end.round < settings.round_limit.max(1) {
         // No more exact than the outer gap can use.
         let inner = if end.primal.is_finite() {
@@ -44,6 +45,9 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
         end.planes = planes.len();
         converged = end.has_reached(settings.tolerance);
         on_round(&end);
+        if stall.has_come(&end) {
+            break;
+        }
     }
     CuttingPlaneSolution {
         weights: best,
