@@ -29,7 +29,7 @@ def swaps(differences):
 answer(
     {
         "queries": [by_trec_eval(case) for case in asked["cases"]],
-        "t": [float(ttest_1samp(case, 0.0).pvalue) for case in asked["differences"]],
+        "t": [float(ttest_1samp(np.array(case), 0.0).pvalue) for case in asked["differences"]],
         "swaps": [swaps(case) for case in asked["differences"] if len(case) <= 12],
     }
 )

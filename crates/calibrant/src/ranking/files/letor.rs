@@ -170,18 +170,16 @@ impl Reader {
             // Rows that go on in the next file are no less torn apart.
             (Some(_), Some((file, _, _))) if *file == self.file => Ok(()),
             (_, Some((file, name, begun))) => {
-                let elsewhere = match *file == self.file {
-                    true => String::new(),
-                    false => format!(" of {name}"),
-                };
-                Err(line.problem_at(
-                    word,
-                    "qid",
-                    format!(
-                        "query {} began in line {begun}{elsewhere}, and other queries lie between; sort the file so that the rows of a query stand together",
-                        shown(query)
+                let query = shown(query);
+                let reason = match *file == self.file {
+                    true => format!(
+                        "query {query} began in line {begun}, and other queries lie between; sort the file so that the rows of a query stand together"
                     ),
-                ))
+                    false => format!(
+                        "query {query} began in line {begun} of {name}; the rows of a query stand together in one file"
+                    ),
+                };
+                Err(line.problem_at(word, "qid", reason))
             }
             (_, None) => {
                 let row = self.labels.len();
