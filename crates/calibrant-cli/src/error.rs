@@ -133,6 +133,12 @@ impl From<ModelFileError> for CliError {
             ModelFileError::IsCalibrator { .. } => Some(
                 "`calibrant calibrate --calibrator FILE --apply SCORES` gives scores their probabilities",
             ),
+            ModelFileError::IsRanking { .. } => Some(
+                "`calibrant rank predict MODEL FILE` scores documents, `calibrant inspect MODEL` shows it",
+            ),
+            ModelFileError::IsTextModel { .. } => Some(
+                "`calibrant predict MODEL FILE` gives texts their probabilities; `calibrant rank fit` makes ranking models",
+            ),
             ModelFileError::NotAModel { .. } => Some("the model comes first, then the documents"),
             _ => None,
         };

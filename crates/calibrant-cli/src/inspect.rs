@@ -38,6 +38,9 @@ struct InspectReport<'a> {
 pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     let model = match Model::open(&arguments.model) {
         Err(ModelFileError::IsCalibrator { path }) => return calibrator(arguments, &path),
+        Err(ModelFileError::IsRanking { path }) => {
+            return crate::rank::inspect::run(arguments, &path);
+        }
         model => model?,
     };
     let file_bytes = std::fs::metadata(&arguments.model)?.len();

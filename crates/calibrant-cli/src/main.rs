@@ -17,6 +17,7 @@ mod output;
 mod predict;
 mod prior;
 mod progress;
+mod rank;
 mod rules;
 mod search;
 mod side_columns;
@@ -61,6 +62,7 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Combine(arguments) => combine::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
+        Command::Rank(arguments) => rank::run(&arguments),
         Command::Index(arguments) => index::run(&arguments),
         Command::Search(arguments) => search::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

@@ -8,9 +8,12 @@ mod data;
 mod ecoc;
 mod known_truth;
 mod league;
+mod letor;
+mod oracle_speed;
 mod other;
 mod scored;
 mod speed;
+mod svm_map;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -60,6 +63,27 @@ enum Experiment {
         #[arg(long, value_name = "FOLDER")]
         export: Option<PathBuf>,
     },
+    /// Learned rankings on the LETOR collections, every loss, official folds
+    Letor {
+        /// One JSON object on standard output: collection, way
+        #[arg(long)]
+        json: bool,
+        /// Only these ways: a loss, map-bins-50, map-tuned
+        #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+        only: Vec<String>,
+    },
+    /// Seconds to find the most violated ranking for average precision, two ways
+    OracleSpeed {
+        /// One JSON object on standard output
+        #[arg(long)]
+        json: bool,
+        /// Relevant documents
+        #[arg(long, default_value_t = 1_000, value_name = "N")]
+        relevant: usize,
+        /// Other documents
+        #[arg(long, default_value_t = 100_000, value_name = "N")]
+        others: usize,
+    },
     /// How many documents of unknown classes are noticed, and what that costs in known ones
     Other {
         /// One JSON object on standard output: set, classifier, measures
@@ -68,6 +92,8 @@ enum Experiment {
     },
     /// Probabilities from error-correcting output codes: margins beside least squares, on tables
     Ecoc(ecoc::Options),
+    /// Rankings learned for average precision beside other losses and the functions that they combine
+    SvmMap(svm_map::Options),
     /// Seconds to fit and to apply each calibrator, and to measure what it says, once
     Speed {
         /// One JSON object on standard output
@@ -99,6 +125,13 @@ fn main() -> ExitCode {
             count,
             export,
         } => speed::run(json, count, export.as_deref()),
+        Experiment::SvmMap(options) => svm_map::run(&data, &options),
+        Experiment::Letor { json, only } => letor::run(&data, json, &only),
+        Experiment::OracleSpeed {
+            json,
+            relevant,
+            others,
+        } => oracle_speed::run(json, relevant, others),
         Experiment::Other { json } => other::run(&data, json),
         Experiment::League { json, export } => league::run(&data, json, export.as_deref()),
     };

@@ -138,6 +138,8 @@ pub(crate) enum BoostingName {
     Real,
     /// Yes or no, with one weight
     Discrete,
+    /// The same, with scores that are shares of the votes
+    Shares,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -184,7 +186,7 @@ fn threshold_costs(text: &str) -> Result<ThresholdCosts, String> {
     parsed.ok_or_else(|| "it must be two numbers with a colon between, for example 1:5".into())
 }
 
-fn calibrator(name: &str) -> Result<CalibratorKind, String> {
+pub(super) fn calibrator(name: &str) -> Result<CalibratorKind, String> {
     CalibratorKind::from_name(name)
         .ok_or_else(|| format!("it must be one of {}", one_score_names()))
 }
@@ -309,6 +311,7 @@ impl LearningArguments {
                 kind: match self.boosting {
                     BoostingName::Real => BoostingKind::Real,
                     BoostingName::Discrete => BoostingKind::Discrete,
+                    BoostingName::Shares => BoostingKind::Shares,
                 },
                 rounds: self.rounds,
             }),

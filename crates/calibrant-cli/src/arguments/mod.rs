@@ -7,6 +7,8 @@ mod features;
 mod learning;
 mod other;
 mod prior;
+mod rank;
+mod rank_learning;
 mod reading;
 mod retrieval;
 mod rules;
@@ -24,6 +26,11 @@ pub(crate) use features::FeatureArguments;
 pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
 pub(crate) use prior::{AdaptPrior, PriorArguments};
+pub(crate) use rank::{
+    BaselineName, LetorVersion, RankArguments, RankCommand, RankEvaluateArguments,
+    RankOutlookArguments,
+};
+pub(crate) use rank_learning::{RankFitArguments, RankPredictArguments};
 pub(crate) use reading::ReadArguments;
 pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
@@ -58,6 +65,8 @@ pub(crate) enum Command {
     Calibrate(Box<CalibrateArguments>),
     /// Check hand-written rules on labelled documents
     Rules(RulesArguments),
+    /// Rank documents for queries: learn rankings, score documents, measure what they are worth
+    Rank(RankArguments),
     /// Make an index of documents, to be searched by any of eighteen retrieval functions
     Index(IndexArguments),
     /// Find the documents of an index that answer a query, or write runs and features for many queries

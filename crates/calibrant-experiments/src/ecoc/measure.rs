@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use calibrant::calibration::{Calibrator, CalibratorKind};
+use calibrant::calibration::{Calibrator, CalibratorKind, MulticlassKind};
 use calibrant::corpus::{Document, Fields};
 use calibrant::evaluation::{Forecasts, evaluate};
 use calibrant::features::DocumentFrequencyLimits;
@@ -14,6 +14,7 @@ use calibrant::pipeline::{
     Classifier, ExtractorBuffers, FitSettings, Model, PredictBuffers, SingleModel, TrainingCorpus,
     fit,
 };
+use calibrant::scorers::{AdaBoost, BoostingKind};
 use calibrant::scorers::{SavedScorer, ScorerRoom};
 use calibrant::{NoProgress, Probability, Task};
 
@@ -27,6 +28,9 @@ pub(super) struct Way {
     /// What of a column's score counts, where the setup does not decide.
     output: Option<BinaryOutput>,
     calibrator: CalibratorKind,
+    multiclass: MulticlassKind,
+    /// Whether a column's score is the share of its committee's votes.
+    shares: bool,
 }
 
 const fn way(name: &'static str, decode: Option<Decode>, calibrator: CalibratorKind) -> Way {
@@ -35,24 +39,41 @@ const fn way(name: &'static str, decode: Option<Decode>, calibrator: CalibratorK
         decode,
         output: None,
         calibrator,
+        multiclass: MulticlassKind::OneVsRest,
+        shares: false,
     }
 }
 
 /// The paper's two ways first: a sigmoid of the margin, and the class probabilities of least squares as
-/// they are, from the probabilities that boosting itself states for its columns, `1 / (1 + exp(-2F))`. Then
-/// least squares from probabilities of columns that were calibrated on held-out scores, which the
-/// paper does not try; further calibrators; and each class against the rest without a code.
-pub(super) const WAYS: [Way; 6] = [
+/// they are. The paper does not say what the probability of a column is; in the study that it takes
+/// its curves and diagrams from (Niculescu-Mizil & Caruana 2005) that of a boosted committee is the share of
+/// the votes. Then least squares with boosting's log-odds as probabilities, `1 / (1 + exp(-2F))`, and with columns that
+/// were calibrated on held-out scores; further calibrators; and each class against the rest without a code.
+pub(super) const WAYS: [Way; 8] = [
     way("margin", Some(Decode::Margin), CalibratorKind::Platt),
     Way {
-        output: Some(BinaryOutput::Tanh),
+        output: Some(BinaryOutput::Clip),
+        shares: true,
         ..way(
             "least_squares",
             Some(Decode::LeastSquares),
             CalibratorKind::None,
         )
     },
+    Way {
+        output: Some(BinaryOutput::Tanh),
+        ..way(
+            "least_squares_of_log_odds",
+            Some(Decode::LeastSquares),
+            CalibratorKind::None,
+        )
+    },
     way("margin_auto", Some(Decode::Margin), CalibratorKind::Auto),
+    // A slope and an intercept a class as in the paper, but fitted for the sum of one.
+    Way {
+        multiclass: MulticlassKind::Vector,
+        ..way("margin_vector", Some(Decode::Margin), CalibratorKind::Platt)
+    },
     Way {
         output: Some(BinaryOutput::Probability),
         ..way(
@@ -78,6 +99,7 @@ pub(super) struct Setup {
     pub(super) classifier: Classifier,
     pub(super) design: CodeDesign,
     pub(super) code: CodeSettings,
+    pub(super) folds: usize,
 }
 
 #[derive(Debug, Clone, serde::Serialize)]
@@ -110,9 +132,19 @@ pub(super) struct Outcome {
 }
 
 impl Way {
+    fn classifier(&self, setup: &Setup) -> Classifier {
+        match setup.classifier {
+            Classifier::AdaBoost(boosting) if self.shares => Classifier::AdaBoost(AdaBoost {
+                kind: BoostingKind::Shares,
+                ..boosting
+            }),
+            other => other,
+        }
+    }
+
     fn settings(&self, setup: &Setup) -> FitSettings {
         FitSettings {
-            classifier: setup.classifier,
+            classifier: self.classifier(setup),
             code: self.decode.map(|decode| CodeSettings {
                 design: setup.design,
                 decode,
@@ -120,8 +152,8 @@ impl Way {
                 ..setup.code
             }),
             calibrator: self.calibrator,
-            // The paper's number.
-            folds: 3,
+            multiclass: self.multiclass,
+            folds: setup.folds,
             limits: DocumentFrequencyLimits {
                 min_documents: 1,
                 ..DocumentFrequencyLimits::default()
@@ -156,7 +188,8 @@ impl Way {
             brier: mean(|m| m.brier),
             classwise_ece: mean(|m| m.classwise_ece),
             classwise_ece_of_perfect: mean(|m| m.classwise_ece_of_perfect),
-            classwise_ece_raw: (self.calibrator != CalibratorKind::None)
+            classwise_ece_raw: (self.calibrator != CalibratorKind::None
+                && self.multiclass == MulticlassKind::OneVsRest)
                 .then(|| mean(|m| m.classwise_ece_raw.unwrap_or(0.0))),
             accuracy: mean(|m| m.accuracy),
             microseconds_per_row: mean(|m| m.microseconds_per_row),
@@ -218,12 +251,16 @@ fn judge(model: &Model, test: &[Document], fit_seconds: f64) -> Result<Outcome, 
     };
     let evaluation = evaluate(&forecasts)?;
     // Each probability stands for itself, as those of several labels do.
-    let before = evaluate(&Forecasts {
-        task: Task::MultiLabel,
-        probabilities: raw,
-        ..forecasts.clone()
-    })?;
-    let classwise_ece_raw = before.further.map(|further| further.classwise_ece.value);
+    let classwise_ece_raw = if raw.len() == forecasts.probabilities.len() {
+        let before = evaluate(&Forecasts {
+            task: Task::MultiLabel,
+            probabilities: raw,
+            ..forecasts.clone()
+        })?;
+        before.further.map(|further| further.classwise_ece.value)
+    } else {
+        None
+    };
     let classwise = evaluation
         .further
         .as_ref()

@@ -38,6 +38,9 @@ pub(crate) struct Options {
     /// Stumps a binary problem
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub(crate) rounds: usize,
+    /// Folds of the held-out scores; the paper's number by default
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub(crate) folds: usize,
     /// Stumps that say how sure they are
     #[arg(long)]
     pub(crate) real: bool,
@@ -71,6 +74,7 @@ impl Options {
                 kind,
                 rounds: self.rounds,
             }),
+            folds: self.folds,
             design: *design.ok_or_else(|| format!("there is no code `{}`", self.code))?,
             code: CodeSettings {
                 output: *output.ok_or_else(|| format!("there is no output `{}`", self.output))?,

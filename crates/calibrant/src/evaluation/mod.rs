@@ -8,7 +8,7 @@
 //! show by chance stands beside every calibration error. [`bootstrap`] says how much measures would
 //! vary with other documents. [`compare`] holds several systems against
 //! each other, with tests of whether a difference could be luck, and a [`Ledger`] remembers how often
-//! a test set has been looked at.
+//! a test set has been looked at. [`ranking`] measures lists of documents.
 
 mod bootstrap;
 mod calibration;
@@ -34,9 +34,10 @@ mod open_world;
 mod per_class;
 mod perfect;
 mod precision_recall;
-mod ranking;
+pub mod ranking;
 mod reliability;
 mod reliability_curve;
+mod roc;
 mod significance;
 mod smooth_error;
 mod sorted_forecasts;
@@ -72,12 +73,12 @@ pub use measures::{
 pub use open_world::{OpenForecast, OpenWorldReport};
 pub use per_class::ClassEvaluation;
 pub use precision_recall::{PrecisionRecall, PrecisionRecallPoint, precision_recall};
-pub use ranking::RankingPoint;
 pub use reliability::{ReliabilityBin, reliability};
 pub use reliability_curve::CurvePoint;
+pub use roc::RankingPoint;
 pub use significance::{
-    BootstrapDifference, McNemarTest, SignTest, WilcoxonTest, bootstrap_difference,
-    wilcoxon_signed_rank,
+    BootstrapDifference, McNemarTest, PairedTTest, RandomisationTest, SignTest, WilcoxonTest,
+    bootstrap_difference, paired_t_test, randomisation_test, wilcoxon_signed_rank,
 };
 pub use smooth_error::SmoothError;
 pub use sorted_forecasts::SortedForecasts;

@@ -8,6 +8,7 @@ mod normal;
 mod order;
 mod random;
 mod stable_sum;
+mod student;
 
 pub use chi_square::chi_square_tail;
 pub use exponential::exp_of_negative;
@@ -17,6 +18,7 @@ pub use normal::{NORMAL_975, ln_normal_cdf, normal_cdf};
 pub use order::{order_bits, rising_order, value_of_order_bits};
 pub use random::Random;
 pub use stable_sum::StableSum;
+pub use student::student_tails;
 
 /// `ln(1 + e^x)` without overflow; the log loss of a forecast with log-odds `-x`.
 ///

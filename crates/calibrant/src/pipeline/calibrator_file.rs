@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::model_file::{looks_like_a_model, publish};
+use super::model_envelope::{looks_like_a_model, publish};
 use super::score_calibrator::ScoreCalibrator;
 
 /// The version that this code writes; it reads this one and all before it.

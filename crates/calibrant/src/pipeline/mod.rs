@@ -13,6 +13,7 @@ mod fit_code;
 mod fit_scorer;
 mod fold_rows;
 mod model;
+pub(crate) mod model_envelope;
 mod model_file;
 mod other;
 mod rule_scorer;
@@ -31,7 +32,8 @@ pub use explain::{Explanation, TermContribution};
 pub use extractor::{ExtractorBuffers, FeatureExtractor};
 pub use fit::{fit, fit_keeping_scores};
 pub use model::Model;
-pub use model_file::{FORMAT_VERSION, ModelFileError, publish};
+pub use model_envelope::publish;
+pub use model_file::{FORMAT_VERSION, ModelFileError};
 pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts};
 pub use score_calibrator::{
     ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreRoom, ScoreSettings,

@@ -8,23 +8,17 @@
 //!            document_frequencies U32
 //!            those of the scorer: for linear ones weights F32 or F64 [features, outputs], biases F64
 //!            those of a combination's members under `0.`, `1.`, …
+//! a ranking model has one key, `ranking`; see `ranking/learning/model_file.rs`
 //! ```
 //! The checksum is BLAKE3 over version, JSON and tensors, so that any change to them is noticed. A
 //! file is data only: nothing in it is ever run.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use memmap2::Mmap;
-use safetensors::SafeTensors;
-use safetensors::tensor::TensorView;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use super::extractor::FeatureExtractor;
+use super::model_envelope;
 use super::single_model::Calibrators;
 use super::{CombinedModel, FitSettings, Model, SingleModel, TrainingSummary};
 use crate::Task;
@@ -35,7 +29,6 @@ use crate::scorers::{Link, NamedTensor, SavedScorer, ScorerDescription, TensorRe
 
 /// The version that this code writes; it reads this one and all before it.
 pub const FORMAT_VERSION: u32 = 2;
-const METADATA_KEY: &str = "calibrant";
 
 /// Why a model could not be saved or opened.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +64,18 @@ pub enum ModelFileError {
         /// The file.
         path: PathBuf,
     },
+    /// It ranks documents by numbers, and does not classify texts.
+    #[error("`{}` is a ranking model, not a model of texts", path.display())]
+    IsRanking {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It classifies texts, and does not rank documents by numbers.
+    #[error("`{}` is a model of texts, not a ranking model", path.display())]
+    IsTextModel {
+        /// The file.
+        path: PathBuf,
+    },
     /// A later calibrant wrote it.
     #[error("`{}` has model format version {found}; this calibrant reads versions up to {FORMAT_VERSION}", path.display())]
     UnknownVersion {
@@ -87,14 +92,6 @@ pub enum ModelFileError {
         /// What does not fit.
         reason: String,
     },
-}
-
-/// The one entry of the file's metadata. (Several would be written in random order.)
-#[derive(Serialize, Deserialize)]
-struct Envelope<T> {
-    version: u32,
-    checksum: String,
-    model: T,
 }
 
 /// The part of a model that is kept as JSON.
@@ -122,153 +119,44 @@ impl Model {
     /// Writes the model to a temporary file beside `path` and renames it, so that `path` holds either
     /// what it held before or the whole model.
     pub fn save(&self, path: &Path) -> Result<(), ModelFileError> {
-        let io = |action| {
-            move |source| ModelFileError::Io {
-                action,
-                path: path.to_owned(),
-                source,
-            }
-        };
-        let bytes = self.to_bytes();
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
-        let mut file = tempfile::Builder::new()
-            .prefix(".calibrant-")
-            .tempfile_in(folder)
-            .map_err(io("write a temporary file for"))?;
-        file.write_all(&bytes).map_err(io("write"))?;
-        publish(file, path).map_err(io("write"))
+        model_envelope::save(&self.to_bytes(), path)
     }
 
     /// The model as the bytes of a file. Equal models give equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let (json, mut tensors) = match self {
+        let (json, tensors) = match self {
             Self::Single(model) => (serde_json::to_string(&model.description()), model.tensors()),
             Self::Combined(model) => (serde_json::to_string(&model.description()), model.tensors()),
         };
-        let json = json.unwrap_or_default();
-        tensors.sort_by(|a, b| a.name.cmp(&b.name));
-        let parts = tensors
-            .iter()
-            .map(|tensor| (tensor.name.as_str(), tensor.bytes.as_ref()));
-        let checksum = checksum(FORMAT_VERSION, &json, parts);
-        // Written around the description's own text, which the checksum covers to the letter.
-        let envelope =
-            format!(r#"{{"version":{FORMAT_VERSION},"checksum":"{checksum}","model":{json}}}"#);
-        let metadata = HashMap::from([(METADATA_KEY.to_owned(), envelope)]);
-        let views = tensors.iter().filter_map(|tensor| {
-            let view = TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes);
-            Some((tensor.name.as_str(), view.ok()?))
-        });
-        safetensors::serialize(views, Some(metadata)).unwrap_or_default()
+        model_envelope::to_bytes(&json.unwrap_or_default(), tensors)
     }
 
     /// Opens a model file by memory map.
     ///
     /// The file must not be changed in place while it is open; [`Model::save`] never does that.
     pub fn open(path: &Path) -> Result<Self, ModelFileError> {
-        let io = |action| {
-            move |source| ModelFileError::Io {
-                action,
+        model_envelope::open(path, |json, reader| {
+            let damaged = |reason: String| ModelFileError::Damaged {
                 path: path.to_owned(),
-                source,
+                reason,
+            };
+            let unreadable = |error: serde_json::Error| {
+                damaged(format!("the description is unreadable: {error}"))
+            };
+            if model_envelope::is_ranking(json) {
+                return Err(ModelFileError::IsRanking {
+                    path: path.to_owned(),
+                });
             }
-        };
-        if path.is_dir() {
-            return Err(ModelFileError::NotAModel {
-                path: path.to_owned(),
-                reason: "it is a folder".into(),
-            });
-        }
-        let file = File::open(path).map_err(|source| match source.kind() {
-            std::io::ErrorKind::NotFound => ModelFileError::NotFound {
-                path: path.to_owned(),
-            },
-            _ => io("open")(source),
-        })?;
-        if file.metadata().map_err(io("open"))?.len() == 0 {
-            return Err(ModelFileError::NotAModel {
-                path: path.to_owned(),
-                reason: "it is empty".into(),
-            });
-        }
-        // SAFETY: the map is only read. Another process that cuts the file short while it is mapped
-        // could end this one by a signal, which no check of ours could prevent; models are replaced
-        // by renaming, never written in place.
-        let map = unsafe { Mmap::map(&file) }.map_err(io("map"))?;
-        Self::from_map(Arc::new(map), path)
-    }
-
-    fn from_map(map: Arc<Mmap>, path: &Path) -> Result<Self, ModelFileError> {
-        let damaged = |reason: String| ModelFileError::Damaged {
-            path: path.to_owned(),
-            reason,
-        };
-        let foreign = |reason: &str| ModelFileError::NotAModel {
-            path: path.to_owned(),
-            reason: reason.into(),
-        };
-        if super::calibrator_file::is_calibrator(&map) {
-            return Err(ModelFileError::IsCalibrator {
-                path: path.to_owned(),
-            });
-        }
-        let (_, header) = SafeTensors::read_metadata(&map).map_err(|error| match error {
-            // A header that claims more than the file holds, in a file that begins like ours.
-            safetensors::SafeTensorError::MetadataIncompleteBuffer
-            | safetensors::SafeTensorError::InvalidHeaderLength
-                if looks_like_a_model(&map) =>
-            {
-                damaged("it is cut short".into())
-            }
-            error => ModelFileError::NotAModel {
-                path: path.to_owned(),
-                reason: error.to_string(),
-            },
-        })?;
-        let envelope = header
-            .metadata()
-            .as_ref()
-            .and_then(|metadata| metadata.get(METADATA_KEY));
-        let envelope = envelope.ok_or_else(|| foreign("it carries no calibrant metadata"))?;
-        let Ok(Envelope {
-            version,
-            checksum: written,
-            model,
-        }) = serde_json::from_str::<Envelope<&RawValue>>(envelope)
-        else {
-            return Err(damaged("its metadata is unreadable".into()));
-        };
-        if !(1..=FORMAT_VERSION).contains(&version) {
-            return Err(ModelFileError::UnknownVersion {
-                path: path.to_owned(),
-                found: version,
-            });
-        }
-        let tensors = SafeTensors::deserialize(&map).map_err(|error| damaged(error.to_string()))?;
-        let mut names: Vec<&str> = tensors.names();
-        names.sort_unstable();
-        let parts = names
-            .iter()
-            .filter_map(|name| Some((*name, tensors.tensor(name).ok()?.data())));
-        if written != checksum(version, model.get(), parts) {
-            return Err(damaged("the checksum does not fit its contents".into()));
-        }
-        let unreadable =
-            |error: serde_json::Error| damaged(format!("the description is unreadable: {error}"));
-        // From here on the contents are what calibrant once wrote, or someone took pains to forge
-        // the checksum: shapes and bounds are still checked, so that neither can crash a reader.
-        let reader = TensorReader::new(&map, &tensors);
-        let parts = if is_combination(model.get()) {
-            let description = serde_json::from_str(model.get()).map_err(unreadable)?;
-            CombinedModel::assemble(description, &reader).map(Self::from)
-        } else {
-            let description = serde_json::from_str(model.get()).map_err(unreadable)?;
-            SingleModel::assemble(description, &reader).map(Self::from)
-        };
-        parts.ok_or_else(|| damaged("its parts do not fit together".into()))
+            let parts = if is_combination(json) {
+                let description = serde_json::from_str(json).map_err(unreadable)?;
+                CombinedModel::assemble(description, reader).map(Self::from)
+            } else {
+                let description = serde_json::from_str(json).map_err(unreadable)?;
+                SingleModel::assemble(description, reader).map(Self::from)
+            };
+            parts.ok_or_else(|| damaged("its parts do not fit together".into()))
+        })
     }
 }
 
@@ -387,58 +275,4 @@ impl SingleModel {
         };
         fits.then(|| Self::new(settings, fields, extractor, scorer, calibrators, summary))
     }
-}
-
-/// BLAKE3 over everything that matters, lengths included so that nothing can move between parts.
-fn checksum<'a>(
-    version: u32,
-    json: &str,
-    tensors: impl Iterator<Item = (&'a str, &'a [u8])>,
-) -> String {
-    let mut hasher = blake3::Hasher::new();
-    let mut part = |bytes: &[u8]| {
-        hasher.update(&(bytes.len() as u64).to_le_bytes());
-        hasher.update(bytes);
-    };
-    part(&version.to_le_bytes());
-    part(json.as_bytes());
-    for (name, data) in tensors {
-        part(name.as_bytes());
-        part(data);
-    }
-    hasher.finalize().to_hex().to_string()
-}
-
-/// Whether the first bytes are those of a header that calibrant wrote.
-pub(super) fn looks_like_a_model(bytes: &[u8]) -> bool {
-    bytes.get(8..9) == Some(b"{")
-        && memchr::memmem::find(&bytes[..bytes.len().min(64)], b"\"calibrant\"").is_some()
-}
-
-/// Gives a finished temporary file its name, in one step: the name stands for what it stood for
-/// before, or for the whole new file. What is no ordinary file is refused: renaming over a device
-/// such as `/dev/null` would put a file in its place, for everyone.
-pub fn publish(file: tempfile::NamedTempFile, path: &Path) -> std::io::Result<()> {
-    if path.metadata().is_ok_and(|found| !found.is_file()) {
-        return Err(std::io::Error::new(
-            std::io::ErrorKind::InvalidInput,
-            "it is not an ordinary file",
-        ));
-    }
-    file.as_file().sync_all()?;
-    set_usual_permissions(file.as_file())?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-#[cfg(unix)]
-fn set_usual_permissions(file: &File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    // A temporary file is private; a model is an ordinary file.
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn set_usual_permissions(_file: &File) -> std::io::Result<()> {
-    Ok(())
 }

@@ -2,12 +2,18 @@
 //!
 //! [`Qrels`] says which documents answer a query, [`Run`] in which order a system lists them, and a
 //! [`RankingTable`] holds a row of numbers for every pair of a query and a document. [`functions`] holds the
-//! classic retrieval functions, which score a document by the terms that it shares with a query.
+//! classic retrieval functions, which score a document by the terms that it shares with a query, [`learning`] what
+//! combines them. [`Relevance`] turns scores into probabilities, from which an [`Outlook`] says how much is still to be found.
 
 mod files;
 pub mod functions;
+pub mod learning;
+mod relevance;
 
 pub use files::{
     JudgedQuery, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows, RankedQuery,
     RankingTable, Run, RunBuilder, RunProblem, TableError, check_identifier, read_score_list,
+};
+pub use relevance::{
+    HeldOutRankings, Outlook, Relevance, RelevanceSettings, RelevanceSummary, ScoreFrame,
 };

@@ -1,6 +1,7 @@
 //! Optimisers. They know numbers and rows, no text.
 
 mod cholesky;
+mod cutting_planes;
 mod dual_descent;
 mod hinge_loss;
 mod logistic_loss;
@@ -11,6 +12,10 @@ mod pool_adjacent_violators;
 mod simplex_least_squares;
 
 pub(crate) use cholesky::Factor;
+pub use cutting_planes::{
+    CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, Slack, StructuredProblem,
+    solve_cutting_planes,
+};
 pub use dual_descent::{
     Convergence, DualLoss, Lane, LaneSolution, LinearProblem, SolverLimits, Visit,
     solve_side_by_side,

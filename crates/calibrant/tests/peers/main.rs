@@ -1,5 +1,5 @@
 //! The same numbers as the libraries that people trust: scikit-learn, scipy, LIBLINEAR, betacal, venn-abers,
-//! model-diagnostics, MAPIE, relplot, safetensors, pyarrow, bm25s.
+//! model-diagnostics, MAPIE, relplot, safetensors, pyarrow, pytrec_eval, bm25s.
 //!
 //! Each test makes up (or reads) data, computes something here, and hands data and answer to a script
 //! beside this file, which lets the other library compute the same. Python is found through
@@ -21,6 +21,7 @@ mod parquet;
 mod perceptron;
 mod platt;
 mod python;
+mod ranking;
 mod retrieval;
 mod rocchio;
 mod side_columns;

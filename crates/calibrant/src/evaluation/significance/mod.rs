@@ -7,18 +7,24 @@
 //! | [`McNemarTest`] | who alone was right | every decision counts once |
 //! | [`WilcoxonTest`] | by how much, in ranks | every document counts once |
 //! | [`BootstrapDifference`] | the difference of the means itself | heeded |
+//! | [`PairedTTest`] | the mean difference by its standard error | every pair counts once |
+//! | [`RandomisationTest`] | the mean difference, had systems been swapped by chance | every pair counts once |
 //!
 //! A test that counts or ranks has no meaning for "half a document", so the first three leave out
 //! documents of weight zero and take all others alike.
 
 mod bootstrap;
 mod mcnemar;
+mod paired_t;
+mod randomisation;
 mod sign;
 mod wilcoxon;
 
 pub(super) use bootstrap::Resamples;
 pub use bootstrap::{BootstrapDifference, bootstrap_difference};
 pub use mcnemar::McNemarTest;
+pub use paired_t::{PairedTTest, paired_t_test};
+pub use randomisation::{RandomisationTest, randomisation_test};
 pub use sign::SignTest;
 pub use wilcoxon::{WilcoxonTest, wilcoxon_signed_rank};
 

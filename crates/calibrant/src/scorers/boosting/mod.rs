@@ -31,6 +31,9 @@ pub enum BoostingKind {
     Discrete,
     /// A real number on each side of the threshold: how sure it is there.
     Real,
+    /// As [`Self::Discrete`], but the score is divided by the sum of all weights: the share of the votes for
+    /// less the share against, from -1 to 1.
+    Shares,
 }
 
 /// AdaBoost: stumps one after another, each learned from the rows that those before it got wrong.
@@ -53,7 +56,8 @@ pub enum BoostingKind {
 /// where one makes no error: rows would keep their shares and the same stump would come for ever. Its `α` is then
 /// that of the error `1/(m + 2)`.
 ///
-/// The score is the plain sum: neither divided by the sum of `α` nor by the number of rounds.
+/// The score is the plain sum, not divided by the number of rounds, nor by the sum of `α` unless
+/// [`BoostingKind::Shares`] asks for that.
 ///
 /// # When it misleads
 /// `2F(x)` is a log-odds only in the limit of endless data. On the training rows margins keep
@@ -168,12 +172,19 @@ impl AdaBoost {
             signed_weights,
             rounds: self.rounds,
         };
-        match (self.kind, signed_weights.len()) {
-            (BoostingKind::Discrete, 1) => boost::<LeastError, 1>(&problem),
-            (BoostingKind::Discrete, _) => boost::<LeastError, LANES>(&problem),
-            (BoostingKind::Real, 1) => boost::<LeastNormalizer, 1>(&problem),
-            (BoostingKind::Real, _) => boost::<LeastNormalizer, LANES>(&problem),
+        let alone = signed_weights.len() == 1;
+        let mut models = match self.kind {
+            BoostingKind::Real if alone => boost::<LeastNormalizer, 1>(&problem),
+            BoostingKind::Real => boost::<LeastNormalizer, LANES>(&problem),
+            BoostingKind::Discrete | BoostingKind::Shares if alone => {
+                boost::<LeastError, 1>(&problem)
+            }
+            BoostingKind::Discrete | BoostingKind::Shares => boost::<LeastError, LANES>(&problem),
+        }?;
+        if self.kind == BoostingKind::Shares {
+            models.iter_mut().for_each(AdaBoostModel::to_shares);
         }
+        Ok(models)
     }
 }
 

@@ -50,6 +50,19 @@ impl AdaBoostModel {
     pub fn stumps(&self) -> &[Stump] {
         &self.stumps
     }
+
+    /// Divides all answers by what they add up to where all speak for the same side.
+    pub(super) fn to_shares(&mut self) {
+        let most = |stump: &Stump| stump.below.abs().max(stump.above.abs());
+        let all = self.bias.abs() + self.stumps.iter().map(most).sum::<f64>();
+        if all > 0.0 {
+            self.bias /= all;
+            for stump in &mut self.stumps {
+                stump.below /= all;
+                stump.above /= all;
+            }
+        }
+    }
 }
 
 impl Scorer for AdaBoostModel {

@@ -71,7 +71,7 @@ impl Table {
 
 fn objective(kind: BoostingKind, sides: [(f64, f64); 2]) -> f64 {
     let of_side = |(plus, minus): (f64, f64)| match kind {
-        BoostingKind::Discrete => f64::min(plus, minus),
+        BoostingKind::Discrete | BoostingKind::Shares => f64::min(plus, minus),
         BoostingKind::Real => 2.0 * (plus * minus).sqrt(),
     };
     of_side(sides[0]) + of_side(sides[1])
@@ -84,7 +84,7 @@ fn answers(kind: BoostingKind, sides: [(f64, f64); 2], row_count: usize) -> [f64
             let epsilon = 1.0 / row_count as f64;
             sides.map(|(plus, minus)| 0.5 * ((plus + epsilon) / (minus + epsilon)).ln())
         }
-        BoostingKind::Discrete => {
+        BoostingKind::Discrete | BoostingKind::Shares => {
             let error = objective(kind, sides);
             let error = if error < 1e-12 {
                 1.0 / (row_count as f64 + 2.0)
@@ -452,4 +452,29 @@ fn numbers_that_are_not_finite_and_rounds_that_make_no_sense_are_refused() {
         ..AdaBoost::default()
     };
     assert!(matches!(none.check(), Err(FitError::BadSetting { .. })));
+}
+
+#[test]
+fn shares_are_the_votes_for_less_the_votes_against() {
+    let table = Table {
+        cells: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+            .map(|value| vec![value])
+            .to_vec(),
+        labels: vec![true, false, true, true, false, true],
+        weights: vec![1.0; 6],
+    };
+    let fit = |kind| table.fit(AdaBoost { kind, rounds: 7 });
+    let (plain, shares) = (fit(BoostingKind::Discrete), fit(BoostingKind::Shares));
+    // The weight of each vote, from the plain committee.
+    let all = plain.bias().abs()
+        + plain
+            .stumps()
+            .iter()
+            .map(|stump| stump.above.abs())
+            .sum::<f64>();
+    for row in table.rows().rows() {
+        let share = shares.score(row);
+        assert!((share - plain.score(row) / all).abs() < 1e-12);
+        assert!(share.abs() <= 1.0 + 1e-12);
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::features::SparseMatrix;
 use crate::scorers::Storage;
+use crate::scorers::postings::prefetch;
 use crate::scorers::tensors::{NamedTensor, TensorReader};
 
 /// How many of the commonest ranks have a place in the block.
@@ -9,6 +10,8 @@ pub(super) const COMMON: usize = 128;
 /// The largest rounded number of a row and of a query. Products of all places add up below `2^31`.
 const ROW_STEPS: f32 = 127.0;
 const QUERY_STEPS: f32 = 32_000.0;
+/// How many rows ahead the next is fetched.
+const AHEAD: usize = 8;
 
 /// For every row its values in the [`COMMON`] commonest ranks, as whole multiples of a step that each rank has
 /// of its own: two cache lines a row, in place of dozens of entries all over the query.
@@ -134,7 +137,12 @@ impl CommonBlock {
     /// give or take the query's error.
     pub(super) fn add_to(&self, rows: &mut [(f32, u32)], query: &CommonQuery) {
         let blocks = self.rows.as_chunks::<COMMON>().0;
-        for (sum, row) in rows {
+        for place in 0..rows.len() {
+            if let Some(&(_, later)) = rows.get(place + AHEAD) {
+                prefetch(&self.rows, COMMON * later as usize);
+                prefetch(&self.rows, COMMON * later as usize + COMMON / 2);
+            }
+            let (sum, row) = &mut rows[place];
             if let Some(block) = blocks.get(*row as usize) {
                 *sum += dot(block, &query.steps) as f32 * query.step;
             }

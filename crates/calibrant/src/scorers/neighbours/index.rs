@@ -1,10 +1,11 @@
 //! Training rows of unit length, column by column and row by row.
 
 use super::block::CommonBlock;
+use super::lists::RoundedLists;
 use crate::FitError;
 use crate::features::SparseMatrix;
 use crate::scorers::Storage;
-use crate::scorers::postings::{Postings, lists_follow_one_another};
+use crate::scorers::postings::{lists_follow_one_another, prefetch};
 use crate::scorers::tensors::{NamedTensor, TensorReader};
 
 /// A column that no row uses.
@@ -18,7 +19,7 @@ pub(super) const UNUSED: u32 = u32::MAX;
 #[derive(Debug, Clone)]
 pub struct NeighbourIndex {
     rank_of_column: Storage<u32>,
-    postings: Postings,
+    lists: RoundedLists,
     row_starts: Storage<u64>,
     row_ranks: Storage<u32>,
     row_values: Storage<f32>,
@@ -51,12 +52,12 @@ impl NeighbourIndex {
             .rearranged(members, &rank_of_column, used.len())
             .map_rows(|_, values| to_unit_length(values));
 
-        let postings = Postings::of(&ranked);
+        let lists = RoundedLists::of(&ranked);
         let block = CommonBlock::of(&ranked);
         let (row_starts, row_ranks, row_values) = ranked.into_parts();
         Ok(Self {
             rank_of_column: Storage::Owned(rank_of_column),
-            postings,
+            lists,
             row_starts: Storage::Owned(row_starts.into_iter().map(|start| start as u64).collect()),
             row_ranks: Storage::Owned(row_ranks),
             row_values: Storage::Owned(row_values),
@@ -72,7 +73,7 @@ impl NeighbourIndex {
             NamedTensor::vector("row_ranks", &self.row_ranks),
             NamedTensor::vector("row_values", &self.row_values),
         ];
-        tensors.extend(self.postings.tensors());
+        tensors.extend(self.lists.tensors());
         tensors.extend(self.block.tensors());
         tensors
     }
@@ -82,16 +83,20 @@ impl NeighbourIndex {
         let row_starts = reader.stored_vector::<u64>("row_starts")?;
         let row_count = row_starts.len().checked_sub(1)?;
         u32::try_from(row_count).ok()?;
+        let rank_of_column = reader.stored_vector::<u32>("rank_of_column")?;
+        let ranks = rank_of_column
+            .iter()
+            .filter(|&&rank| rank != UNUSED)
+            .count();
         let index = Self {
-            rank_of_column: reader.stored_vector("rank_of_column")?,
-            postings: Postings::from_tensors(reader, row_count)?,
+            lists: RoundedLists::from_tensors(reader, row_count, ranks)?,
+            rank_of_column,
             row_starts,
             row_ranks: reader.stored_vector("row_ranks")?,
             row_values: reader.stored_vector("row_values")?,
             block: CommonBlock::from_tensors(reader, row_count)?,
         };
-        let ranks = index.rank_count();
-        let lengths = (0..ranks).map(|rank| index.postings.length(rank));
+        let lengths = (0..ranks).map(|rank| index.lists.length(rank));
         let entries = index.row_ranks.len();
         let fits = lengths.is_sorted_by(|a, b| a >= b)
             && index
@@ -116,7 +121,7 @@ impl NeighbourIndex {
 
     /// How many columns are used.
     pub fn rank_count(&self) -> usize {
-        self.postings.column_count()
+        self.lists.rank_count()
     }
 
     /// The rank of a column, if any row uses it.
@@ -128,13 +133,24 @@ impl NeighbourIndex {
             .filter(|&rank| rank != UNUSED)
     }
 
-    pub(super) fn postings(&self) -> &Postings {
-        &self.postings
+    pub(super) fn lists(&self) -> &RoundedLists {
+        &self.lists
     }
 
     /// What rows have in the commonest ranks.
     pub(super) fn block(&self) -> &CommonBlock {
         &self.block
+    }
+
+    /// Asks the processor for the entries of a row.
+    #[inline]
+    pub(super) fn prefetch(&self, row: u32) {
+        let start = self.row_starts[row as usize] as usize;
+        // What follows comes by itself.
+        for line in 0..6 {
+            prefetch(&self.row_ranks, start + 16 * line);
+            prefetch(&self.row_values, start + 16 * line);
+        }
     }
 
     /// The entries of a row: ranks and values of unit length.

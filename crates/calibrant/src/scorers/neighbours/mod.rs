@@ -6,6 +6,7 @@
 mod block;
 mod choose;
 mod index;
+mod lists;
 mod nearest;
 mod scorer;
 mod search;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::block::COMMON;
 use super::index::NeighbourIndex;
+use super::lists::{PIECE, RoundedLists, pieces};
 use super::nearest::Nearest;
 use crate::features::RowView;
 
@@ -62,6 +63,9 @@ pub struct SearchRoom {
     terms: Vec<(u32, f32)>,
     /// What the terms so far add up to, for each row.
     sums: Vec<f32>,
+    row_count: usize,
+    /// The largest sum of every sixteen rows, and the same in another order.
+    largest: [Vec<f32>; 2],
     leaders: Vec<(f32, u32)>,
     candidates: Vec<(f32, u32)>,
     nearest: Nearest,
@@ -79,6 +83,12 @@ impl SearchRoom {
         self.nearest.as_slice()
     }
 }
+
+/// How many lists ahead the next is fetched.
+const AHEAD: usize = 3;
+
+/// Rows that are looked at together.
+const GROUP: usize = 16;
 
 /// What is less than this may be nothing but rounding, and makes no neighbour.
 const LEAST_SIMILARITY: f64 = 1e-6;
@@ -117,17 +127,18 @@ impl NeighbourIndex {
         room: &'a mut SearchRoom,
     ) -> &'a [Neighbour] {
         if self.prepare(query, k, room) {
-            let budget = (how.share * room.work.all as f64) as u64;
-            room.clear_sums(self.row_count());
-            for place in 0..room.terms.len() {
-                let (rank, value) = room.terms[place];
-                let length = self.postings().length(rank as usize) as u64;
+            let mut left = (how.share * room.work.all as f64) as usize;
+            let mut affordable = 0;
+            for &(rank, _) in &room.terms {
+                let length = self.lists().length(rank as usize);
                 // The rarest term is always within what is allowed.
-                if place > 0 && room.work.added + length > budget {
+                if affordable > 0 && length > left {
                     break;
                 }
-                self.add_term(rank, value, room);
+                left = left.saturating_sub(length);
+                affordable += 1;
             }
+            self.add_up(affordable, room);
             room.lead(k.saturating_mul(how.candidates.max(1)));
             for place in 0..room.leaders.len() {
                 let row = room.leaders[place].1;
@@ -167,7 +178,7 @@ impl NeighbourIndex {
                 let value = (value / norm) as f32;
                 room.terms.push((rank, value));
                 room.query[rank as usize] = value;
-                room.work.all += self.postings().length(rank as usize) as u64;
+                room.work.all += self.lists().length(rank as usize) as u64;
             }
         }
         room.terms
@@ -186,53 +197,74 @@ impl NeighbourIndex {
 
     fn add_up_and_finish(&self, room: &mut SearchRoom) {
         let k = room.nearest.wanted();
-        room.clear_sums(self.row_count());
         let rare = room
             .terms
             .partition_point(|&(rank, _)| rank as usize >= COMMON);
-        for place in 0..rare {
-            let (rank, value) = room.terms[place];
-            self.add_term(rank, value, room);
-        }
-        // What rounding can take off a sum of products of parts of unit vectors.
+        self.add_up(rare, room);
+        // What rounding can take off a sum of products of parts of unit vectors, and off the lists' values.
         let slack = (room.terms.len() + 16) as f32 * f32::EPSILON;
+        let size: f32 = room.terms[..rare].iter().map(|term| term.1.abs()).sum();
+        let rounding = 1.001 * size * RoundedLists::ERROR + slack;
         let block = self.block();
         let common = block.query(&room.terms[rare..]);
-        let error = common.error + slack;
+        let error = common.error + rounding;
 
         // What the leaders by rare terms have for sure is what it takes to be among the nearest.
         // A few more than `k` of them show it better.
         room.lead(k.saturating_mul(4));
         block.add_to(&mut room.leaders, &common);
         let least = kth_largest(&mut room.leaders, k) - error;
-        room.collect(block.norms(), common.norm, least - slack);
+        room.collect(block.norms(), common.norm, least - rounding);
         room.work.roughly += (room.leaders.len() + room.candidates.len()) as u64;
         block.add_to(&mut room.candidates, &common);
         let least = kth_largest(&mut room.candidates, k) - 2.0 * error;
+        room.candidates
+            .retain(|&(sum, _)| sum >= least && sum > -error);
         for place in 0..room.candidates.len() {
-            let (sum, row) = room.candidates[place];
-            if sum >= least && sum > -error {
-                self.compare(row, room);
+            if let Some(&(_, next)) = room.candidates.get(place + 1) {
+                self.prefetch(next);
             }
+            self.compare(room.candidates[place].1, room);
         }
     }
 
-    /// Adds a term's products to the sums.
-    fn add_term(&self, rank: u32, value: f32, room: &mut SearchRoom) {
-        let (rows, values) = self.postings().list(rank as usize);
-        for (&row, &other) in rows.iter().zip(values) {
-            room.sums[row as usize] += value * other;
+    /// Adds up what the first terms have in common with every row.
+    fn add_up(&self, term_count: usize, room: &mut SearchRoom) {
+        let row_count = self.row_count();
+        room.sums.resize(pieces(row_count) * PIECE, 0.0);
+        room.row_count = row_count;
+        let sums_of_pieces = room.sums.as_chunks_mut::<PIECE>().0;
+        for (piece, sums) in sums_of_pieces.iter_mut().enumerate() {
+            let rows = PIECE.min(row_count - piece * PIECE);
+            sums[..rows].fill(0.0);
+            for (place, &(rank, value)) in room.terms[..term_count].iter().enumerate() {
+                // Lists are short and all over the index: the next is fetched while this one is added up.
+                if let Some(&(next, _)) = room.terms.get(place + AHEAD) {
+                    self.lists().prefetch(piece, next);
+                }
+                room.work.added += self.lists().add(piece, rank, value, sums) as u64;
+            }
         }
-        room.work.added += rows.len() as u64;
     }
 
     /// Compares a row in full; it is kept if it is one of the nearest so far.
     fn compare(&self, row: u32, room: &mut SearchRoom) {
         let (ranks, values) = self.entries(row);
-        let mut similarity = 0.0;
-        for (&rank, &value) in ranks.iter().zip(values) {
-            similarity += f64::from(room.query[rank as usize]) * f64::from(value);
+        let product =
+            |rank: u32, value: f32| f64::from(room.query[rank as usize]) * f64::from(value);
+        // Four sums side by side: one alone would wait for itself.
+        let mut sums = [0.0; 4];
+        let (ranks, last_ranks) = ranks.as_chunks::<4>();
+        let (values, last_values) = values.as_chunks::<4>();
+        for (ranks, values) in ranks.iter().zip(values) {
+            for place in 0..4 {
+                sums[place] += product(ranks[place], values[place]);
+            }
         }
+        for (&rank, &value) in last_ranks.iter().zip(last_values) {
+            sums[0] += product(rank, value);
+        }
+        let similarity = (sums[0] + sums[1]) + (sums[2] + sums[3]);
         room.work.compared += 1;
         if similarity > LEAST_SIMILARITY {
             room.nearest.offer(Neighbour { row, similarity });
@@ -241,53 +273,112 @@ impl NeighbourIndex {
 }
 
 impl SearchRoom {
-    fn clear_sums(&mut self, rows: usize) {
-        self.sums.clear();
-        self.sums.resize(rows, 0.0);
-    }
-
     /// Finds the `count` rows with the largest sums above 0, in no order.
     fn lead(&mut self, count: usize) {
         self.leaders.clear();
-        let room = 2 * count + 16;
-        let mut least = 0.0;
-        let (chunks, rest) = self.sums.as_chunks::<16>();
-        for (number, chunk) in chunks.iter().enumerate() {
-            if !chunk.iter().any(|&sum| sum > least) {
+        let sums = &self.sums[..self.row_count];
+        let [largest, sorted] = &mut self.largest;
+        largest.clear();
+        largest.extend(sums.chunks(GROUP).map(largest_of));
+        // So many groups have a row that reaches this, so it is no more than what the last of the leaders has.
+        sorted.clone_from(largest);
+        let least = match count.checked_sub(1) {
+            Some(last) if last < sorted.len() => {
+                *sorted.select_nth_unstable_by(last, |a, b| b.total_cmp(a)).1
+            }
+            Some(_) => 0.0,
+            None => return,
+        };
+        for (number, group) in sums.chunks(GROUP).enumerate() {
+            if largest[number] < least {
                 continue;
             }
-            for (place, &sum) in chunk.iter().enumerate() {
-                if sum > least {
-                    self.leaders.push((sum, (16 * number + place) as u32));
+            for (row, &sum) in (GROUP * number..).zip(group) {
+                if sum >= least && sum > 0.0 {
+                    self.leaders.push((sum, row as u32));
                 }
-            }
-            if self.leaders.len() >= room {
-                least = keep_largest(&mut self.leaders, count);
-            }
-        }
-        let first = self.sums.len() - rest.len();
-        for (place, &sum) in rest.iter().enumerate() {
-            if sum > least {
-                self.leaders.push((sum, (first + place) as u32));
             }
         }
         if self.leaders.len() > count {
-            keep_largest(&mut self.leaders, count);
+            self.leaders
+                .select_nth_unstable_by(count - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            self.leaders.truncate(count);
         }
     }
 
     /// Collects the rows whose sum, with all that the commonest terms can add, reaches `least`.
     fn collect(&mut self, norms: &[f32], norm: f32, least: f32) {
-        // Every row is written down, and the next over it unless it is a candidate: no branch to guess.
         self.candidates.clear();
-        self.candidates.resize(self.sums.len() + 1, (0.0, 0));
-        let mut count = 0;
-        for (row, (&sum, own)) in self.sums.iter().zip(norms).enumerate() {
-            self.candidates[count] = (sum, row as u32);
-            count += usize::from(sum + norm * own >= least);
+        let sums = &self.sums[..self.row_count];
+        for (number, (sums, owns)) in sums.chunks(GROUP).zip(norms.chunks(GROUP)).enumerate() {
+            // One bit a row, and then the rows that have it: nothing to guess for the many that have not.
+            let mut reached = reaching(sums, owns, norm, least);
+            while reached != 0 {
+                let place = reached.trailing_zeros() as usize;
+                reached &= reached - 1;
+                self.candidates
+                    .push((sums[place], (GROUP * number + place) as u32));
+            }
         }
-        self.candidates.truncate(count);
     }
+}
+
+/// The largest of a few numbers, or 0 where none is above it.
+fn largest_of(numbers: &[f32]) -> f32 {
+    let larger = |a: f32, b: f32| if a > b { a } else { b };
+    let (fours, rest) = numbers.as_chunks::<4>();
+    let mut largest = [0f32; 4];
+    for four in fours {
+        for place in 0..4 {
+            largest[place] = larger(four[place], largest[place]);
+        }
+    }
+    let rest = rest.iter().fold(0.0, |most, &number| larger(number, most));
+    larger(
+        larger(
+            larger(largest[0], largest[1]),
+            larger(largest[2], largest[3]),
+        ),
+        rest,
+    )
+}
+
+/// A bit for each of up to 16 rows: whether its sum and `norm` times its own norm reach `least`.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn reaching(sums: &[f32], owns: &[f32], norm: f32, least: f32) -> u32 {
+    use std::arch::x86_64::{_mm_add_ps, _mm_cmpge_ps, _mm_movemask_ps, _mm_mul_ps, _mm_set1_ps};
+    let (Ok(sums), Ok(owns)) = (
+        <&[f32; GROUP]>::try_from(sums),
+        <&[f32; GROUP]>::try_from(owns),
+    ) else {
+        return reaching_one_by_one(sums, owns, norm, least);
+    };
+    let fours = sums.as_chunks::<4>().0.iter().zip(owns.as_chunks::<4>().0);
+    fours
+        .enumerate()
+        .fold(0, |reached, (number, (sums, owns))| {
+            // SAFETY: these are SSE instructions, which every x86-64 processor has.
+            let four = unsafe {
+                let most = _mm_mul_ps(_mm_set1_ps(norm), bytemuck::cast(*owns));
+                let most = _mm_add_ps(bytemuck::cast(*sums), most);
+                _mm_movemask_ps(_mm_cmpge_ps(most, _mm_set1_ps(least)))
+            };
+            reached | (four as u32) << (4 * number)
+        })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn reaching(sums: &[f32], owns: &[f32], norm: f32, least: f32) -> u32 {
+    reaching_one_by_one(sums, owns, norm, least)
+}
+
+fn reaching_one_by_one(sums: &[f32], owns: &[f32], norm: f32, least: f32) -> u32 {
+    let rows = sums.iter().zip(owns).enumerate();
+    rows.fold(0, |reached, (place, (sum, own))| {
+        reached | u32::from(sum + norm * own >= least) << place
+    })
 }
 
 /// The `k`-th largest number; less than all where there are fewer.
@@ -299,16 +390,6 @@ fn kth_largest(numbers: &mut [(f32, u32)], k: usize) -> f32 {
         .select_nth_unstable_by(k - 1, |a, b| b.0.total_cmp(&a.0))
         .1
         .0
-}
-
-/// Keeps the largest `count`, and tells the least of them.
-fn keep_largest(leaders: &mut Vec<(f32, u32)>, count: usize) -> f32 {
-    if count == 0 || leaders.len() < count {
-        return 0.0;
-    }
-    leaders.select_nth_unstable_by(count - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    leaders.truncate(count);
-    leaders[count - 1].0
 }
 
 /// The share of the exact neighbours that an approximate search found; 1 where there are none.

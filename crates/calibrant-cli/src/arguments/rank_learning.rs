@@ -1,0 +1,143 @@
+//! Arguments of `calibrant rank fit` and `calibrant rank predict`.
+
+use std::path::PathBuf;
+
+use calibrant::calibration::CalibratorKind;
+use calibrant::ranking::learning::{QueryScale, RankLoss};
+use clap::{Args, ValueEnum};
+
+const FIT_HELP: &str = "\
+Examples:
+  calibrant rank fit train.txt --validation vali.txt -o model        SVM-MAP on a LETOR file
+  calibrant rank fit S1.txt.gz S2.txt.gz --loss ndcg -o model         C by cross-validation over queries
+  calibrant rank fit train.txt --bins 50 --c 0.1 -o model            50 thresholds for each column
+  calibrant rank fit --qrels qrels.txt --from-run a.txt --from-run b.txt -o model   combine two systems
+
+Losses:
+  map      one minus average precision (SVM-MAP)      acc    right or wrong, document by document
+  roc      one minus the area under the ROC curve     acc2   the same, relevant documents weigh as much as others
+  ndcg     one minus NDCG, graded; ndcg@K: K ranks    acc3   acc on percentiles within the query
+  rr       one minus the reciprocal rank              acc4   acc on values from 0 to 1 within the query
+  pairs    the ranking support vector machine, graded";
+
+#[derive(Debug, Args)]
+#[command(after_help = FIT_HELP)]
+pub(crate) struct RankFitArguments {
+    /// Judged documents as LETOR files (`grade qid:Q 1:V 2:V … # document`), also .gz or .zst; `-` is standard input
+    #[arg(value_name = "TRAIN", required_unless_present = "qrels")]
+    pub(crate) train: Vec<String>,
+    /// Where to write the model
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: PathBuf,
+    /// Judgements (TREC qrels), to learn from runs instead of LETOR files
+    #[arg(long, value_name = "QRELS", requires = "runs", conflicts_with_all = ["train", "validation"])]
+    pub(crate) qrels: Option<String>,
+    /// A run that becomes a column named after it; may be repeated
+    #[arg(long = "from-run", value_name = "RUN", requires = "qrels")]
+    pub(crate) runs: Vec<String>,
+    /// What rankings are to be good at: map, roc, ndcg, ndcg@K, rr, acc, acc2, acc3, acc4 or pairs
+    #[arg(long, default_value = "map", value_parser = parse_loss)]
+    pub(crate) loss: RankLoss,
+    /// A LETOR file to choose C on; never learned from. Without it C is chosen by cross-validation over queries
+    #[arg(long, value_name = "FILE")]
+    pub(crate) validation: Option<String>,
+    /// The price of errors, or several to choose from, by mean average precision (0.01 to 300 by default)
+    #[arg(long, value_name = "C,…", value_delimiter = ',')]
+    pub(crate) c: Vec<f64>,
+    /// Cut each column at N thresholds and learn a step function of it (0: learn one slope a column)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) bins: usize,
+    /// What is done to values first
+    #[arg(long, value_enum, default_value_t = ScaleName::AsGiven)]
+    pub(crate) scale: ScaleName,
+    /// The smallest grade that is relevant
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) relevant_from: i32,
+    /// Also learn to put better grades before lower ones: each grade counts as a question of its own (map, roc, rr)
+    #[arg(long)]
+    pub(crate) every_grade: bool,
+    /// Stop when the objective is within this part of the least possible one
+    #[arg(long, value_name = "PART", default_value_t = 1e-3)]
+    pub(crate) tolerance: f64,
+    /// Parts of queries to cross-validate C with; beside --validation, both count together (5 by default without it)
+    #[arg(long, value_name = "N")]
+    pub(crate) folds: Option<usize>,
+    /// For the division into parts
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// How scores become probabilities of relevance, on queries that were held out: `auto`, any that `fit --calibrator` knows, or `none` for no probabilities
+    #[arg(long, value_name = "METHOD", value_parser = super::learning::calibrator, default_value = "auto")]
+    pub(crate) calibrator: CalibratorKind,
+    /// Parts of queries to hold out one after the other for that
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=100))]
+    pub(crate) calibration_folds: u8,
+    /// Print the training summary as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const PREDICT_HELP: &str = "\
+Examples:
+  calibrant rank predict model test.txt -o scores.txt              one score a line, in the order of test.txt
+  calibrant rank predict model test.txt --probabilities            score and probability of relevance on each line
+  calibrant rank predict model test.txt --run -o run.txt           a TREC run, best document first
+  calibrant rank predict model --from-run a.txt --from-run b.txt   for a model that was fitted on runs";
+
+#[derive(Debug, Args)]
+#[command(after_help = PREDICT_HELP)]
+pub(crate) struct RankPredictArguments {
+    /// A model that `calibrant rank fit` wrote
+    pub(crate) model: PathBuf,
+    /// Documents as LETOR files; grades are not looked at; `-` is standard input
+    #[arg(value_name = "TEST", required_unless_present = "runs")]
+    pub(crate) test: Vec<String>,
+    /// A run, for a model that was fitted on runs; may be repeated
+    #[arg(long = "from-run", value_name = "RUN", conflicts_with = "test")]
+    pub(crate) runs: Vec<String>,
+    /// Where to write (standard output by default)
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write a TREC run: query, Q0, document, rank, score, name
+    #[arg(long)]
+    pub(crate) run: bool,
+    /// Write the probability of relevance, too: behind each score, or in a run in place of it
+    #[arg(long)]
+    pub(crate) probabilities: bool,
+    /// Write JSON Lines: query, document, rank, score, probability
+    #[arg(long, conflicts_with_all = ["run", "probabilities"])]
+    pub(crate) json: bool,
+    /// The name of the run that is written
+    #[arg(long, value_name = "NAME", default_value = "calibrant")]
+    pub(crate) name: String,
+    /// Go on where there are columns that the model does not know, without looking at them
+    #[arg(long)]
+    pub(crate) ignore_unknown: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScaleName {
+    /// Nothing
+    AsGiven,
+    /// Mean 0 and spread 1 over all training documents
+    Standard,
+    /// The part of the query's documents with a lower value
+    Percentile,
+    /// From the query's least value (0) to its greatest (1)
+    MinMax,
+}
+
+impl From<ScaleName> for QueryScale {
+    fn from(name: ScaleName) -> Self {
+        match name {
+            ScaleName::AsGiven => Self::AsGiven,
+            ScaleName::Standard => Self::Standard,
+            ScaleName::Percentile => Self::Percentile,
+            ScaleName::MinMax => Self::MinMax,
+        }
+    }
+}
+
+fn parse_loss(name: &str) -> Result<RankLoss, String> {
+    name.parse()
+        .map_err(|error: calibrant::ranking::learning::UnknownLoss| error.to_string())
+}

@@ -1,0 +1,272 @@
+//! `calibrant rank fit`
+
+use std::io::{self, Write};
+
+use calibrant::calibration::CalibratorKind;
+use calibrant::ranking::learning::{
+    CostChoice, FeatureSettings, RankFitError, RankModel, RankSettings, RankStage, RankSummary,
+};
+use calibrant::ranking::{RankingTable, Relevance, RelevanceSettings, ScoreFrame};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::reading;
+use crate::arguments::RankFitArguments;
+use crate::error::CliError;
+use crate::output::{check_target, note, stdout, warn};
+use crate::table::{decimal, table};
+
+pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
+    let settings = settings(arguments);
+    let inputs = arguments.train.iter().chain(&arguments.qrels);
+    for file in inputs.chain(&arguments.runs).chain(&arguments.validation) {
+        check_target(&arguments.output, file)?;
+    }
+    let train = match &arguments.qrels {
+        Some(qrels) => reading::runs(&arguments.runs, Some(qrels))?,
+        None => reading::letor(&arguments.train)?,
+    };
+    let validation = arguments
+        .validation
+        .as_ref()
+        .map(|file| reading::letor(std::slice::from_ref(file)))
+        .transpose()?;
+    if let Some(table) = &validation
+        && arguments.folds.is_none()
+        && settings.c.len() == 1
+    {
+        note(&format!(
+            "there is one C, so the {} validation queries are only measured, not chosen by",
+            table.query_count()
+        ));
+    }
+    let line = ProgressLine::new();
+    let model = RankModel::fit(&train, validation.as_ref(), &settings, &mut |stage| {
+        line.show(stage);
+    });
+    let model =
+        model.and_then(|model| calibrated(model, arguments, &train, validation.as_ref(), &line));
+    line.end();
+    let model = model.map_err(failure)?;
+    model.save(&arguments.output)?;
+    let summary = model.summary();
+    if summary.skipped_queries > 0 {
+        note(&format!(
+            "{} of {} queries say nothing about the order of documents (all relevant, or none) and were left out",
+            summary.skipped_queries, summary.queries
+        ));
+    }
+    if !summary.chosen_trial().converged {
+        warn(
+            "the solver stopped before the gap was closed; a smaller --c or a larger --tolerance closes it",
+        );
+    }
+    if arguments.json {
+        let mut out = stdout();
+        serde_json::to_writer(&mut out, summary)?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
+    }
+    let mut out = io::stderr().lock();
+    write_trials(&mut out, summary)?;
+    writeln!(
+        out,
+        "{} on {} queries, {} documents ({} relevant), {} columns, {} features",
+        settings.loss,
+        summary.queries,
+        summary.documents,
+        summary.relevant_documents,
+        model.features().functions().len(),
+        model.features().dimension(),
+    )?;
+    writeln!(
+        out,
+        "C {}; MAP {} on the training queries{}",
+        summary.chosen_trial().c,
+        decimal(summary.training_map),
+        held_out(summary),
+    )?;
+    if let Some(relevance) = model.relevance() {
+        writeln!(out, "{}", relevance_line(relevance))?;
+    }
+    Ok(())
+}
+
+/// How good the probabilities of relevance are on queries that were held out.
+pub(super) fn relevance_line(relevance: &Relevance) -> String {
+    let summary = relevance.summary();
+    let of_frame = summary
+        .log_loss
+        .iter()
+        .find(|(frame, _)| *frame == relevance.frame());
+    format!(
+        "probabilities of relevance from scores {} ({}): log loss {} nats a held-out document, {} for the share of relevant ones",
+        match relevance.frame() {
+            ScoreFrame::AsIs => "as they are",
+            ScoreFrame::Centred => "above the query's mean",
+            ScoreFrame::Standardised => "standardised within the query",
+        },
+        relevance.curve_name(),
+        of_frame.map_or_else(|| "-".to_owned(), |(_, loss)| decimal(*loss)),
+        decimal(summary.log_loss_of_share),
+    )
+}
+
+/// With a curve from scores to probabilities, unless none is wanted or there is too little to fit it to.
+fn calibrated(
+    model: RankModel,
+    arguments: &RankFitArguments,
+    train: &RankingTable,
+    validation: Option<&RankingTable>,
+    line: &ProgressLine,
+) -> Result<RankModel, RankFitError> {
+    if arguments.calibrator == CalibratorKind::None {
+        return Ok(model);
+    }
+    let how = RelevanceSettings {
+        calibrator: arguments.calibrator,
+        ..RelevanceSettings::default()
+    };
+    let folds = usize::from(arguments.calibration_folds).min(train.query_count());
+    let found = model
+        .clone()
+        .calibrated(train, validation, &how, folds, &mut |stage| {
+            line.show(stage);
+        });
+    match found {
+        Ok(model) => Ok(model),
+        // A ranking from a handful of queries is still a ranking.
+        Err(error) if arguments.calibrator == CalibratorKind::Auto => {
+            warn(&format!(
+                "the model says no probabilities of relevance: {error}"
+            ));
+            Ok(model)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn settings(arguments: &RankFitArguments) -> RankSettings {
+    let defaults = RankSettings::default();
+    RankSettings {
+        loss: arguments.loss,
+        c: match arguments.c.is_empty() {
+            true => defaults.c,
+            false => arguments.c.clone(),
+        },
+        features: FeatureSettings {
+            scale: arguments.scale.into(),
+            bins: arguments.bins,
+        },
+        relevant_from: arguments.relevant_from,
+        every_grade: arguments.every_grade,
+        tolerance: arguments.tolerance,
+        folds: arguments.folds,
+        seed: arguments.seed,
+    }
+}
+
+fn failure(error: RankFitError) -> CliError {
+    let hint = match &error {
+        RankFitError::NothingToLearn { .. } => {
+            Some("check the grades in the first column, and --relevant-from")
+        }
+        RankFitError::NothingToChooseBy { .. } => {
+            Some("give one --c, other --validation queries, or another --relevant-from")
+        }
+        RankFitError::TooManyFolds { .. } => {
+            Some("use fewer --folds, or give --validation or one --c")
+        }
+        RankFitError::TooManyOrders(_) => Some("use --loss ndcg@10"),
+        RankFitError::SharedQuery { .. } => Some("leave the query out of one of the two files"),
+        RankFitError::NoFunctions => Some("a line is `grade qid:Q 1:V 2:V …`"),
+        RankFitError::Setting(_) => Some("`calibrant rank fit --help` lists what can be given"),
+        _ => None,
+    };
+    let shown = CliError::new(error.to_string());
+    match hint {
+        Some(hint) => shown.hint(hint),
+        None => shown,
+    }
+}
+
+fn held_out(summary: &RankSummary) -> String {
+    let Some(map) = summary.chosen_trial().held_out_map else {
+        return String::new();
+    };
+    let whose = match summary.choice {
+        CostChoice::Validation | CostChoice::Given => "validation queries",
+        CostChoice::CrossValidation => "held-out training queries",
+        CostChoice::Both => "validation and held-out training queries",
+    };
+    format!(", {} on {} {whose}", decimal(map), summary.choice_queries)
+}
+
+/// Every C that was tried, the chosen one marked.
+pub(super) fn write_trials(out: &mut impl Write, summary: &RankSummary) -> Result<(), CliError> {
+    let header = [
+        "",
+        "C",
+        "held-out MAP",
+        "primal",
+        "dual",
+        "gap",
+        "planes",
+        "rounds",
+    ];
+    let mut rows = table(&header, 1);
+    for (place, trial) in summary.trials.iter().enumerate() {
+        let chosen = place == summary.chosen;
+        rows.add_row(vec![
+            if chosen { "*" } else { "" }.to_owned(),
+            trial.c.to_string(),
+            trial.held_out_map.map_or_else(|| "-".to_owned(), decimal),
+            format!("{:.5}", trial.primal),
+            format!("{:.5}", trial.dual),
+            format!("{:.1e}", trial.primal - trial.dual),
+            trial.planes.to_string(),
+            trial.rounds.to_string(),
+        ]);
+    }
+    writeln!(out, "{rows}")?;
+    Ok(())
+}
+
+/// One line on the terminal; nothing where there is none.
+struct ProgressLine {
+    bar: ProgressBar,
+}
+
+impl ProgressLine {
+    fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+            bar.set_style(style);
+        }
+        Self { bar }
+    }
+
+    fn show(&self, stage: &RankStage) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let round = &stage.round;
+        let fold = stage
+            .fold
+            .map(|(fold, folds)| format!("part {fold} of {folds}, "))
+            .unwrap_or_default();
+        self.bar.set_message(format!(
+            "{fold}C {}: round {}, primal {:.5}, dual {:.5}, gap {:.1e}, {} planes",
+            stage.c,
+            round.round,
+            round.primal,
+            round.dual,
+            round.gap(),
+            round.planes
+        ));
+        self.bar.tick();
+    }
+
+    fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,87 @@
+//! The experiments of Yue, Finley, Radlinski & Joachims (SIGIR 2007): rankings learned for average precision beside
+//! other support vector machines and beside the functions that they combine.
+//!
+//! The paper's web pages are not public. Small collections with documents, queries and judgements stand in
+//! for them, with the paper's fifteen functions, and the lists of 21 TREC systems for its submissions.
+
+mod collections;
+mod protocol;
+mod tables;
+
+use std::error::Error;
+use std::io::Write;
+use std::path::Path;
+
+use clap::Args;
+
+use collections::COLLECTIONS;
+use protocol::Protocol;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// One JSON object on standard output: collection, method
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Only these collections
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) collections: Vec<String>,
+    /// Draws of training, validation and test queries
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    pub(crate) trials: usize,
+    /// Thresholds a function
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    pub(crate) bins: usize,
+    /// Where the draws begin
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) seed: u64,
+}
+
+pub(crate) fn run(data: &Path, options: &Options) -> Result<(), Box<dyn Error>> {
+    let known = |name: &&String| {
+        !COLLECTIONS
+            .iter()
+            .any(|collection| collection.name == **name)
+    };
+    if let Some(name) = options.collections.iter().find(known) {
+        let names = COLLECTIONS.map(|collection| collection.name).join(", ");
+        return Err(format!("there is no collection `{name}`; there are {names}").into());
+    }
+    let protocol = Protocol {
+        trials: options.trials,
+        bins: options.bins,
+        seed: options.seed,
+    };
+    let mut out = std::io::stdout().lock();
+    let mut all = serde_json::Map::new();
+    for collection in COLLECTIONS {
+        if !options.collections.is_empty()
+            && !options
+                .collections
+                .iter()
+                .any(|name| name == collection.name)
+        {
+            continue;
+        }
+        let Some(judged) = collection.read(data)? else {
+            let _ = writeln!(
+                std::io::stderr(),
+                "SKIPPED: {} is not in {}",
+                collection.name,
+                data.display()
+            );
+            continue;
+        };
+        let outcome = protocol.run(&judged)?;
+        if options.json {
+            all.insert(collection.name.to_owned(), outcome.json());
+        } else {
+            outcome.print(collection.name, &mut out)?;
+            out.flush()?;
+        }
+    }
+    if options.json {
+        serde_json::to_writer(&mut out, &all)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}

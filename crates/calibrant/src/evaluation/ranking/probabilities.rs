@@ -1,0 +1,215 @@
+//! Rankings whose scores are probabilities of relevance: are they right?
+
+use serde::Serialize;
+
+use super::{JudgedList, Mark};
+use crate::Probability;
+use crate::evaluation::{Calibration, SortedForecasts};
+use crate::numeric::StableSum;
+use crate::ranking::{Qrels, RankingTable, Run};
+
+/// Stated probabilities of relevance of one query's documents, and which are relevant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatedRelevance {
+    /// The query's name.
+    pub id: String,
+    /// A probability between 0 and 1 and whether the document is relevant.
+    pub documents: Vec<(f64, bool)>,
+}
+
+/// How many relevant documents a query was said to have, and has.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QueryReliability {
+    /// The query's name.
+    pub id: String,
+    /// The documents with a probability.
+    pub documents: usize,
+    /// The sum of their probabilities: how many relevant ones are expected.
+    pub expected: f64,
+    /// How many of them are relevant.
+    pub observed: usize,
+    /// Log loss of the query's documents, nats, the mean.
+    pub log_loss: f64,
+}
+
+/// Probabilities of relevance against the truth.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RelevanceForecasts {
+    /// All documents of all queries together, each counting once.
+    pub calibration: Calibration,
+    /// Documents that were said to be relevant for certain (1) or not at all (0), and that were the opposite. Their log loss would be
+    /// infinite. Nothing is quite certain: 0 is taken for the smallest number above it, 1 for the largest below it.
+    pub certain_and_wrong: usize,
+    /// The mean over queries of how far the expected number of relevant documents is from the observed one.
+    pub count_error: f64,
+    /// The mean over queries of the expected number less the observed one: above 0, too many are promised.
+    pub count_excess: f64,
+    /// Each query.
+    pub queries: Vec<QueryReliability>,
+}
+
+/// Measures probabilities of relevance: proper scores, calibration, and the number of relevant documents by query.
+///
+/// # Formula
+/// With `p` stated and `y` 1 for relevant documents, 0 for others, the expected number of relevant documents of a query is `Σ p`, the
+/// observed one `Σ y`. For proper scores see [`SortedForecasts::losses`], for calibration [`SortedForecasts::calibration`].
+///
+/// # When it misleads
+/// Only documents that are listed count: a system that leaves out what it is unsure about looks better. Documents of a query hang together,
+/// and so calibration over all documents can be right while every query is wrong, half of them too high and half too low; look at
+/// [`RelevanceForecasts::count_error`].
+///
+/// ```
+/// use calibrant::evaluation::ranking::{StatedRelevance, measure_relevance};
+/// let query = StatedRelevance { id: "q".into(), documents: vec![(0.75, true), (0.75, false)] };
+/// let found = measure_relevance(&[query]);
+/// assert_eq!((found.queries[0].expected, found.queries[0].observed), (1.5, 1));
+/// assert_eq!(found.count_excess, 0.5);
+/// assert!((found.calibration.losses.brier - (0.0625 + 0.5625) / 2.0).abs() < 1e-12);
+/// ```
+pub fn measure_relevance(queries: &[StatedRelevance]) -> RelevanceForecasts {
+    let points: Vec<(Probability, bool, f64)> = queries
+        .iter()
+        .flat_map(|query| &query.documents)
+        .map(|&(stated, relevant)| (probability(stated), relevant, 1.0))
+        .collect();
+    let certain = |&&(stated, relevant): &&(f64, bool)| match relevant {
+        true => stated <= 0.0,
+        false => stated >= 1.0,
+    };
+    let certain_and_wrong = queries
+        .iter()
+        .flat_map(|query| &query.documents)
+        .filter(certain)
+        .count();
+    let by_query: Vec<QueryReliability> = queries.iter().map(reliability_of).collect();
+    let count = by_query.len().max(1) as f64;
+    let excess = |query: &QueryReliability| query.expected - query.observed as f64;
+    let errors = by_query.iter().map(|query| excess(query).abs());
+    RelevanceForecasts {
+        calibration: SortedForecasts::new(&points).calibration(),
+        certain_and_wrong,
+        count_error: errors.collect::<StableSum>().total() / count,
+        count_excess: by_query.iter().map(excess).collect::<StableSum>().total() / count,
+        queries: by_query,
+    }
+}
+
+/// A score that is no probability.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("line {line}: the score {score} is no probability; probabilities lie between 0 and 1")]
+pub struct NotAProbability {
+    /// Where it stands: the line of the run, or the number of the score from 1.
+    pub line: u64,
+    /// The score.
+    pub score: f64,
+}
+
+/// The scores of a run's judged queries, as probabilities; and how many documents nobody judged, which count as not relevant.
+pub fn stated_by_run(
+    qrels: &Qrels,
+    run: &Run,
+    relevant_from: i32,
+) -> Result<(Vec<StatedRelevance>, usize), NotAProbability> {
+    let mut stated = Vec::new();
+    let mut not_judged = 0;
+    for ranked in run.queries() {
+        for (&score, &line) in ranked.scores().iter().zip(ranked.lines()) {
+            if !(0.0..=1.0).contains(&score) {
+                return Err(NotAProbability { line, score });
+            }
+        }
+        let Some(judged) = qrels.query(ranked.id()) else {
+            continue;
+        };
+        let list = JudgedList::of_query(judged, Some(ranked), relevant_from, usize::MAX);
+        let relevant = |mark: &Mark| mark.grade().is_some_and(|grade| grade >= relevant_from);
+        not_judged += list
+            .marks()
+            .iter()
+            .filter(|mark| mark.grade().is_none())
+            .count();
+        let documents = ranked.scores().iter().zip(list.marks());
+        stated.push(StatedRelevance {
+            id: ranked.id().to_owned(),
+            documents: documents
+                .map(|(&score, mark)| (score, relevant(mark)))
+                .collect(),
+        });
+    }
+    Ok((stated, not_judged))
+}
+
+/// Scores of a table's rows, as probabilities. Rows without a score, and scores without a row, are passed over.
+pub fn stated_by_scores(
+    table: &RankingTable,
+    scores: &[f64],
+    relevant_from: i32,
+) -> Result<Vec<StatedRelevance>, NotAProbability> {
+    if let Some(at) = scores.iter().position(|score| !(0.0..=1.0).contains(score)) {
+        return Err(NotAProbability {
+            line: at as u64 + 1,
+            score: scores[at],
+        });
+    }
+    let stated = table.queries().iter().map(|query| {
+        let rows = query.rows.clone();
+        let documents = rows.filter_map(|row| {
+            let score = scores.get(row)?;
+            Some((*score, table.labels()[row] >= relevant_from))
+        });
+        StatedRelevance {
+            id: query.id.clone(),
+            documents: documents.collect(),
+        }
+    });
+    Ok(stated.collect())
+}
+
+fn reliability_of(query: &StatedRelevance) -> QueryReliability {
+    let documents = query.documents.len();
+    let stated = query.documents.iter().map(|(stated, _)| *stated);
+    let losses = query
+        .documents
+        .iter()
+        .map(|&(stated, relevant)| probability(stated).log_loss(relevant));
+    QueryReliability {
+        id: query.id.clone(),
+        documents,
+        expected: stated.collect::<StableSum>().total(),
+        observed: query
+            .documents
+            .iter()
+            .filter(|(_, relevant)| *relevant)
+            .count(),
+        log_loss: losses.collect::<StableSum>().total() / documents.max(1) as f64,
+    }
+}
+
+fn probability(stated: f64) -> Probability {
+    let kept = stated.clamp(f64::from_bits(1), 1.0 - f64::EPSILON / 2.0);
+    Probability::from_ln(kept.ln(), (-kept).ln_1p())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certain_and_wrong_is_counted_and_stays_finite() {
+        let query = |id: &str, documents: &[(f64, bool)]| StatedRelevance {
+            id: id.to_owned(),
+            documents: documents.to_vec(),
+        };
+        let found = measure_relevance(&[
+            query("a", &[(0.0, true), (1.0, true), (0.5, false)]),
+            query("b", &[(1.0, false), (0.0, false)]),
+        ]);
+        assert_eq!(found.certain_and_wrong, 2);
+        assert!(found.calibration.losses.log_loss.is_finite());
+        assert_eq!(found.queries[0].expected, 1.5);
+        // By hand: |1.5 - 2| and |1 - 0|, halved; (-0.5 + 1) / 2.
+        assert_eq!((found.count_error, found.count_excess), (0.75, 0.25));
+        assert!(measure_relevance(&[]).queries.is_empty());
+    }
+}

@@ -1,0 +1,114 @@
+//! Probabilities of relevance for a learned ranking.
+
+use super::fit::split_queries;
+use super::{RankFitError, RankModel, RankSettings, RankStage};
+use crate::ranking::{HeldOutRankings, RankingTable, RelevanceSettings};
+
+/// Scores of documents by models that have not learned from the documents' queries.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOutRankScores {
+    /// One score a row of the table.
+    pub scores: Vec<f64>,
+    /// The part that each query was in.
+    pub fold_of_query: Vec<u8>,
+}
+
+/// More parts would hold out single queries of even the largest tables.
+const MOST_FOLDS: usize = 100;
+
+impl RankModel {
+    /// Scores of every row of a table by models that have not learned from the row's query: queries are divided
+    /// into `folds` parts by the settings' seed, and each part is ranked by a model fitted on the others.
+    ///
+    /// ```
+    /// use calibrant::ranking::RankingTable;
+    /// use calibrant::ranking::learning::{RankModel, RankSettings};
+    /// let queries = [("p".into(), 2), ("q".into(), 2)];
+    /// let values = vec![1.0, 0.0, 3.0, 0.0];
+    /// let table = RankingTable::new(vec!["f".into()], &queries, &["a", "b", "a", "b"], vec![1, 0, 1, 0], values)?;
+    /// let settings = RankSettings { c: vec![0.05], tolerance: 1e-9, ..RankSettings::default() };
+    /// let held_out = RankModel::held_out_scores(&table, &settings, 2, &mut |_| {})?;
+    /// // By hand: the model of `p` alone has the weight 0.1 (see `fit`), so `a` in `q` scores 0.3.
+    /// assert!((held_out.scores[2] - 0.3).abs() < 1e-8 && held_out.scores[3] == 0.0);
+    /// assert_ne!(held_out.fold_of_query[0], held_out.fold_of_query[1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn held_out_scores(
+        table: &RankingTable,
+        settings: &RankSettings,
+        folds: usize,
+        on_stage: &mut dyn FnMut(&RankStage),
+    ) -> Result<HeldOutRankScores, RankFitError> {
+        let folds = folds.min(MOST_FOLDS);
+        let mut scores = vec![0.0; table.row_count()];
+        let mut fold_of_query = vec![0; table.query_count()];
+        let parts = split_queries(table, folds, settings.seed)?;
+        for (fold, (rest, held)) in parts.into_iter().enumerate() {
+            let told = &mut |stage: &RankStage| {
+                let fold = Some((fold + 1, folds));
+                on_stage(&RankStage { fold, ..*stage });
+            };
+            let model = Self::fit(&table.select(&rest), None, settings, told)?;
+            let mut found = model.scores(&table.select(&held)).into_iter();
+            for query in held {
+                fold_of_query[query] = fold as u8;
+                for score in &mut scores[table.queries()[query].rows.clone()] {
+                    *score = found.next().unwrap_or(0.0);
+                }
+            }
+        }
+        Ok(HeldOutRankScores {
+            scores,
+            fold_of_query,
+        })
+    }
+
+    /// The same model with a curve from scores to the probability of relevance.
+    ///
+    /// The curve is fitted to scores of `table`, which the model was fitted on, by models that have
+    /// not seen the query, with the model's `C`; validation queries, which it has not learned from, are added as they are.
+    pub fn calibrated(
+        self,
+        table: &RankingTable,
+        validation: Option<&RankingTable>,
+        how: &RelevanceSettings,
+        folds: usize,
+        on_stage: &mut dyn FnMut(&RankStage),
+    ) -> Result<Self, RankFitError> {
+        let settings = RankSettings {
+            c: vec![self.summary.chosen_trial().c],
+            ..self.settings.clone()
+        };
+        let HeldOutRankScores {
+            mut scores,
+            mut fold_of_query,
+        } = Self::held_out_scores(table, &settings, folds, on_stage)?;
+        let mut queries: Vec<_> = table
+            .queries()
+            .iter()
+            .map(|query| query.rows.clone())
+            .collect();
+        let mut labels = table.labels().to_vec();
+        if let Some(validation) = validation {
+            let start = scores.len();
+            scores.extend(self.scores(validation));
+            labels.extend(validation.labels());
+            for (number, query) in validation.queries().iter().enumerate() {
+                queries.push(start + query.rows.start..start + query.rows.end);
+                fold_of_query.push((number % folds.clamp(1, MOST_FOLDS)) as u8);
+            }
+        }
+        let is_relevant = |&label: &i32| label >= settings.relevant_from;
+        let relevant: Vec<bool> = labels.iter().map(is_relevant).collect();
+        let relevance = how.fit(&HeldOutRankings {
+            scores: &scores,
+            relevant: &relevant,
+            queries: &queries,
+            fold_of_query: &fold_of_query,
+        })?;
+        Ok(Self {
+            relevance: Some(relevance),
+            ..self
+        })
+    }
+}

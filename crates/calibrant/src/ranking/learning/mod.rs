@@ -1,0 +1,39 @@
+//! Rankings learned from judged documents: SVM-MAP and its relatives.
+//!
+//! [`FeatureMap`] makes features of a table's columns, [`RankLoss`] names what a ranking is to be good at, and
+//! [`RankModel::fit`] finds weights by cutting planes, with the most violated ranking of each query as a plane.
+
+mod calibrate;
+mod error;
+mod features;
+mod fit;
+mod from_runs;
+mod loss;
+mod model;
+mod model_file;
+mod oracles;
+mod problem;
+mod query_scale;
+mod rows;
+mod settings;
+mod summary;
+mod thresholds;
+mod validation;
+
+pub use calibrate::HeldOutRankScores;
+pub use error::{RankFitError, UnknownFunctions};
+pub use features::{BIN_LIMIT, FeatureMap, FeatureSettings};
+pub use fit::RankStage;
+pub use from_runs::table_of_runs;
+pub use loss::{RankLoss, UnknownLoss};
+pub use model::{FunctionCurve, RankModel};
+pub use oracles::{
+    NdcgOracle, PairOracle, SortedSides, TooManyOrders, most_violated_average_precision,
+    most_violated_average_precision_plain, most_violated_reciprocal_rank, most_violated_roc_area,
+};
+pub use problem::RankProblem;
+pub use query_scale::QueryScale;
+pub use rows::{FeatureRows, RowSum, WeightedRows};
+pub use settings::RankSettings;
+pub use summary::{CostChoice, RankSummary, RankTrial};
+pub use validation::average_precision;

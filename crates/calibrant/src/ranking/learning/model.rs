@@ -1,0 +1,163 @@
+//! A learned ranking.
+
+use rayon::prelude::*;
+
+use super::{FeatureMap, RankSettings, RankSummary, UnknownFunctions};
+use crate::Probability;
+use crate::ranking::{RankingTable, Relevance};
+
+/// A learned ranking: documents are ordered by `w·φ`.
+///
+/// Made by [`RankModel::fit`]; saved and opened as a file by [`RankModel::save`] and [`RankModel::open`].
+#[derive(Debug, Clone)]
+pub struct RankModel {
+    pub(super) settings: RankSettings,
+    pub(super) map: FeatureMap,
+    /// One a feature, and the bias behind them for the accuracies.
+    pub(super) weights: Vec<f64>,
+    pub(super) summary: RankSummary,
+    pub(super) relevance: Option<Relevance>,
+}
+
+/// What a model makes of one column.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct FunctionCurve {
+    /// The column's name.
+    pub function: String,
+    /// What the score gains for each unit of the value, with plain features.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slope: Option<f64>,
+    /// With bins: a threshold, and what a value above it (and below the next) adds to the score in all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<(f32, f64)>,
+}
+
+impl FunctionCurve {
+    /// How far the column can move a score: for bins between its lowest and highest step, for plain features by one
+    /// unit.
+    pub fn reach(&self) -> f64 {
+        let levels = self.steps.iter().map(|step| step.1).chain([0.0]);
+        let (low, high) = levels.fold((0.0f64, 0.0f64), |(low, high), level| {
+            (low.min(level), high.max(level))
+        });
+        self.slope.map_or(high - low, f64::abs)
+    }
+}
+
+impl RankModel {
+    pub(super) fn new(
+        settings: RankSettings,
+        map: FeatureMap,
+        weights: Vec<f64>,
+        summary: RankSummary,
+    ) -> Self {
+        Self {
+            settings,
+            map,
+            weights,
+            summary,
+            relevance: None,
+        }
+    }
+
+    /// What it was fitted with.
+    pub fn settings(&self) -> &RankSettings {
+        &self.settings
+    }
+
+    /// How it came about.
+    pub fn summary(&self) -> &RankSummary {
+        &self.summary
+    }
+
+    /// Which features it looks at.
+    pub fn features(&self) -> &FeatureMap {
+        &self.map
+    }
+
+    /// One weight a feature.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights[..self.map.dimension()]
+    }
+
+    /// What is added to every score; zero unless the loss is one of the accuracies.
+    pub fn bias(&self) -> f64 {
+        self.weights
+            .get(self.map.dimension())
+            .copied()
+            .unwrap_or(0.0)
+    }
+
+    /// The curve from scores to the probability of relevance, if there is one.
+    pub fn relevance(&self) -> Option<&Relevance> {
+        self.relevance.as_ref()
+    }
+
+    /// The probability that each document of a table is relevant to its query, given the scores of [`Self::scores`];
+    /// none where the model has no curve for that.
+    pub fn probabilities(&self, table: &RankingTable, scores: &[f64]) -> Option<Vec<Probability>> {
+        let relevance = self.relevance.as_ref()?;
+        let queries = table.queries().iter();
+        let of_query = queries.map(|query| relevance.probabilities(&scores[query.rows.clone()]));
+        Some(of_query.flatten().collect())
+    }
+
+    /// Whether the model knows every column of a table. Columns that it knows and the table lacks are no error:
+    /// their values are missing.
+    pub fn check_functions(&self, table: &RankingTable) -> Result<(), UnknownFunctions> {
+        let unknown = self.map.unknown_functions(table);
+        match unknown.first() {
+            None => Ok(()),
+            Some(first) => Err(UnknownFunctions {
+                first: (*first).to_owned(),
+                count: unknown.len(),
+                known: self.map.functions().len(),
+            }),
+        }
+    }
+
+    /// The score of every row of a table; larger ones are to be listed first. Columns are found by name; those
+    /// that the model does not know are passed over (see [`RankModel::check_functions`]).
+    pub fn scores(&self, table: &RankingTable) -> Vec<f64> {
+        /// Rows a task scores; where pieces lie does not change any score.
+        const PIECE: usize = 1024;
+        let rows = self.map.rows(table);
+        let weighted = rows.with_weights(self.weights());
+        let bias = self.bias();
+        let mut scores = vec![0.0; table.row_count()];
+        scores
+            .par_chunks_mut(PIECE)
+            .enumerate()
+            .for_each(|(piece, scores)| {
+                let start = piece * PIECE;
+                weighted.scores_into(start..start + scores.len(), scores);
+                scores.iter_mut().for_each(|score| *score += bias);
+            });
+        scores
+    }
+
+    /// What the model makes of each column, those that move scores most first.
+    pub fn curves(&self) -> Vec<FunctionCurve> {
+        let plain = self.map.settings().bins == 0;
+        let names = self.map.functions().iter().enumerate();
+        let mut curves: Vec<FunctionCurve> = names
+            .map(|(function, name)| {
+                let weights = &self.weights[self.map.features_of(function)];
+                let mut level = 0.0;
+                let steps = self.map.thresholds(function).iter().zip(weights);
+                FunctionCurve {
+                    function: name.clone(),
+                    slope: plain.then(|| weights[0]),
+                    steps: steps
+                        .map(|(&threshold, weight)| {
+                            level += weight;
+                            (threshold, level)
+                        })
+                        .collect(),
+                }
+            })
+            .collect();
+        curves.sort_by(|a, b| b.reach().total_cmp(&a.reach()));
+        curves
+    }
+}

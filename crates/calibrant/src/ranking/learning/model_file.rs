@@ -1,0 +1,127 @@
+//! Ranking models as files, in the same envelope as all models.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{FeatureMap, RankModel, RankSettings, RankSummary};
+use crate::pipeline::{ModelFileError, model_envelope};
+use crate::ranking::Relevance;
+use crate::scorers::{NamedTensor, TensorReader};
+
+/// The part that is kept as JSON; its one key tells it from models of texts.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Envelope {
+    ranking: Description,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    settings: RankSettings,
+    functions: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    relevance: Option<Relevance>,
+    summary: RankSummary,
+}
+
+impl RankModel {
+    /// Writes the model to a temporary file beside `path` and renames it, so that `path` holds either
+    /// what it held before or the whole model.
+    pub fn save(&self, path: &Path) -> Result<(), ModelFileError> {
+        model_envelope::save(&self.to_bytes(), path)
+    }
+
+    /// The model as the bytes of a file. Equal models give equal bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let description = Envelope {
+            ranking: Description {
+                settings: self.settings.clone(),
+                functions: self.map.functions().to_vec(),
+                relevance: self.relevance.clone(),
+                summary: self.summary.clone(),
+            },
+        };
+        let functions = 0..self.map.functions().len();
+        let thresholds: Vec<f32> = functions
+            .clone()
+            .flat_map(|function| self.map.thresholds(function))
+            .copied()
+            .collect();
+        let mut end = 0;
+        let ends: Vec<u32> = functions
+            .map(|function| {
+                end += self.map.thresholds(function).len() as u32;
+                end
+            })
+            .collect();
+        let standard: Vec<f64> = self.map.standard().iter().flatten().copied().collect();
+        let tensors = vec![
+            NamedTensor::vector("weights", &self.weights),
+            NamedTensor::vector("thresholds", &thresholds),
+            NamedTensor::vector("thresholds.ends", &ends),
+            NamedTensor::vector("standard", &standard),
+        ];
+        let json = serde_json::to_string(&description).unwrap_or_default();
+        model_envelope::to_bytes(&json, tensors)
+    }
+
+    /// Opens a file that [`RankModel::save`] wrote; any other gives an error.
+    pub fn open(path: &Path) -> Result<Self, ModelFileError> {
+        model_envelope::open(path, |json, reader| {
+            if !model_envelope::is_ranking(json) {
+                return Err(ModelFileError::IsTextModel {
+                    path: path.to_owned(),
+                });
+            }
+            let damaged = |reason: String| ModelFileError::Damaged {
+                path: path.to_owned(),
+                reason,
+            };
+            let envelope: Envelope = serde_json::from_str(json)
+                .map_err(|error| damaged(format!("the description is unreadable: {error}")))?;
+            Self::assemble(envelope.ranking, reader)
+                .ok_or_else(|| damaged("its parts do not fit together".into()))
+        })
+    }
+
+    fn assemble(description: Description, reader: &TensorReader<'_>) -> Option<Self> {
+        let Description {
+            settings,
+            functions,
+            relevance,
+            summary,
+        } = description;
+        settings.check().ok()?;
+        let thresholds = reader.vector::<f32>("thresholds")?;
+        let ends = reader.vector::<u32>("thresholds.ends")?;
+        let mut start = 0;
+        let mut lists = Vec::with_capacity(ends.len());
+        for end in ends {
+            lists.push(thresholds.get(start..end as usize)?.to_vec());
+            start = end as usize;
+        }
+        (start == thresholds.len()).then_some(())?;
+        let standard = reader.vector::<f64>("standard")?;
+        let (pairs, rest) = standard.as_chunks::<2>();
+        rest.is_empty().then_some(())?;
+        let map = FeatureMap::from_parts(
+            settings.effective_features(),
+            functions,
+            lists,
+            pairs.to_vec(),
+        )?;
+        let weights = reader.vector::<f64>("weights")?;
+        let fits = weights.len() == map.dimension() + usize::from(settings.loss.is_accuracy())
+            && weights.iter().all(|weight| weight.is_finite())
+            && summary.chosen < summary.trials.len();
+        fits.then_some(Self {
+            settings,
+            map,
+            weights,
+            summary,
+            relevance,
+        })
+    }
+}

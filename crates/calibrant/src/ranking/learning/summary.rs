@@ -1,0 +1,72 @@
+//! What a fit tells about itself.
+
+use serde::{Deserialize, Serialize};
+
+/// How a ranking model came about; kept in its file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RankSummary {
+    /// The calibrant that fitted it.
+    pub calibrant_version: String,
+    /// Training queries.
+    pub queries: usize,
+    /// Of them, those that say nothing about the order of documents: all relevant, or none.
+    pub skipped_queries: usize,
+    /// Training documents, counted for each query.
+    pub documents: usize,
+    /// Of them, relevant ones.
+    pub relevant_documents: usize,
+    /// Missing values among the training values.
+    pub missing_values: usize,
+    /// Queries that `C` was chosen on, zero if there was no choice.
+    pub choice_queries: usize,
+    /// How `C` was chosen.
+    pub choice: CostChoice,
+    /// Every `C` that was tried, rising.
+    pub trials: Vec<RankTrial>,
+    /// Which of them was chosen.
+    pub chosen: usize,
+    /// Mean average precision of the chosen model on its own training queries.
+    pub training_map: f64,
+}
+
+/// How `C` was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CostChoice {
+    /// It was given.
+    Given,
+    /// By mean average precision on validation queries.
+    Validation,
+    /// By mean average precision on training queries, each ranked by a model that had not learned from it.
+    CrossValidation,
+    /// By both together, every query counting once.
+    Both,
+}
+
+/// One value of `C`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RankTrial {
+    /// The price of errors.
+    pub c: f64,
+    /// Rounds of the solver (few where it began with the planes of a smaller `C`).
+    pub rounds: usize,
+    /// Planes at the end.
+    pub planes: usize,
+    /// The objective reached.
+    pub primal: f64,
+    /// A lower bound for any weights' objective.
+    pub dual: f64,
+    /// Whether the gap between the two came below the tolerance.
+    pub converged: bool,
+    /// Mean average precision on the queries that `C` is chosen on.
+    pub held_out_map: Option<f64>,
+}
+
+impl RankSummary {
+    /// The value of `C` that was chosen.
+    pub fn chosen_trial(&self) -> &RankTrial {
+        &self.trials[self.chosen]
+    }
+}

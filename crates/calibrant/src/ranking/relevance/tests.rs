@@ -1,0 +1,198 @@
+use std::ops::Range;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::numeric::Random;
+
+/// Queries whose scores have a height of their own; relevance depends on the distance from it.
+struct World {
+    scores: Vec<f64>,
+    relevant: Vec<bool>,
+    truth: Vec<f64>,
+    queries: Vec<Range<usize>>,
+    folds: Vec<u8>,
+}
+
+fn world(seed: u64, spread: f64, queries: usize) -> World {
+    let mut random = Random::from_seed(seed);
+    let mut world = World {
+        scores: Vec::new(),
+        relevant: Vec::new(),
+        truth: Vec::new(),
+        queries: Vec::new(),
+        folds: Vec::new(),
+    };
+    for query in 0..queries {
+        let start = world.scores.len();
+        let height = spread * random.normal();
+        for _ in 0..60 {
+            let step = random.normal();
+            let probability = Probability::from_log_odds(2.0 * step - 1.5).value();
+            world.scores.push(height + step);
+            world.truth.push(probability);
+            world.relevant.push(random.uniform() < probability);
+        }
+        world.queries.push(start..world.scores.len());
+        world.folds.push((query % 5) as u8);
+    }
+    world
+}
+
+impl World {
+    fn held_out(&self) -> HeldOutRankings<'_> {
+        HeldOutRankings {
+            scores: &self.scores,
+            relevant: &self.relevant,
+            queries: &self.queries,
+            fold_of_query: &self.folds,
+        }
+    }
+}
+
+#[test]
+fn probabilities_come_near_the_truth_whatever_the_height_of_a_query() {
+    let learned = world(1, 10.0, 100);
+    let relevance = RelevanceSettings::default()
+        .fit(&learned.held_out())
+        .unwrap();
+    assert_ne!(relevance.frame(), ScoreFrame::AsIs);
+    let fresh = world(2, 10.0, 40);
+    let mut error = 0.0;
+    for rows in &fresh.queries {
+        let found = relevance.probabilities(&fresh.scores[rows.clone()]);
+        for (found, truth) in found.iter().zip(&fresh.truth[rows.clone()]) {
+            error += (found.value() - truth).abs();
+        }
+    }
+    assert!(error / (fresh.truth.len() as f64) < 0.05, "{error}");
+}
+
+#[test]
+fn scores_that_mean_the_same_everywhere_stay_as_they_are() {
+    let relevance = RelevanceSettings::default()
+        .fit(&world(3, 0.0, 100).held_out())
+        .unwrap();
+    assert_eq!(relevance.frame(), ScoreFrame::AsIs);
+    let summary = relevance.summary();
+    assert_eq!((summary.documents, summary.queries), (6000, 100));
+    assert!(summary.log_loss[0].1 < summary.log_loss_of_share);
+}
+
+#[test]
+fn the_curve_depends_on_no_query_of_the_fold_that_it_is_judged_on() {
+    // Judged on fold 4 with its labels turned round, the loss must be that of a curve that never saw them.
+    let world = world(4, 0.0, 20);
+    let settings = RelevanceSettings {
+        calibrator: CalibratorKind::Platt,
+        frame: Some(ScoreFrame::AsIs),
+    };
+    let mut by_hand = 0.0;
+    for fold in 0..5 {
+        let of_fold = |query: &usize| world.folds[*query] == fold;
+        let rest = (0..20).filter(|query| !of_fold(query));
+        let rows: Vec<usize> = rest
+            .flat_map(|query| world.queries[query].clone())
+            .collect();
+        let held_out = HeldOutScores::assume(
+            rows.iter().map(|&row| world.scores[row]).collect(),
+            rows.iter().map(|&row| world.relevant[row]).collect(),
+        );
+        let curve = CalibratorKind::Platt.fit(&held_out.unwrap()).unwrap();
+        let own = (0..20)
+            .filter(of_fold)
+            .flat_map(|query| world.queries[query].clone());
+        by_hand += own
+            .map(|row| {
+                curve
+                    .probability(world.scores[row])
+                    .log_loss(world.relevant[row])
+            })
+            .sum::<f64>();
+    }
+    let found = settings.fit(&world.held_out()).unwrap();
+    let loss = found.summary().log_loss[0].1;
+    assert!((loss - by_hand / 1200.0).abs() < 1e-12);
+}
+
+#[test]
+fn parts_that_do_not_fit_are_refused() {
+    let world = world(5, 0.0, 10);
+    let good = world.held_out();
+    let settings = RelevanceSettings::default();
+    let gap = [0..60, 61..600];
+    for bad in [
+        HeldOutRankings {
+            relevant: &[true],
+            ..good
+        },
+        HeldOutRankings {
+            fold_of_query: &[0],
+            ..good
+        },
+        HeldOutRankings {
+            queries: &gap,
+            fold_of_query: &[0, 1],
+            ..good
+        },
+    ] {
+        let error = settings.fit(&bad).unwrap_err();
+        assert!(matches!(error, FitError::LengthMismatch { .. }), "{error}");
+    }
+}
+
+#[test]
+fn the_certainty_of_a_recall_is_near_what_all_outcomes_say() {
+    let values = [
+        0.9, 0.8, 0.8, 0.7, 0.6, 0.5, 0.5, 0.4, 0.3, 0.3, 0.2, 0.2, 0.1, 0.1,
+    ];
+    let outlook = Outlook::new(values.iter().copied());
+    for (rank, recall) in [(4, 0.6), (6, 0.7), (8, 0.8), (10, 0.9)] {
+        // Every outcome of fourteen documents, by brute force.
+        let mut certainty = 0.0;
+        for outcome in 0u32..1 << values.len() {
+            let is = |place: usize| outcome >> place & 1 == 1;
+            let parts = values.iter().enumerate();
+            let probability: f64 = parts
+                .map(|(place, p)| if is(place) { *p } else { 1.0 - p })
+                .product();
+            let found = (0..rank).filter(|&place| is(place)).count() as f64;
+            let all = f64::from(outcome.count_ones());
+            if found >= recall * all {
+                certainty += probability;
+            }
+        }
+        let normal = outlook.certainty_of_recall(rank, recall);
+        assert!(
+            (normal - certainty).abs() < 0.12,
+            "{rank} {recall}: {normal} {certainty}"
+        );
+    }
+}
+
+#[test]
+fn an_empty_or_hopeless_list_can_be_left_at_once() {
+    let nothing = Outlook::new([]);
+    assert_eq!((nothing.expected(), nothing.stop_for_recall(0.9)), (0.0, 0));
+    let hopeless = Outlook::new([0.0, f64::NAN, -1.0]);
+    assert_eq!(hopeless.stop_for_recall(0.9), 0);
+}
+
+proptest! {
+    #[test]
+    fn a_higher_recall_is_never_reached_earlier(
+        values in prop::collection::vec(0.001f64..0.999, 1..60),
+        (low, high) in (0.0f64..1.0, 0.0f64..1.0),
+        certainty in 0.5f64..0.99,
+    ) {
+        let outlook = Outlook::new(values.iter().copied());
+        let (low, high) = (low.min(high), low.max(high));
+        let stop = outlook.stop_for_recall(low);
+        prop_assert!(stop <= outlook.stop_for_recall(high));
+        prop_assert!(outlook.expected_recall(stop) >= low);
+        prop_assert!(stop == 0 || outlook.expected_recall(stop - 1) < low);
+        prop_assert!(outlook.sure_stop_for_recall(low, certainty) <= outlook.sure_stop_for_recall(high, certainty));
+        let sum = outlook.expected_below(stop) + values[..stop].iter().sum::<f64>();
+        prop_assert!((sum - values.iter().sum::<f64>()).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,67 @@
+//! One slack an example.
+
+use rayon::prelude::*;
+
+use super::{CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, StructuredProblem, dot};
+
+pub(super) fn solve<P: StructuredProblem + ?Sized>(
+    problem: &P,
+    settings: &CuttingPlanes,
+    planes: &mut PlaneSet,
+    on_round: &mut dyn FnMut(&Round),
+) -> CuttingPlaneSolution {
+    let count = problem.example_count();
+    let room = settings.c / count as f64;
+    let mut end = Round {
+        round: 0,
+        primal: f64::INFINITY,
+        dual: f64::NEG_INFINITY,
+        planes: 0,
+    };
+    let mut best = vec![0.0; problem.dimension()];
+    planes.scale_to(room, count, problem.dimension());
+    let mut converged = false;
+    while !converged && end.round < settings.round_limit.max(1) {
+        let inner = if end.primal.is_finite() {
+            (0.1 * end.gap()).max(0.1 * settings.tolerance * end.primal)
+        } else {
+            0.0
+        };
+        planes.optimise(room, count, inner);
+        let (weights, dual) = planes.mixture(problem.dimension());
+        let found: Vec<(Vec<f64>, f64)> = (0..count)
+            .into_par_iter()
+            .map(|example| {
+                let mut direction = vec![0.0; problem.dimension()];
+                let range = example..example + 1;
+                let loss = problem.add_most_violated(&weights, range, &mut direction);
+                (direction, loss)
+            })
+            .collect();
+        planes.drop_idle();
+        let mut slack_sum = 0.0;
+        for (example, (direction, loss)) in found.into_iter().enumerate() {
+            let slack = (loss - dot(&weights, &direction)).max(0.0);
+            slack_sum += slack;
+            // A plane that is there already would add nothing.
+            if slack > planes.slack_of(&weights, example) + 1e-12 {
+                planes.push(direction, loss, example);
+            }
+        }
+        let primal = 0.5 * dot(&weights, &weights) + room * slack_sum;
+        end.round += 1;
+        end.dual = end.dual.max(dual);
+        if primal < end.primal || end.round == 1 {
+            end.primal = primal;
+            best = weights;
+        }
+        end.planes = planes.len();
+        converged = end.has_reached(settings.tolerance);
+        on_round(&end);
+    }
+    CuttingPlaneSolution {
+        weights: best,
+        end,
+        converged,
+    }
+}

@@ -1,0 +1,402 @@
+//! Learned rankings: both formulations of the solver agree on every loss, models are files, and nothing leaks.
+
+use std::collections::HashMap;
+
+use calibrant::numeric::Random;
+use calibrant::pipeline::{Model, ModelFileError};
+use calibrant::ranking::RankingTable;
+use calibrant::ranking::learning::{
+    CostChoice, FeatureMap, FeatureSettings, QueryScale, RankFitError, RankLoss, RankModel,
+    RankProblem, RankSettings, average_precision,
+};
+use calibrant::solvers::{CuttingPlanes, PlaneSet, Slack, solve_cutting_planes};
+use proptest::prelude::*;
+use safetensors::SafeTensors;
+use serde_json::{Value, json};
+
+/// Queries of about ten documents with grades 0 to 2; the first column helps, others are noise, some values are missing.
+fn table(seed: u64, queries: usize, columns: usize) -> RankingTable {
+    let mut random = Random::from_seed(seed);
+    let (mut names, mut labels, mut values, mut sizes) = (vec![], vec![], vec![], vec![]);
+    for query in 0..queries {
+        let count = 6 + random.below(8);
+        sizes.push((format!("q{query}"), count));
+        for document in 0..count {
+            let grade = [0, 0, 0, 1, 2][random.below(5)];
+            names.push(format!("d{document}"));
+            labels.push(grade);
+            for column in 0..columns {
+                let value = random.normal() + if column == 0 { f64::from(grade) } else { 0.0 };
+                values.push(if random.below(12) == 0 {
+                    f32::NAN
+                } else {
+                    value as f32
+                });
+            }
+        }
+    }
+    let functions = (1..=columns).map(|column| column.to_string()).collect();
+    RankingTable::new(functions, &sizes, &names, labels, values).unwrap()
+}
+
+fn quick(loss: RankLoss) -> RankSettings {
+    RankSettings {
+        loss,
+        c: vec![0.1, 1.0],
+        ..RankSettings::default()
+    }
+}
+
+fn fit(table: &RankingTable, settings: &RankSettings) -> RankModel {
+    RankModel::fit(table, None, settings, &mut |_| {}).unwrap()
+}
+
+/// How often a ranking of this relevance is right about a document, at the best threshold.
+fn best_accuracy(order: &[i32]) -> f64 {
+    let relevant: i32 = order.iter().sum();
+    let right = |above: usize| {
+        let found: i32 = order[..above].iter().sum();
+        let right = found + (order.len() - above) as i32 - (relevant - found);
+        f64::from(right) / order.len() as f64
+    };
+    (0..=order.len()).map(right).fold(0.0, f64::max)
+}
+
+#[test] // The toy tables of Yue et al. 2007, with the figures that their relevance values give.
+fn the_toy_tables_show_that_measures_disagree() {
+    let falling =
+        |count: usize| -> Vec<f64> { (0..count).rev().map(|score| score as f64).collect() };
+    let precision = |order: &[i32]| average_precision(&falling(order.len()), order, 1);
+    let area = |order: &[i32]| {
+        let pairs = order
+            .iter()
+            .enumerate()
+            .flat_map(|(i, a)| order[i + 1..].iter().map(move |b| (a, b)));
+        let (right, wrong) = pairs.fold((0, 0), |(right, wrong), (a, b)| match a - b {
+            1 => (right + 1, wrong),
+            -1 => (right, wrong + 1),
+            _ => (right, wrong),
+        });
+        f64::from(right) / f64::from(right + wrong)
+    };
+    let reversed = |order: &[i32]| -> Vec<i32> { order.iter().rev().copied().collect() };
+    let first = [1, 0, 0, 0, 0, 1, 1, 0];
+    assert!((precision(&first) - 0.587).abs() < 5e-4 && (area(&first) - 0.467).abs() < 5e-4);
+    let second = reversed(&first);
+    assert!((precision(&second) - 0.514).abs() < 5e-4 && (area(&second) - 0.533).abs() < 5e-4);
+    let first = [1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0];
+    let second = reversed(&first);
+    assert!((precision(&first) - 0.563).abs() < 5e-4 && (precision(&second) - 0.511).abs() < 5e-4);
+    assert!((best_accuracy(&first) - 0.64).abs() < 5e-3);
+    assert!((best_accuracy(&second) - 0.73).abs() < 5e-3);
+}
+
+#[test]
+fn one_slack_and_many_reach_the_same_objective_for_every_loss() {
+    let table = table(1, 12, 4);
+    let queries: Vec<_> = table
+        .queries()
+        .iter()
+        .map(|query| query.rows.clone())
+        .collect();
+    let mut losses = RankLoss::ALL.to_vec();
+    losses.push(RankLoss::Ndcg { cutoff: Some(3) });
+    for loss in losses {
+        for bins in [0, 6] {
+            let features = FeatureSettings {
+                bins,
+                ..FeatureSettings::default()
+            };
+            let rows = FeatureMap::fit(features, &table, 1).rows(&table);
+            let problem = RankProblem::new(&rows, &queries, table.labels(), &[1, 2], loss).unwrap();
+            let [one, each] = [Slack::One, Slack::EachExample].map(|slack| {
+                let settings = CuttingPlanes {
+                    c: 2.0,
+                    tolerance: 1e-5,
+                    slack,
+                    ..CuttingPlanes::default()
+                };
+                solve_cutting_planes(&problem, &settings, &mut PlaneSet::default(), &mut |_| {})
+            });
+            assert!(
+                one.converged && each.converged,
+                "{loss} {bins} {:?} {:?}",
+                one.end,
+                each.end
+            );
+            let difference = (one.end.primal - each.end.primal).abs();
+            assert!(
+                difference <= 2e-5 * one.end.primal,
+                "{loss} {bins} {:?} {:?}",
+                one.end,
+                each.end
+            );
+        }
+    }
+}
+
+#[test]
+fn every_loss_finds_the_column_that_helps() {
+    let (train, test) = (table(2, 30, 4), table(3, 20, 4));
+    let map = |scores: &[f64]| {
+        let queries = test.queries().iter().map(|query| {
+            let rows = query.rows.clone();
+            average_precision(&scores[rows.clone()], &test.labels()[rows], 1)
+        });
+        queries.sum::<f64>() / test.query_count() as f64
+    };
+    let chance = map(&vec![0.0; test.row_count()]);
+    for loss in RankLoss::ALL {
+        let model = fit(&train, &quick(loss));
+        assert_eq!(model.curves()[0].function, "1", "{loss}");
+        let found = map(&model.scores(&test));
+        assert!(found > chance + 0.15, "{loss}: {found} {chance}");
+    }
+}
+
+#[test]
+fn the_bytes_of_a_model_depend_on_its_input_alone() {
+    let table = table(4, 20, 3);
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap()
+            .install(|| fit(&table, &quick(RankLoss::default())).to_bytes())
+    };
+    assert_eq!(with(1), with(6));
+}
+
+#[test]
+fn validation_queries_are_chosen_by_and_never_learned_from() {
+    let (train, validation) = (table(5, 20, 3), renamed(&table(6, 10, 3)));
+    let settings = quick(RankLoss::default());
+    let model = RankModel::fit(&train, Some(&validation), &settings, &mut |_| {}).unwrap();
+    assert_eq!(model.summary().choice, CostChoice::Validation);
+    assert_eq!(model.summary().choice_queries, 10);
+    // The chosen C alone gives the same weights, to the solver's tolerance.
+    let chosen = model.summary().chosen_trial().c;
+    let alone = fit(
+        &train,
+        &RankSettings {
+            c: vec![chosen],
+            ..settings.clone()
+        },
+    );
+    assert_eq!(alone.summary().choice, CostChoice::Given);
+    for (a, b) in model.weights().iter().zip(alone.weights()) {
+        assert!((a - b).abs() < 0.1 * (1.0 + b.abs()), "{a} {b}");
+    }
+    let both = RankSettings {
+        folds: Some(4),
+        ..settings.clone()
+    };
+    let both = RankModel::fit(&train, Some(&validation), &both, &mut |_| {}).unwrap();
+    assert_eq!(
+        (both.summary().choice, both.summary().choice_queries),
+        (CostChoice::Both, 30)
+    );
+    let shared = RankModel::fit(&train, Some(&train), &settings, &mut |_| {});
+    assert!(matches!(shared, Err(RankFitError::SharedQuery { .. })));
+}
+
+/// The same table with other names of queries.
+fn renamed(table: &RankingTable) -> RankingTable {
+    let queries: Vec<(String, usize)> = table
+        .queries()
+        .iter()
+        .map(|query| (format!("other-{}", query.id), query.rows.len()))
+        .collect();
+    let documents: Vec<&str> = (0..table.row_count())
+        .map(|row| table.document(row))
+        .collect();
+    RankingTable::new(
+        table.functions().to_vec(),
+        &queries,
+        &documents,
+        table.labels().to_vec(),
+        table.values().to_vec(),
+    )
+    .unwrap()
+}
+
+#[test]
+fn held_out_scores_do_not_know_the_labels_of_their_query() {
+    let table = table(7, 12, 2);
+    let settings = RankSettings {
+        c: vec![1.0],
+        ..RankSettings::default()
+    };
+    let held_out = |table| RankModel::held_out_scores(table, &settings, 4, &mut |_| {}).unwrap();
+    let scores = held_out(&table).scores;
+    assert_eq!(scores.len(), table.row_count());
+    // Other labels for one query change the scores of others alone.
+    let rows = table.queries()[3].rows.clone();
+    let mut labels = table.labels().to_vec();
+    labels[rows.clone()].reverse();
+    labels[rows.start] += 1;
+    let queries: Vec<(String, usize)> = table
+        .queries()
+        .iter()
+        .map(|query| (query.id.clone(), query.rows.len()))
+        .collect();
+    let documents: Vec<&str> = (0..table.row_count())
+        .map(|row| table.document(row))
+        .collect();
+    let other = RankingTable::new(
+        table.functions().to_vec(),
+        &queries,
+        &documents,
+        labels,
+        table.values().to_vec(),
+    )
+    .unwrap();
+    let changed = held_out(&other).scores;
+    assert_eq!(scores[rows.clone()], changed[rows]);
+    assert_ne!(scores, changed);
+    assert!(RankModel::held_out_scores(&table, &settings, 13, &mut |_| {}).is_err());
+}
+
+#[test]
+fn models_come_back_from_their_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let table = table(8, 15, 3);
+    for loss in RankLoss::ALL {
+        for (bins, scale) in [
+            (0, QueryScale::AsGiven),
+            (7, QueryScale::AsGiven),
+            (0, QueryScale::Standard),
+            (5, QueryScale::MinMax),
+        ] {
+            let settings = RankSettings {
+                features: FeatureSettings { scale, bins },
+                ..quick(loss)
+            };
+            let model = fit(&table, &settings);
+            model.save(&path).unwrap();
+            let opened = RankModel::open(&path).unwrap();
+            assert_eq!(opened.scores(&table), model.scores(&table));
+            assert_eq!(opened.to_bytes(), model.to_bytes());
+            assert_eq!(opened.summary(), model.summary());
+            assert!(matches!(
+                Model::open(&path),
+                Err(ModelFileError::IsRanking { .. })
+            ));
+        }
+    }
+}
+
+/// The file's description and arrays with a checksum that fits, whatever was done to them.
+fn forged(bytes: &[u8], change: impl Fn(&mut Value), drop: Option<&str>, cut: usize) -> Vec<u8> {
+    let (_, header) = SafeTensors::read_metadata(bytes).unwrap();
+    let envelope = &header.metadata().as_ref().unwrap()["calibrant"];
+    let mut envelope: Value = serde_json::from_str(envelope).unwrap();
+    change(&mut envelope["model"]);
+    let json = envelope["model"].to_string();
+    let tensors = SafeTensors::deserialize(bytes).unwrap();
+    let mut names = tensors.names();
+    names.sort_unstable();
+    names.retain(|name| Some(*name) != drop);
+    let mut hasher = blake3::Hasher::new();
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    part(&(envelope["version"].as_u64().unwrap() as u32).to_le_bytes());
+    part(json.as_bytes());
+    let mut views = Vec::new();
+    for name in names {
+        let view = tensors.tensor(name).unwrap();
+        let size = view.dtype().bitsize() / 8;
+        let kept = view.shape()[0].saturating_sub(if name == "weights" { cut } else { 0 });
+        let data = &view.data()[..kept * size];
+        part(name.as_bytes());
+        part(data);
+        views.push((
+            name.to_owned(),
+            safetensors::tensor::TensorView::new(view.dtype(), vec![kept], data).unwrap(),
+        ));
+    }
+    let checksum = hasher.finalize().to_hex().to_string();
+    let text = format!(
+        r#"{{"version":{},"checksum":"{checksum}","model":{json}}}"#,
+        envelope["version"]
+    );
+    safetensors::serialize(views, Some(HashMap::from([("calibrant".to_owned(), text)]))).unwrap()
+}
+
+#[test]
+fn forged_files_are_errors_or_models_that_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let table = table(9, 10, 3);
+    let features = FeatureSettings {
+        bins: 4,
+        ..FeatureSettings::default()
+    };
+    let bytes = fit(
+        &table,
+        &RankSettings {
+            features,
+            ..quick(RankLoss::Accuracy)
+        },
+    )
+    .to_bytes();
+    let open = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        RankModel::open(&path)
+    };
+    let untouched = open(&forged(&bytes, |_| (), None, 0)).unwrap();
+    assert_eq!(untouched.scores(&table).len(), table.row_count());
+    let changes: [fn(&mut Value); 8] = [
+        |model| model["ranking"]["summary"]["chosen"] = json!(99),
+        |model| model["ranking"]["summary"]["trials"] = json!([]),
+        |model| model["ranking"]["functions"] = json!(["1"]),
+        |model| model["ranking"]["functions"] = json!(["1", "1", "1"]),
+        |model| model["ranking"]["settings"]["loss"] = json!("map"),
+        |model| model["ranking"]["settings"]["features"]["bins"] = json!(0),
+        |model| model["ranking"]["settings"]["c"] = json!([]),
+        |model| model["ranking"] = json!({}),
+    ];
+    for change in changes {
+        assert!(matches!(
+            open(&forged(&bytes, change, None, 0)),
+            Err(ModelFileError::Damaged { .. })
+        ));
+    }
+    for name in ["weights", "thresholds", "thresholds.ends", "standard"] {
+        assert!(
+            open(&forged(&bytes, |_| (), Some(name), 0)).is_err(),
+            "{name}"
+        );
+    }
+    assert!(open(&forged(&bytes, |_| (), None, 1)).is_err());
+    for end in (0..bytes.len()).step_by(97) {
+        assert!(open(&bytes[..end]).is_err());
+        let mut flipped = bytes.clone();
+        flipped[end] ^= 0x40;
+        if let Ok(model) = open(&flipped) {
+            assert!(model.scores(&table).iter().all(|score| score.is_finite()));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn any_table_gives_a_model_or_an_error(
+        grades in prop::collection::vec(-2i32..4, 1..30),
+        values in prop::collection::vec(prop::sample::select(vec![f32::NAN, 0.0, -0.0, 1.0, -3.5, 1e30, f32::MAX, f32::MIN_POSITIVE]), 60),
+        size in 1usize..12,
+        loss in prop::sample::select(RankLoss::ALL.to_vec()),
+        bins in prop::sample::select(vec![0usize, 1, 5]),
+        scale in prop::sample::select(vec![QueryScale::AsGiven, QueryScale::Standard, QueryScale::Percentile, QueryScale::MinMax]),
+    ) {
+        let rows = grades.len();
+        let queries: Vec<(String, usize)> = (0..rows.div_ceil(size)).map(|q| (q.to_string(), size.min(rows - q * size))).collect();
+        let table = RankingTable::new(vec!["a".into(), "b".into()], &queries, &vec![""; rows], grades, values[..2 * rows].to_vec()).unwrap();
+        let settings = RankSettings { features: FeatureSettings { scale, bins }, every_grade: true, c: vec![1.0], ..quick(loss) };
+        if let Ok(model) = RankModel::fit(&table, None, &settings, &mut |_| {}) {
+            prop_assert!(model.scores(&table).iter().all(|score| !score.is_nan()));
+        }
+    }
+}
