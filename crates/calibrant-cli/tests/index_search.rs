@@ -361,7 +361,10 @@ fn searches_that_make_no_sense_are_refused() {
         ),
         (vec!["search", "i", "fox", "--top", "0"], vec!["--top"]),
         (vec!["search", "i", "--queries", "q.tsv"], vec!["--run"]),
-        (vec!["search", "i", "fox", "--run", "r"], vec!["--queries"]),
+        (
+            vec!["search", "i", "fox", "--run", "r"],
+            vec!["QUERY", "--run"],
+        ),
         (
             vec!["search", "i", "--queries", "none.tsv", "--run", "r"],
             vec!["none.tsv"],

@@ -74,6 +74,20 @@ fn an_index_is_there_as_a_whole_or_not_at_all() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn everybody_may_read_an_index() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    write(&path, &[("a", "fox")]).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&path), 0o755);
+    for name in names(&path) {
+        assert_eq!(mode(&path.join(&name)), 0o644, "{name}");
+    }
+}
+
 #[test]
 fn only_an_index_is_replaced() {
     let folder = tempfile::tempdir().unwrap();

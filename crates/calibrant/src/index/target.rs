@@ -92,7 +92,10 @@ pub(super) fn move_into_place(folder: TempDir, target: &Path) -> Result<(), Inde
 #[cfg(unix)]
 fn set_usual_permissions(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    // A temporary folder is private; an index is an ordinary one.
+    // Temporary folders and files are private; an index is for everybody who may read the folder around it.
+    for entry in std::fs::read_dir(folder)? {
+        std::fs::set_permissions(entry?.path(), std::fs::Permissions::from_mode(0o644))?;
+    }
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755))
 }
 
