@@ -348,7 +348,7 @@ fn bad_input_is_refused_with_the_next_step_and_nothing_is_written() {
     sandbox.write("broken.txt", "1 qid:1 1:0.5\n0 qid:1 1:zebra\n");
     sandbox.write("empty.txt", "");
     sandbox.write("bytes.txt", [0xff, 0xfe, b'\n']);
-    sandbox.write("flat.txt", "0 qid:1 1:1\n0 qid:1 1:2\n");
+    sandbox.write("flat.txt", "0 qid:991 1:1\n0 qid:991 1:2\n");
     sandbox.write("bare.txt", "1 qid:1\n0 qid:1\n");
     let before = sandbox.contents();
     let cases: &[(&[&str], &[&str])] = &[

@@ -267,12 +267,15 @@ fn check_apart(
     }
 }
 
+/// Queries outside and inside a part.
+type Split = (Vec<usize>, Vec<usize>);
+
 /// For each part the queries outside and inside it, both in the order of the table.
 pub(super) fn split_queries(
     table: &RankingTable,
     folds: usize,
     seed: u64,
-) -> Result<Vec<(Vec<usize>, Vec<usize>)>, RankFitError> {
+) -> Result<Vec<Split>, RankFitError> {
     let queries = table.query_count();
     if folds < 2 || folds > queries {
         return Err(RankFitError::TooManyFolds { queries, folds });
