@@ -130,7 +130,7 @@ def main():
         runs["bm25s"].append(with_bm25s(ids, texts, queries))
         runs["tantivy-py"].append(with_tantivy(ids, texts, queries, output / "ranking_search.tantivy"))
 
-    report = Report(facts(release / "calibrant"), arguments.rounds)
+    report = Report(facts(release / "calibrant", ["bm25s", "tantivy"]), arguments.rounds)
     report.section(f"{len(ids)} documents of 20 Newsgroups, {len(queries)} queries, top {TOP}")
     for our_name in ["calibrant", "calibrant, 1 thread"]:
         for their_name in ["bm25s", "tantivy-py"]:
