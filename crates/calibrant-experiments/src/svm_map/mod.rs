@@ -12,6 +12,7 @@ use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 
+use calibrant::ranking::learning::QueryScale;
 use clap::Args;
 
 use collections::COLLECTIONS;
@@ -31,9 +32,17 @@ pub(crate) struct Options {
     /// Thresholds a function
     #[arg(long, default_value_t = 50, value_name = "N")]
     pub(crate) bins: usize,
+    /// What is done to the values of functions before they are cut into bins: as_given (the paper), standard, percentile, min_max
+    #[arg(long, default_value = "as_given", value_name = "SCALE", value_parser = scale)]
+    pub(crate) scale: QueryScale,
     /// Where the draws begin
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,
+}
+
+fn scale(name: &str) -> Result<QueryScale, String> {
+    serde_json::from_value(name.into())
+        .map_err(|_| "one of as_given, standard, percentile and min_max is needed".to_owned())
 }
 
 pub(crate) fn run(data: &Path, options: &Options) -> Result<(), Box<dyn Error>> {
@@ -49,6 +58,7 @@ pub(crate) fn run(data: &Path, options: &Options) -> Result<(), Box<dyn Error>> 
     let protocol = Protocol {
         trials: options.trials,
         bins: options.bins,
+        scale: options.scale,
         seed: options.seed,
     };
     let mut out = std::io::stdout().lock();

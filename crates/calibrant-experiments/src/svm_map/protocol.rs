@@ -5,7 +5,7 @@ use std::error::Error;
 use calibrant::numeric::Random;
 use calibrant::ranking::RankingTable;
 use calibrant::ranking::learning::{
-    FeatureSettings, RankLoss, RankModel, RankSettings, average_precision,
+    FeatureSettings, QueryScale, RankLoss, RankModel, RankSettings, average_precision,
 };
 use rayon::prelude::*;
 
@@ -19,6 +19,7 @@ const VALIDATION: usize = 5;
 pub(super) struct Protocol {
     pub(super) trials: usize,
     pub(super) bins: usize,
+    pub(super) scale: QueryScale,
     pub(super) seed: u64,
 }
 
@@ -122,7 +123,7 @@ impl Protocol {
             loss: method.loss,
             features: FeatureSettings {
                 bins: self.bins,
-                ..FeatureSettings::default()
+                scale: self.scale,
             },
             ..RankSettings::default()
         };
@@ -249,6 +250,7 @@ mod tests {
         let protocol = Protocol {
             trials: 50,
             bins: 50,
+            scale: QueryScale::AsGiven,
             seed: 3,
         };
         for queries in [16, 30, 50, 83] {

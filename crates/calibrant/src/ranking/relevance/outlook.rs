@@ -44,8 +44,11 @@ impl Outlook {
         let mut variances = vec![0.0];
         let (mut sum, mut variance) = (0.0, 0.0);
         for probability in probabilities {
-            // What is no probability counts as the nearest one, and NaN as none.
-            let probability = probability.max(0.0).min(1.0);
+            // What is no probability counts as the nearest one, and NaN as 0.
+            let probability = match probability {
+                value if value.is_nan() => 0.0,
+                value => value.clamp(0.0, 1.0),
+            };
             sum += probability;
             variance += probability * (1.0 - probability);
             found.push(sum);

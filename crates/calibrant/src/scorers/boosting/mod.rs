@@ -182,7 +182,9 @@ impl AdaBoost {
             BoostingKind::Discrete | BoostingKind::Shares => boost::<LeastError, LANES>(&problem),
         }?;
         if self.kind == BoostingKind::Shares {
-            models.iter_mut().for_each(AdaBoostModel::to_shares);
+            models
+                .iter_mut()
+                .for_each(AdaBoostModel::divide_by_all_votes);
         }
         Ok(models)
     }

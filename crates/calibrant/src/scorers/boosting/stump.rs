@@ -52,7 +52,7 @@ impl AdaBoostModel {
     }
 
     /// Divides all answers by what they add up to where all speak for the same side.
-    pub(super) fn to_shares(&mut self) {
+    pub(super) fn divide_by_all_votes(&mut self) {
         let most = |stump: &Stump| stump.below.abs().max(stump.above.abs());
         let all = self.bias.abs() + self.stumps.iter().map(most).sum::<f64>();
         if all > 0.0 {
