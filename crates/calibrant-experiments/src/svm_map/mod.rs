@@ -32,8 +32,8 @@ pub(crate) struct Options {
     /// Thresholds a function
     #[arg(long, default_value_t = 50, value_name = "N")]
     pub(crate) bins: usize,
-    /// What is done to the values of functions before they are cut into bins: as_given (the paper), standard, percentile, min_max
-    #[arg(long, default_value = "as_given", value_name = "SCALE", value_parser = scale)]
+    /// What is done to the values of functions before they are cut into bins: as-given (the paper), standard, percentile, min-max
+    #[arg(long, default_value = "as-given", value_name = "SCALE", value_parser = scale)]
     pub(crate) scale: QueryScale,
     /// Where the draws begin
     #[arg(long, default_value_t = 1, value_name = "N")]
@@ -42,7 +42,7 @@ pub(crate) struct Options {
 
 fn scale(name: &str) -> Result<QueryScale, String> {
     serde_json::from_value(name.into())
-        .map_err(|_| "one of as_given, standard, percentile and min_max is needed".to_owned())
+        .map_err(|_| "one of as-given, standard, percentile and min-max is needed".to_owned())
 }
 
 pub(crate) fn run(data: &Path, options: &Options) -> Result<(), Box<dyn Error>> {
