@@ -2,6 +2,10 @@
 //!
 //! [`FeatureMap`] makes features of a table's columns, [`RankLoss`] names what a ranking is to be good at, and
 //! [`RankModel::fit`] finds weights by cutting planes, with the most violated ranking of each query as a plane.
+//!
+//! A ranking `y` of a query's documents is described by the order of its pairs of unequal grade,
+//! `ψ(y) = 1/Z Σ y_ij (φ_i - φ_j)` over pairs with `i` of the higher grade, where `y_ij` is 1 if `i` stands before `j` and else -1, and `Z`
+//! is the number of pairs. An oracle finds the ranking with the largest `Δ(y) + w·ψ(y)`.
 
 mod calibrate;
 mod error;

@@ -8,7 +8,7 @@ use crate::numeric::order_bits;
 /// ```text
 /// DCG@k = Σ_{rank <= k} (2^grade - 1) / log2(1 + rank)        NDCG@k = DCG@k / the best DCG@k
 /// ```
-/// Pairs of unequal grade make `ψ` (see the [module](super)), so documents of one grade stand by falling score, and behind rank
+/// Pairs of unequal grade make `ψ`, so documents of one grade stand by falling score, and behind rank
 /// `k`, where there is no loss, all documents do. What remains is how the sorted lists of the grades are put
 /// together for the first `k` ranks. With `i_a` documents of grade `a` placed so far, placing the next one `u` of grade `a`
 /// adds
