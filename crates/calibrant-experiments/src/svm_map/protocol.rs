@@ -194,7 +194,7 @@ impl Deck {
         let mut drawn: Vec<usize> = Vec::with_capacity(count);
         while drawn.len() < count {
             let usable = |query: &usize| !not.contains(query) && !drawn.contains(query);
-            match self.left.iter().rposition(|query| usable(query)) {
+            match self.left.iter().rposition(usable) {
                 Some(place) => drawn.push(self.left.remove(place)),
                 None => {
                     // What cannot be used now stays on top of the new deck.
