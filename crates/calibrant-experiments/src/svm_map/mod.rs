@@ -26,6 +26,9 @@ pub(crate) struct Options {
     /// Only these collections
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) collections: Vec<String>,
+    /// Only these methods, beside svm_map
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) methods: Vec<String>,
     /// Draws of training, validation and test queries
     #[arg(long, default_value_t = 50, value_name = "N")]
     pub(crate) trials: usize,
@@ -60,6 +63,7 @@ pub(crate) fn run(data: &Path, options: &Options) -> Result<(), Box<dyn Error>> 
         bins: options.bins,
         scale: options.scale,
         seed: options.seed,
+        methods: options.methods.clone(),
     };
     let mut out = std::io::stdout().lock();
     let mut all = serde_json::Map::new();

@@ -21,14 +21,18 @@ pub(super) struct Protocol {
     pub(super) bins: usize,
     pub(super) scale: QueryScale,
     pub(super) seed: u64,
+    /// Only these, and the first; all where none is named.
+    pub(super) methods: Vec<String>,
 }
 
-/// What is learned: a loss, and whether the best function may be used.
+/// What is learned: a loss, whether the best function may be used, and whether a slope is learned for each function's
+/// values between the least and the greatest of the query, in place of a step function.
 #[derive(Clone, Copy)]
 struct Method {
     name: &'static str,
     loss: RankLoss,
     without_best: bool,
+    slopes: bool,
 }
 
 const fn method(name: &'static str, loss: RankLoss) -> Method {
@@ -36,11 +40,12 @@ const fn method(name: &'static str, loss: RankLoss) -> Method {
         name,
         loss,
         without_best: false,
+        slopes: false,
     }
 }
 
 /// The first is what all others are compared with.
-const METHODS: [Method; 9] = [
+const METHODS: [Method; 10] = [
     method("svm_map", RankLoss::AveragePrecision),
     method("svm_roc", RankLoss::RocArea),
     method("acc", RankLoss::Accuracy),
@@ -52,6 +57,10 @@ const METHODS: [Method; 9] = [
     Method {
         without_best: true,
         ..method("svm_map_without_best", RankLoss::AveragePrecision)
+    },
+    Method {
+        slopes: true,
+        ..method("svm_map_slopes", RankLoss::AveragePrecision)
     },
 ];
 
@@ -70,7 +79,13 @@ impl Protocol {
         let without_best = with_columns(table, &others, |value| value)?;
         let draws = self.draws(table.query_count())?;
         let mut rows = Vec::new();
-        for method in METHODS {
+        let named = |method: &Method| {
+            self.methods.is_empty() || self.methods.iter().any(|name| name == method.name)
+        };
+        for (place, method) in METHODS.into_iter().enumerate() {
+            if place > 0 && !named(&method) {
+                continue;
+            }
             let table = if method.without_best {
                 &without_best
             } else {
@@ -121,9 +136,15 @@ impl Protocol {
     ) -> Result<Vec<f64>, String> {
         let settings = RankSettings {
             loss: method.loss,
-            features: FeatureSettings {
-                bins: self.bins,
-                scale: self.scale,
+            features: match method.slopes {
+                false => FeatureSettings {
+                    bins: self.bins,
+                    scale: self.scale,
+                },
+                true => FeatureSettings {
+                    bins: 0,
+                    scale: QueryScale::MinMax,
+                },
             },
             ..RankSettings::default()
         };
@@ -252,6 +273,7 @@ mod tests {
             bins: 50,
             scale: QueryScale::AsGiven,
             seed: 3,
+            methods: Vec::new(),
         };
         for queries in [16, 30, 50, 83] {
             let draws = protocol.draws(queries).unwrap();
