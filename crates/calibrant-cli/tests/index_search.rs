@@ -401,7 +401,7 @@ fn searches_that_make_no_sense_are_refused() {
                 "--qrels",
                 "q.tsv",
             ],
-            vec!["--features"],
+            vec!["--qrels", "--run"],
         ),
         (
             vec![

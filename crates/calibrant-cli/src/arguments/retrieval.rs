@@ -113,7 +113,12 @@ pub(crate) struct RetrievalArguments {
     )]
     pub(crate) features: Option<PathBuf>,
     /// Judgements that give the rows of --features their grades (0 for what was not judged)
-    #[arg(long, value_name = "FILE", requires = "features")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "features",
+        conflicts_with = "run"
+    )]
     pub(crate) qrels: Option<String>,
     /// Do not compare the index with its checksums first, which reads all of it
     #[arg(long)]
