@@ -47,10 +47,14 @@ const fn way(name: &'static str, decode: Option<Decode>, calibrator: CalibratorK
 /// The paper's two ways first: a sigmoid of the margin, and the class probabilities of least squares as
 /// they are. The paper does not say what the probability of a column is; in the study that it takes
 /// its curves and diagrams from (Niculescu-Mizil & Caruana 2005) that of a boosted committee is the share of
-/// the votes. Then least squares with boosting's log-odds as probabilities, `1 / (1 + exp(-2F))`, and with columns that
-/// were calibrated on held-out scores; further calibrators; and each class against the rest without a code.
-pub(super) const WAYS: [Way; 8] = [
-    way("margin", Some(Decode::Margin), CalibratorKind::Platt),
+/// the votes: both ways start from it. Then least squares with boosting's log-odds as probabilities, `1 / (1 + exp(-2F))`,
+/// and both ways with columns that were calibrated on held-out scores; further calibrators; and each class against the rest without a code.
+pub(super) const WAYS: [Way; 9] = [
+    Way {
+        output: Some(BinaryOutput::Clip),
+        shares: true,
+        ..way("margin", Some(Decode::Margin), CalibratorKind::Platt)
+    },
     Way {
         output: Some(BinaryOutput::Clip),
         shares: true,
@@ -68,6 +72,11 @@ pub(super) const WAYS: [Way; 8] = [
             CalibratorKind::None,
         )
     },
+    way(
+        "margin_of_calibrated",
+        Some(Decode::Margin),
+        CalibratorKind::Platt,
+    ),
     way("margin_auto", Some(Decode::Margin), CalibratorKind::Auto),
     // A slope and an intercept a class as in the paper, but fitted for the sum of one.
     Way {
