@@ -253,12 +253,6 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "millions of scores"]
-    fn the_truth_is_found_by_a_million_scores() {
-        Truth::new().check(1_000_000, 15, 1e-6);
-    }
-
-    #[test]
     fn scores_times_thirty_are_fitted_as_well() {
         let truth = Truth::new();
         let (plain, scaled) = (truth.excess(10_000, 1, 1.0), truth.excess(10_000, 1, 30.0));
