@@ -150,7 +150,7 @@ def main():
     for name in learners:
         folds = ", ".join(f"{value:.4f}" for value in precision[name])
         report.note(f"{name}: test MAP {statistics.mean(precision[name]):.4f} over five folds ({folds}).")
-    report.note("calibrant's seconds are those of the program from start to end, ten values of C, reading included; "
+    report.note("calibrant's seconds are those of the program from start to end, seven values of C, reading included; "
                 "the peers' begin with the data in memory, three numbers of leaves, stopped early on the validation part.")
 
     command = [release / "calibrant-experiments", "oracle-speed", "--json"]

@@ -122,6 +122,37 @@ fn the_table_of_prices_is_told_on_standard_error() {
 }
 
 #[test]
+fn tuning_tells_what_it_tried_and_keeps_the_best() {
+    let sandbox = sandbox();
+    let arguments = ["rank", "fit", "train.txt", "--validation", "vali.txt"];
+    let rest = ["--c", "0.1,10", "-o", "model"];
+    let output = sandbox.run(&[&arguments[..], &["--tune"], &rest].concat());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    let tuned = sandbox.json(&["inspect", "model", "--json"]);
+    let held_out = |summary: &serde_json::Value| -> f64 {
+        let chosen = summary["chosen"].as_u64().unwrap() as usize;
+        summary["trials"][chosen]["held_out_map"].as_f64().unwrap()
+    };
+    let tuned_map = held_out(&tuned["summary"]);
+    let mut best = 0.0f64;
+    for extra in [
+        &[][..],
+        &["--every-grade"],
+        &["--bins", "10"],
+        &["--every-grade", "--bins", "10"],
+    ] {
+        let json = ["--folds", "5", "--json"];
+        let summary = sandbox.json(&[&arguments[..], extra, &json, &rest].concat());
+        let map = held_out(&summary);
+        assert!(said.contains(&format!("{map:.4}")), "no {map} in\n{said}");
+        best = best.max(map);
+    }
+    assert_eq!(tuned_map, best);
+    assert_eq!(tuned["summary"]["choice"], "both");
+}
+
+#[test]
 fn files_in_parts_on_standard_input_and_compressed_are_read() {
     let sandbox = sandbox();
     sandbox.write("part1.txt", letor(0, 12));

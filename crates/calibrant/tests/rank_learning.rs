@@ -1,50 +1,15 @@
 //! Learned rankings: both formulations of the solver agree on every loss, and nothing leaks.
 
-use calibrant::numeric::Random;
+mod common;
+
 use calibrant::ranking::RankingTable;
 use calibrant::ranking::learning::{
     CostChoice, FeatureMap, FeatureSettings, QueryScale, RankFitError, RankLoss, RankModel,
-    RankProblem, RankSettings, average_precision,
+    RankProblem, RankSettings, USUAL_PRICES, average_precision,
 };
 use calibrant::solvers::{CuttingPlanes, PlaneSet, Slack, solve_cutting_planes};
+use common::rankings::{fit, quick, table};
 use proptest::prelude::*;
-
-/// Queries of about ten documents with grades 0 to 2; the first column helps, others are noise, some values are missing.
-fn table(seed: u64, queries: usize, columns: usize) -> RankingTable {
-    let mut random = Random::from_seed(seed);
-    let (mut names, mut labels, mut values, mut sizes) = (vec![], vec![], vec![], vec![]);
-    for query in 0..queries {
-        let count = 6 + random.below(8);
-        sizes.push((format!("q{query}"), count));
-        for document in 0..count {
-            let grade = [0, 0, 0, 1, 2][random.below(5)];
-            names.push(format!("d{document}"));
-            labels.push(grade);
-            for column in 0..columns {
-                let value = random.normal() + if column == 0 { f64::from(grade) } else { 0.0 };
-                values.push(if random.below(12) == 0 {
-                    f32::NAN
-                } else {
-                    value as f32
-                });
-            }
-        }
-    }
-    let functions = (1..=columns).map(|column| column.to_string()).collect();
-    RankingTable::new(functions, &sizes, &names, labels, values).unwrap()
-}
-
-fn quick(loss: RankLoss) -> RankSettings {
-    RankSettings {
-        loss,
-        c: vec![0.1, 1.0],
-        ..RankSettings::default()
-    }
-}
-
-fn fit(table: &RankingTable, settings: &RankSettings) -> RankModel {
-    RankModel::fit(table, None, settings, &mut |_| {}).unwrap()
-}
 
 /// How often a ranking of this relevance is right about a document, at the best threshold.
 fn best_accuracy(order: &[i32]) -> f64 {
@@ -252,6 +217,57 @@ fn held_out_scores_do_not_know_the_labels_of_their_query() {
     assert_eq!(scores[rows.clone()], changed[rows]);
     assert_ne!(scores, changed);
     assert!(RankModel::held_out_scores(&table, &settings, 13, &mut |_| {}).is_err());
+}
+
+#[test] // Features ten times as large make every usual price a hundredth, and change no ranking.
+fn usual_prices_follow_the_size_of_the_features() {
+    let drawn = table(21, 12, 3);
+    let times = |factor: f32| {
+        let sizes: Vec<(String, usize)> = drawn
+            .queries()
+            .iter()
+            .map(|query| (query.id.clone(), query.rows.len()))
+            .collect();
+        let names: Vec<&str> = (0..drawn.row_count())
+            .map(|row| drawn.document(row))
+            .collect();
+        // Whole numbers, so that both tables hold the same values to the last digit.
+        let values = (0..drawn.row_count()).flat_map(|row| drawn.row(row));
+        let values = values.map(|value| (4.0 * value).round() * factor).collect();
+        let functions = drawn.functions().to_vec();
+        RankingTable::new(functions, &sizes, &names, drawn.labels().to_vec(), values).unwrap()
+    };
+    let (small, large) = (times(1.0), times(10.0));
+    for loss in [
+        RankLoss::AveragePrecision,
+        RankLoss::RocArea,
+        RankLoss::ReciprocalRank,
+        RankLoss::Pairs,
+    ] {
+        let settings = RankSettings {
+            loss,
+            tolerance: 1e-7,
+            ..RankSettings::default()
+        };
+        let (of_small, of_large) = (fit(&small, &settings), fit(&large, &settings));
+        let prices = |model: &RankModel| -> Vec<f64> {
+            model.summary().trials.iter().map(|trial| trial.c).collect()
+        };
+        assert_eq!(prices(&of_small).len(), USUAL_PRICES.len());
+        for (small, large) in prices(&of_small).iter().zip(prices(&of_large)) {
+            assert!(
+                (small / large - 100.0).abs() < 1e-9,
+                "{loss}: {small} {large}"
+            );
+        }
+        let scores = of_small
+            .scores(&small)
+            .into_iter()
+            .zip(of_large.scores(&large));
+        for (small, large) in scores {
+            assert!((small - large).abs() < 1e-3, "{loss}: {small} {large}");
+        }
+    }
 }
 
 proptest! {

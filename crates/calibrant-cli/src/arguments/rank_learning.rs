@@ -41,7 +41,7 @@ pub(crate) struct RankFitArguments {
     /// A LETOR file to choose C on; never learned from. Without it C is chosen by cross-validation over queries
     #[arg(long, value_name = "FILE")]
     pub(crate) validation: Option<String>,
-    /// The price of errors, or several to choose from, by mean average precision (0.01 to 300 by default)
+    /// The price of errors, or several to choose from, by mean average precision; by default seven that suit the size of the features
     #[arg(long, value_name = "C,…", value_delimiter = ',')]
     pub(crate) c: Vec<f64>,
     /// Cut each column at N thresholds and learn a step function of it (0: learn one slope a column)
@@ -56,6 +56,9 @@ pub(crate) struct RankFitArguments {
     /// Also learn to put better grades before lower ones: each grade counts as a question of its own (map, roc, rr)
     #[arg(long)]
     pub(crate) every_grade: bool,
+    /// Also choose, on queries that were held out, between these settings, every grade, ten bins a column, and both
+    #[arg(long)]
+    pub(crate) tune: bool,
     /// Stop when the objective is within this part of the least possible one
     #[arg(long, value_name = "PART", default_value_t = 1e-3)]
     pub(crate) tolerance: f64,

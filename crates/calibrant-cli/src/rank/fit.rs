@@ -31,6 +31,7 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
         .map(|file| reading::letor(std::slice::from_ref(file)))
         .transpose()?;
     if let Some(table) = &validation
+        && !arguments.tune
         && arguments.folds.is_none()
         && settings.c.len() == 1
     {
@@ -40,13 +41,20 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
         ));
     }
     let line = ProgressLine::new();
-    let model = RankModel::fit(&train, validation.as_ref(), &settings, &mut |stage| {
+    let candidates = if arguments.tune {
+        settings.variations()
+    } else {
+        vec![settings]
+    };
+    let fitted = RankModel::fit_best_of(&train, validation.as_ref(), &candidates, &mut |stage| {
         line.show(stage);
     });
-    let model =
-        model.and_then(|model| calibrated(model, arguments, &train, validation.as_ref(), &line));
+    let fitted = fitted.and_then(|(model, held_out)| {
+        let model = calibrated(model, arguments, &train, validation.as_ref(), &line)?;
+        Ok((model, held_out))
+    });
     line.end();
-    let model = model.map_err(failure)?;
+    let (model, held_out_maps) = fitted.map_err(failure)?;
     model.save(&arguments.output)?;
     let summary = model.summary();
     if summary.skipped_queries > 0 {
@@ -67,11 +75,14 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
         return Ok(out.flush()?);
     }
     let mut out = io::stderr().lock();
+    if arguments.tune {
+        write_candidates(&mut out, &candidates, &held_out_maps, model.settings())?;
+    }
     write_trials(&mut out, summary)?;
     writeln!(
         out,
         "{} on {} queries, {} documents ({} relevant), {} columns, {} features",
-        settings.loss,
+        arguments.loss,
         summary.queries,
         summary.documents,
         summary.relevant_documents,
@@ -146,13 +157,9 @@ fn calibrated(
 }
 
 fn settings(arguments: &RankFitArguments) -> RankSettings {
-    let defaults = RankSettings::default();
     RankSettings {
         loss: arguments.loss,
-        c: match arguments.c.is_empty() {
-            true => defaults.c,
-            false => arguments.c.clone(),
-        },
+        c: arguments.c.clone(),
         features: FeatureSettings {
             scale: arguments.scale.into(),
             bins: arguments.bins,
@@ -199,6 +206,28 @@ fn held_out(summary: &RankSummary) -> String {
         CostChoice::Both => "validation and held-out training queries",
     };
     format!(", {} on {} {whose}", decimal(map), summary.choice_queries)
+}
+
+/// The settings that were tried, the chosen ones marked.
+fn write_candidates(
+    out: &mut impl Write,
+    candidates: &[RankSettings],
+    held_out: &[f64],
+    chosen: &RankSettings,
+) -> Result<(), CliError> {
+    let mut rows = table(&["", "every grade", "bins", "held-out MAP"], 1);
+    let features = |settings: &RankSettings| (settings.every_grade, settings.features);
+    for (settings, &map) in candidates.iter().zip(held_out) {
+        let is_chosen = features(settings) == features(chosen);
+        rows.add_row(vec![
+            if is_chosen { "*" } else { "" }.to_owned(),
+            if settings.every_grade { "yes" } else { "no" }.to_owned(),
+            settings.features.bins.to_string(),
+            decimal(map),
+        ]);
+    }
+    writeln!(out, "{rows}")?;
+    Ok(())
 }
 
 /// Every C that was tried, the chosen one marked.

@@ -32,6 +32,9 @@ pub(crate) struct Options {
     /// Draws of training, validation and test queries
     #[arg(long, default_value_t = 50, value_name = "N")]
     pub(crate) trials: usize,
+    /// Queries of a draw to learn from (the paper has ten); half as many choose C
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) training: usize,
     /// Thresholds a function
     #[arg(long, default_value_t = 50, value_name = "N")]
     pub(crate) bins: usize,
@@ -60,6 +63,7 @@ pub(crate) fn run(data: &Path, options: &Options) -> Result<(), Box<dyn Error>> 
     }
     let protocol = Protocol {
         trials: options.trials,
+        training: options.training,
         bins: options.bins,
         scale: options.scale,
         seed: options.seed,

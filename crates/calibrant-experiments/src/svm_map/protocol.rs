@@ -1,4 +1,4 @@
-//! Draws of ten training and five validation queries; all others are for testing.
+//! Draws of training queries and half as many to choose by; all others are for testing.
 
 use std::error::Error;
 
@@ -12,12 +12,13 @@ use rayon::prelude::*;
 use super::collections::{Judged, with_columns};
 use super::tables::{Outcome, Row};
 
-/// Queries of a draw to learn from, and to choose `C` by.
-const TRAINING: usize = 10;
-const VALIDATION: usize = 5;
+/// Parts of the training queries, each held out once, where features are chosen.
+const CHOICE_FOLDS: usize = 5;
 
 pub(super) struct Protocol {
     pub(super) trials: usize,
+    /// Queries of a draw to learn from; half as many are for validation.
+    pub(super) training: usize,
     pub(super) bins: usize,
     pub(super) scale: QueryScale,
     pub(super) seed: u64,
@@ -25,14 +26,23 @@ pub(super) struct Protocol {
     pub(super) methods: Vec<String>,
 }
 
-/// What is learned: a loss, whether the best function may be used, and whether a slope is learned for each function's
-/// values between the least and the greatest of the query, in place of a step function.
+/// What is learned: a loss, whether the best function may be used, and what of each function.
 #[derive(Clone, Copy)]
 struct Method {
     name: &'static str,
     loss: RankLoss,
     without_best: bool,
-    slopes: bool,
+    features: Features,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Features {
+    /// A step function of its values.
+    Steps,
+    /// A slope of its values between the least and the greatest of the query.
+    Slopes,
+    /// Whichever ranks the queries that are not learned from better.
+    Chosen,
 }
 
 const fn method(name: &'static str, loss: RankLoss) -> Method {
@@ -40,13 +50,21 @@ const fn method(name: &'static str, loss: RankLoss) -> Method {
         name,
         loss,
         without_best: false,
-        slopes: false,
+        features: Features::Steps,
     }
 }
 
-/// The first is what all others are compared with.
-const METHODS: [Method; 10] = [
+/// The first is always learned.
+const METHODS: [Method; 11] = [
     method("svm_map", RankLoss::AveragePrecision),
+    Method {
+        features: Features::Chosen,
+        ..method("svm_map_chosen", RankLoss::AveragePrecision)
+    },
+    Method {
+        features: Features::Slopes,
+        ..method("svm_map_slopes", RankLoss::AveragePrecision)
+    },
     method("svm_roc", RankLoss::RocArea),
     method("acc", RankLoss::Accuracy),
     method("acc2", RankLoss::BalancedAccuracy),
@@ -57,10 +75,6 @@ const METHODS: [Method; 10] = [
     Method {
         without_best: true,
         ..method("svm_map_without_best", RankLoss::AveragePrecision)
-    },
-    Method {
-        slopes: true,
-        ..method("svm_map_slopes", RankLoss::AveragePrecision)
     },
 ];
 
@@ -134,24 +148,31 @@ impl Protocol {
         relevant: &[usize],
         draw: &Draw,
     ) -> Result<Vec<f64>, String> {
-        let settings = RankSettings {
-            loss: method.loss,
-            features: match method.slopes {
-                false => FeatureSettings {
-                    bins: self.bins,
-                    scale: self.scale,
-                },
-                true => FeatureSettings {
-                    bins: 0,
-                    scale: QueryScale::MinMax,
-                },
-            },
-            ..RankSettings::default()
-        };
         let training = table.select(&draw.training);
         let validation = table.select(&draw.validation);
-        let model = RankModel::fit(&training, Some(&validation), &settings, &mut |_| {})
-            .map_err(|error| format!("{}: {error}", method.name))?;
+        let fit = |features: Features, folds: Option<usize>| {
+            let settings = RankSettings {
+                loss: method.loss,
+                features: self.features(features),
+                folds,
+                ..RankSettings::default()
+            };
+            RankModel::fit(&training, Some(&validation), &settings, &mut |_| {})
+                .map_err(|error| format!("{}: {error}", method.name))
+        };
+        let model = match method.features {
+            Features::Chosen => {
+                let held_out = |model: &RankModel| model.summary().chosen_trial().held_out_map;
+                let steps = fit(Features::Steps, Some(CHOICE_FOLDS))?;
+                let slopes = fit(Features::Slopes, Some(CHOICE_FOLDS))?;
+                if held_out(&slopes) > held_out(&steps) {
+                    slopes
+                } else {
+                    steps
+                }
+            }
+            features => fit(features, None)?,
+        };
         let test = table.select(&draw.test);
         let scores = model.scores(&test);
         let queries = test.queries().iter().zip(&draw.test);
@@ -166,19 +187,33 @@ impl Protocol {
         Ok(precision.collect())
     }
 
+    fn features(&self, features: Features) -> FeatureSettings {
+        match features {
+            Features::Slopes => FeatureSettings {
+                bins: 0,
+                scale: QueryScale::MinMax,
+            },
+            _ => FeatureSettings {
+                bins: self.bins,
+                scale: self.scale,
+            },
+        }
+    }
+
     /// Every query is drawn for training, and for validation, as often as any other, give or take one.
     fn draws(&self, queries: usize) -> Result<Vec<Draw>, String> {
-        if queries <= TRAINING + VALIDATION {
+        let (learned, chosen_on) = (self.training, self.training.div_ceil(2));
+        if queries <= learned + chosen_on {
             return Err(format!(
-                "{queries} queries are too few for {TRAINING} to learn from, {VALIDATION} to choose by and some to test"
+                "{queries} queries are too few for {learned} to learn from, {chosen_on} to choose by and some to test"
             ));
         }
         let mut random = Random::from_seed(self.seed);
         let mut training = Deck::new(queries);
         let mut validation = Deck::new(queries);
         let draws = (0..self.trials).map(|_| {
-            let training = training.draw(TRAINING, &[], &mut random);
-            let validation = validation.draw(VALIDATION, &training, &mut random);
+            let training = training.draw(learned, &[], &mut random);
+            let validation = validation.draw(chosen_on, &training, &mut random);
             let used = |query: &usize| training.contains(query) || validation.contains(query);
             let test = (0..queries).filter(|query| !used(query)).collect();
             Draw {
@@ -270,6 +305,7 @@ mod tests {
     fn every_query_is_drawn_as_often_as_any_other() {
         let protocol = Protocol {
             trials: 50,
+            training: 10,
             bins: 50,
             scale: QueryScale::AsGiven,
             seed: 3,

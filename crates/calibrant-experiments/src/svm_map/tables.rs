@@ -15,12 +15,16 @@ pub(super) struct Outcome {
     pub(super) trials: usize,
     pub(super) functions: usize,
     pub(super) candidates: usize,
-    /// The first is what all others are compared with.
+    /// The others are compared with those of [`COMPARED`].
     pub(super) rows: Vec<Row>,
 }
 
-/// The first row beside another.
+/// The rows that all others are compared with.
+pub(super) const COMPARED: [&str; 2] = ["svm_map", "svm_map_chosen"];
+
+/// A row of [`COMPARED`] beside another.
 struct Beside {
+    name: &'static str,
     wins: usize,
     losses: usize,
     p_value: f64,
@@ -31,14 +35,15 @@ impl Row {
         self.precisions.iter().sum::<f64>() / self.precisions.len().max(1) as f64
     }
 
-    fn beside(&self, first: &Row) -> Beside {
-        let differences: Vec<f64> = first
+    fn beside(&self, name: &'static str, compared: &Row) -> Beside {
+        let differences: Vec<f64> = compared
             .precisions
             .iter()
             .zip(&self.precisions)
-            .map(|(first, other)| first - other)
+            .map(|(compared, other)| compared - other)
             .collect();
         Beside {
+            name,
             wins: differences.iter().filter(|&&more| more > 0.0).count(),
             losses: differences.iter().filter(|&&more| more < 0.0).count(),
             p_value: wilcoxon_signed_rank(&differences).p_value,
@@ -47,15 +52,26 @@ impl Row {
 }
 
 impl Outcome {
+    /// The compared rows that were learned, beside this one.
+    fn beside(&self, row: &Row) -> Vec<Beside> {
+        let compared = COMPARED.into_iter().filter(|name| *name != row.name);
+        let found = compared.filter_map(|name| {
+            let of_name = self.rows.iter().find(|other| other.name == name)?;
+            Some(row.beside(name, of_name))
+        });
+        found.collect()
+    }
+
     pub(super) fn json(&self) -> Value {
         let mut methods = serde_json::Map::new();
-        for (place, row) in self.rows.iter().enumerate() {
+        for row in &self.rows {
             let mut value = json!({ "map": row.map() });
-            if place > 0 {
-                let beside = row.beside(&self.rows[0]);
-                value["svm_map_wins"] = json!(beside.wins);
-                value["svm_map_losses"] = json!(beside.losses);
-                value["wilcoxon_p"] = json!(beside.p_value);
+            for beside in self.beside(row) {
+                value[format!("beside_{}", beside.name)] = json!({
+                    "wins": beside.wins,
+                    "losses": beside.losses,
+                    "wilcoxon_p": beside.p_value,
+                });
             }
             // `best: bm25.stems` is `best` for scripts.
             let (name, function) = match row.name.split_once(": ") {
@@ -85,28 +101,30 @@ impl Outcome {
             self.functions,
             self.trials
         )?;
-        writeln!(
-            out,
-            "{:<36} {:>7} {:>9}    {:>9}",
-            "model", "MAP", "W/L", "p"
-        )?;
-        for (place, row) in self.rows.iter().enumerate() {
-            if place == 0 {
-                writeln!(out, "{:<36} {:>7.4} {:>9}", row.name, row.map(), "-")?;
-                continue;
+        write!(out, "{:<36} {:>7}", "model", "MAP")?;
+        for name in COMPARED {
+            write!(out, " | {:<23}", format!("W/L of {name}, p"))?;
+        }
+        writeln!(out)?;
+        for row in &self.rows {
+            write!(out, "{:<36} {:>7.4}", row.name, row.map())?;
+            let besides = self.beside(row);
+            for name in COMPARED {
+                let cell = besides.iter().find(|beside| beside.name == name);
+                let cell = cell.map_or_else(|| "-".to_owned(), Beside::cell);
+                write!(out, " | {cell:<23}")?;
             }
-            let beside = row.beside(&self.rows[0]);
-            // The paper's stars: two for a significance level of 0.95.
-            let stars = if beside.p_value < 0.05 { "**" } else { "" };
-            let score = format!("{}/{}", beside.wins, beside.losses);
-            writeln!(
-                out,
-                "{:<36} {:>7.4} {score:>9} {stars:<2} {:>9.2e}",
-                row.name,
-                row.map(),
-                beside.p_value
-            )?;
+            writeln!(out)?;
         }
         Ok(())
+    }
+}
+
+impl Beside {
+    fn cell(&self) -> String {
+        // The paper's stars: two for a significance level of 0.95.
+        let stars = if self.p_value < 0.05 { "**" } else { "" };
+        let score = format!("{}/{}", self.wins, self.losses);
+        format!("{score:>9} {stars:<2} {:>9.1e}", self.p_value)
     }
 }

@@ -14,7 +14,7 @@ mod simplex_least_squares;
 pub(crate) use cholesky::Factor;
 pub use cutting_planes::{
     CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, Slack, StructuredProblem,
-    solve_cutting_planes,
+    solve_cutting_planes, unit_price,
 };
 pub use dual_descent::{
     Convergence, DualLoss, Lane, LaneSolution, LinearProblem, SolverLimits, Visit,

@@ -1,5 +1,6 @@
 //! Learning a ranking.
 
+use super::settings::{PRICE_RANGE, USUAL_FOLDS, USUAL_PRICES};
 use super::summary::{CostChoice, RankSummary, RankTrial};
 use super::validation::PrecisionSum;
 use super::{FeatureMap, RankFitError, RankModel, RankProblem, RankSettings};
@@ -17,9 +18,6 @@ pub struct RankStage {
     /// Primal, dual and planes.
     pub round: Round,
 }
-
-/// Parts to divide queries into where there is no validation table and no number is given.
-const USUAL_FOLDS: usize = 5;
 
 impl RankModel {
     /// Learns a ranking from judged documents.
@@ -62,10 +60,8 @@ impl RankModel {
     ) -> Result<Self, RankFitError> {
         settings.check()?;
         check_apart(table, validation)?;
-        let mut costs = settings.c.clone();
-        costs.sort_unstable_by(f64::total_cmp);
-        costs.dedup();
-        let whole = path(table, &costs, settings, None, on_stage)?;
+        let whole = path(table, &settings.c, settings, None, on_stage)?;
+        let costs = whole.costs.clone();
         let several = costs.len() > 1;
         let folds = match (settings.folds, validation) {
             (Some(folds), _) if several => Some(folds),
@@ -147,11 +143,48 @@ impl RankModel {
         };
         Ok(Self::new(settings, whole.map, weights.clone(), summary))
     }
+
+    /// Fits with each of several settings and keeps the model that ranks queries better that it has not learned from, the
+    /// earlier one of equals. With it come the held-out mean average precisions of all, in the order of `candidates`.
+    ///
+    /// All should choose by the same queries, as [`RankSettings::variations`] do, or their figures mean different things.
+    ///
+    /// # When it misleads
+    /// The best of several held-out figures is a little too good to be true. Measure on queries that had no part in the choice.
+    pub fn fit_best_of(
+        table: &RankingTable,
+        validation: Option<&RankingTable>,
+        candidates: &[RankSettings],
+        on_stage: &mut dyn FnMut(&RankStage),
+    ) -> Result<(Self, Vec<f64>), RankFitError> {
+        let mut best: Option<Self> = None;
+        let mut held_out = Vec::with_capacity(candidates.len());
+        let precision = |model: &Self| model.summary().chosen_trial().held_out_map.unwrap_or(0.0);
+        for settings in candidates {
+            let model = Self::fit(table, validation, settings, on_stage)?;
+            held_out.push(precision(&model));
+            if best
+                .as_ref()
+                .is_none_or(|best| precision(&model) > precision(best))
+            {
+                best = Some(model);
+            }
+        }
+        match best {
+            Some(best) => Ok((best, held_out)),
+            None => Err(RankFitError::Setting(crate::FitError::BadSetting {
+                setting: "the candidates",
+                requirement: "at least one",
+                value: "none".into(),
+            })),
+        }
+    }
 }
 
-/// The weights for each of several `C`.
+/// The weights for each of several `C`, rising.
 struct CostPath {
     map: FeatureMap,
+    costs: Vec<f64>,
     weights: Vec<Vec<f64>>,
     ends: Vec<(Round, bool)>,
     skipped: usize,
@@ -182,10 +215,11 @@ fn path(
             relevant_from: settings.relevant_from,
         });
     }
+    let costs = usable_costs(costs, &problem);
     let mut planes = PlaneSet::default();
     let mut weights = Vec::with_capacity(costs.len());
     let mut ends = Vec::with_capacity(costs.len());
-    for &c in costs {
+    for &c in &costs {
         let solver = CuttingPlanes {
             c,
             tolerance: settings.tolerance,
@@ -203,10 +237,31 @@ fn path(
     let skipped = problem.skipped();
     Ok(CostPath {
         map,
+        costs,
         weights,
         ends,
         skipped,
     })
+}
+
+/// The prices that are given, rising and each once, or the usual ones.
+fn usable_costs(given: &[f64], problem: &RankProblem) -> Vec<f64> {
+    let mut costs = given.to_vec();
+    if costs.is_empty() {
+        let unit = problem.unit_price();
+        let (least, greatest) = (*PRICE_RANGE.start(), *PRICE_RANGE.end());
+        costs = USUAL_PRICES
+            .map(|price| readable(price * unit).clamp(least, greatest))
+            .to_vec();
+    }
+    costs.sort_unstable_by(f64::total_cmp);
+    costs.dedup();
+    costs
+}
+
+/// To two digits: no ranking depends on more of them, and a person can repeat them.
+fn readable(price: f64) -> f64 {
+    format!("{price:.1e}").parse().unwrap_or(price)
 }
 
 /// The grades from which on documents are relevant: one, or each that occurs.

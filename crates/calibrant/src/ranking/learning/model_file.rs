@@ -115,6 +115,7 @@ impl RankModel {
         let weights = reader.vector::<f64>("weights")?;
         let fits = weights.len() == map.dimension() + usize::from(settings.loss.is_accuracy())
             && weights.iter().all(|weight| weight.is_finite())
+            && settings.c.len() == summary.trials.len()
             && summary.chosen < summary.trials.len();
         fits.then_some(Self {
             settings,

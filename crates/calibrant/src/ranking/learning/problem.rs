@@ -7,7 +7,7 @@ use super::oracles::{
     most_violated_labels, most_violated_reciprocal_rank, most_violated_roc_area,
 };
 use super::{FeatureRows, RankLoss};
-use crate::solvers::StructuredProblem;
+use crate::solvers::{StructuredProblem, unit_price};
 
 /// Queries whose rankings (or answers, for the accuracies) are to be learned, an example each.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub struct RankProblem<'a> {
     loss: RankLoss,
     /// Weights of relevant and of other documents, for the accuracies.
     label_weights: [f64; 2],
+    /// The part of all weight that the lighter side, relevant documents or others, has together.
+    lighter_share: f64,
     /// The weight of a pair, for pairs.
     pair_weight: f64,
     skipped: usize,
@@ -90,13 +92,14 @@ impl<'a> RankProblem<'a> {
             skipped += usize::from(kept.len() == before);
         }
         let count = kept.len() as f64;
-        let label_weights = label_weights(&kept, labels, first, loss).map(|weight| weight * count);
+        let (label_weights, lighter_share) = label_weights(&kept, labels, first, loss);
         Ok(Self {
             rows,
             queries: kept,
             labels,
             loss,
-            label_weights,
+            label_weights: label_weights.map(|weight| weight * count),
+            lighter_share,
             pair_weight: count / (pair_count.max(1)) as f64,
             skipped,
         })
@@ -107,18 +110,30 @@ impl<'a> RankProblem<'a> {
         self.skipped
     }
 
+    /// The price `C` to count others in; see [`unit_price`]. For the accuracies it is the price at which the lighter
+    /// side begins to count: with few relevant documents, a smaller one buys the answer that nothing is relevant.
+    pub fn unit_price(&self) -> f64 {
+        let unit = unit_price(self);
+        if self.loss.is_accuracy() && self.lighter_share > 0.0 {
+            unit / self.lighter_share
+        } else {
+            unit
+        }
+    }
+
     fn has_bias(&self) -> bool {
         self.loss.is_accuracy()
     }
 }
 
-/// Weights of a relevant and of another document that sum to one over all documents.
+/// Weights of a relevant and of another document that sum to one over all documents, and the lesser of the sums over
+/// relevant and over other documents.
 fn label_weights(
     queries: &[Query],
     labels: &[i32],
     relevant_from: i32,
     loss: RankLoss,
-) -> [f64; 2] {
+) -> ([f64; 2], f64) {
     let rows = queries.iter().flat_map(|query| &labels[query.rows.clone()]);
     let (positives, all) = rows.fold((0usize, 0usize), |(positives, all), &label| {
         (positives + usize::from(label >= relevant_from), all + 1)
@@ -130,8 +145,9 @@ fn label_weights(
         }
         _ => 1.0,
     };
-    let total = ratio * positives as f64 + others as f64;
-    [ratio / total.max(1.0), 1.0 / total.max(1.0)]
+    let sides = [ratio * positives as f64, others as f64];
+    let total = (sides[0] + sides[1]).max(1.0);
+    ([ratio / total, 1.0 / total], sides[0].min(sides[1]) / total)
 }
 
 impl StructuredProblem for RankProblem<'_> {

@@ -12,7 +12,7 @@ pub struct RankSettings {
     /// What the ranking is to be good at.
     pub loss: RankLoss,
     /// Values of `C`, the price of errors against large weights; of several, the one with the best mean average
-    /// precision on queries that were not learned from is chosen.
+    /// precision on queries that were not learned from is chosen. None stands for [`USUAL_PRICES`].
     pub c: Vec<f64>,
     /// Which features are made of the table's columns.
     pub features: FeatureSettings,
@@ -32,11 +32,25 @@ pub struct RankSettings {
     pub seed: u64,
 }
 
+/// The prices that are tried where none is given, in units of
+/// [`RankProblem::unit_price`](super::RankProblem::unit_price): so the same
+/// range suits one feature a column and fifty. Below them weights only shrink and the ranking stays as it is.
+pub const USUAL_PRICES: [f64; 7] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
+
+/// Parts to divide queries into where there is no validation table and no number is given.
+pub(super) const USUAL_FOLDS: usize = 5;
+
+/// Bins a column, where they are tried.
+const TRIED_BINS: usize = 10;
+
+/// What `C` may be.
+pub(super) const PRICE_RANGE: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
+
 impl Default for RankSettings {
     fn default() -> Self {
         Self {
             loss: RankLoss::default(),
-            c: vec![0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0],
+            c: Vec::new(),
             features: FeatureSettings::default(),
             relevant_from: 1,
             every_grade: false,
@@ -48,6 +62,32 @@ impl Default for RankSettings {
 }
 
 impl RankSettings {
+    /// These settings and what is most often worth trying beside them: every grade a question of its own (for the losses that
+    /// look at relevance alone), ten bins a column, both. All choose by validation queries and held-out training queries together,
+    /// for [`RankModel::fit_best_of`](super::RankModel::fit_best_of).
+    pub fn variations(&self) -> Vec<Self> {
+        let may_grade = !self.loss.is_graded() && !self.loss.is_accuracy();
+        let mut all: Vec<Self> = Vec::new();
+        for every_grade in [self.every_grade, may_grade || self.every_grade] {
+            for bins in [self.features.bins, TRIED_BINS] {
+                let features = FeatureSettings {
+                    bins,
+                    ..self.features
+                };
+                let settings = Self {
+                    every_grade,
+                    features,
+                    folds: self.folds.or(Some(USUAL_FOLDS)),
+                    ..self.clone()
+                };
+                if !all.contains(&settings) {
+                    all.push(settings);
+                }
+            }
+        }
+        all
+    }
+
     /// The features that are made: `acc3` and `acc4` are defined by theirs.
     pub fn effective_features(&self) -> FeatureSettings {
         let scale = match self.loss {
@@ -70,10 +110,7 @@ impl RankSettings {
                 value,
             }))
         };
-        if self.c.is_empty() {
-            return bad("C", "at least one number", "none".into());
-        }
-        if let Some(c) = self.c.iter().find(|c| !(1e-12..=1e12).contains(*c)) {
+        if let Some(c) = self.c.iter().find(|c| !PRICE_RANGE.contains(*c)) {
             return bad("C", "a number from 1e-12 to 1e12", c.to_string());
         }
         if !(1e-9..1.0).contains(&self.tolerance) {
@@ -90,5 +127,41 @@ impl RankSettings {
             return bad("folds", "at least 2", folds.to_string());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variations_begin_with_the_settings_themselves_and_repeat_nothing() {
+        let described = |settings: RankSettings| -> Vec<(bool, usize)> {
+            let all = settings.variations();
+            assert!(all.iter().all(|one| one.folds == Some(5)));
+            all.iter()
+                .map(|one| (one.every_grade, one.features.bins))
+                .collect()
+        };
+        let map = RankSettings::default();
+        assert_eq!(
+            described(map.clone()),
+            [(false, 0), (false, 10), (true, 0), (true, 10)]
+        );
+        let ten = FeatureSettings {
+            bins: 10,
+            ..FeatureSettings::default()
+        };
+        let graded = RankSettings {
+            loss: RankLoss::Pairs,
+            ..map.clone()
+        };
+        assert_eq!(described(graded), [(false, 0), (false, 10)]);
+        let all = RankSettings {
+            features: ten,
+            every_grade: true,
+            ..map
+        };
+        assert_eq!(described(all), [(true, 10)]);
     }
 }

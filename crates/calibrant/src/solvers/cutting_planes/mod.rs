@@ -204,6 +204,45 @@ pub fn solve_cutting_planes<P: StructuredProblem + ?Sized>(
     }
 }
 
+/// The price `C` that suits the size of a problem's features: a unit to count other prices in.
+///
+/// # Formula
+/// With `g` and `d` the mean direction and mean loss of the most violated outputs at `w = 0`, it is `d / |g|²`: from this
+/// price on, weights along `g` pay for all of `d`. Features twice as large make it a quarter. One, where
+/// there is nothing to learn from.
+///
+/// # Reference
+/// Joachims' SVM-light, whose price is by default one over the mean squared length of an example, for the same reason.
+///
+/// ```
+/// use calibrant::solvers::{StructuredProblem, unit_price};
+/// struct Pair(f64);
+/// impl StructuredProblem for Pair {
+///     fn example_count(&self) -> usize { 1 }
+///     fn dimension(&self) -> usize { 1 }
+///     fn add_most_violated(&self, _: &[f64], _: std::ops::Range<usize>, g: &mut [f64]) -> f64 {
+///         g[0] += self.0;
+///         0.5
+///     }
+/// }
+/// // By hand: 0.5 / 2², and a sixteenth of that for features four times as large.
+/// assert_eq!(unit_price(&Pair(2.0)), 0.125);
+/// assert_eq!(unit_price(&Pair(8.0)), 0.125 / 16.0);
+/// assert_eq!(unit_price(&Pair(0.0)), 1.0);
+/// ```
+pub fn unit_price<P: StructuredProblem + ?Sized>(problem: &P) -> f64 {
+    if problem.example_count() == 0 {
+        return 1.0;
+    }
+    let (direction, loss) = mean_most_violated(problem, &vec![0.0; problem.dimension()]);
+    let price = loss / dot(&direction, &direction);
+    if price > 0.0 && price.is_finite() {
+        price
+    } else {
+        1.0
+    }
+}
+
 /// The mean of the most violated outputs' directions, and their mean loss.
 fn mean_most_violated<P: StructuredProblem + ?Sized>(
     problem: &P,
