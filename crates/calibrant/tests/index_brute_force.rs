@@ -259,3 +259,71 @@ fn long_queries_and_many_documents_cross_windows() {
         }
     }
 }
+
+#[test] // A list that is never full looks at every document: what is left out for a short list must not be missing from it.
+fn nothing_that_is_passed_over_belongs_in_a_short_list() {
+    let mut random = calibrant::numeric::Random::from_seed(3);
+    // Words of falling frequency, in documents of any length.
+    let mut word = || {
+        (
+            (600.0f64.ln() * random.uniform()).exp() as usize,
+            random.below(25),
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let mut builder = IndexBuilder::create(&path, IndexSettings::default()).unwrap();
+    for number in 0..13_000usize {
+        let words: Vec<String> = (0..1 + word().1)
+            .map(|_| format!("w{}", word().0))
+            .collect();
+        let document = IndexDocument {
+            id: format!("{:05}", (number * 7919) % 13_000),
+            text: words.join(" "),
+            ..IndexDocument::default()
+        };
+        builder.add("memory", document).unwrap();
+    }
+    builder.finish().unwrap();
+    let index = SearchIndex::open(&path).unwrap();
+    let mut functions = BaseFunction::paper();
+    for name in ["bm25.plain:idf=robertson", "absolute-discount.plain"] {
+        functions.push(name.parse().unwrap());
+    }
+    functions.retain(|function| function.analysis == Analysis::Plain);
+    assert!(functions.len() >= 7);
+    for query in [
+        "w1 w2 w590",
+        "w1 w3 w40 w300",
+        "w1",
+        "w2 w2 w7 w55 w551 zzz",
+        "w580 w570",
+    ] {
+        let all: Vec<_> = functions
+            .iter()
+            .map(|function| index.search(query, function, 13_000).unwrap())
+            .collect();
+        for top in [1, 10, 100] {
+            for (function, all) in functions.iter().zip(&all) {
+                let best = index.search(query, function, top).unwrap();
+                assert_eq!(
+                    best,
+                    all[..top.min(all.len())],
+                    "{function}, {query}, {top}"
+                );
+            }
+            // Functions that share a walk must not take each other's documents away.
+            let queries = [Query {
+                id: "q".into(),
+                text: query.to_owned(),
+            }];
+            let table = index.candidates(&queries, &functions, top, None).unwrap();
+            let wanted: HashSet<&str> = all
+                .iter()
+                .flat_map(|all| all.iter().take(top))
+                .map(|hit| hit.id.as_str())
+                .collect();
+            assert_eq!(table.row_count(), wanted.len());
+        }
+    }
+}

@@ -22,6 +22,7 @@ mod explain;
 mod manifest;
 mod markup;
 mod matches;
+mod pruning;
 mod queries;
 mod query_terms;
 mod runs;

@@ -17,7 +17,8 @@ use super::document::DocumentAnalyzer;
 use super::document_ids::DocumentIds;
 use super::error::IndexError;
 use super::manifest::{AnalysisCounts, Manifest};
-use super::matches::for_each_match;
+use super::matches::{MatchVisitor, for_each_match};
+use super::pruning::TermGains;
 use super::query_terms::QueryTerms;
 use super::schema::{IndexFields, LENGTH, NORM, UNIQUE_LENGTH, column_name};
 use super::term_counts::CollectionFrequencies;
@@ -233,22 +234,24 @@ impl SearchIndex {
                 continue;
             }
             let query = QueryTerms::new(text, index)?;
-            let mut lists: Vec<(PreparedFunction, TopDocuments)> = Vec::new();
+            let mut lists = BestLists {
+                index,
+                id_ranks: &*self.id_ranks,
+                lists: Vec::new(),
+            };
             for &number in &chosen {
                 let function = functions[number].function;
                 function.check()?;
-                let prepared = function.prepare(&index.collection, &query.terms);
-                lists.push((prepared, TopDocuments::new(top)));
+                let function = function.prepare(&index.collection, &query.terms);
+                lists.lists.push(BestList {
+                    gains: TermGains::new(&function),
+                    function,
+                    top: TopDocuments::new(top),
+                });
             }
-            for_each_match(index, &query, |document, counts| {
-                let statistics = index.document(document);
-                for (function, list) in &mut lists {
-                    let score = function.score(&statistics, counts);
-                    list.push(score, document, || self.id_ranks.get_val(document));
-                }
-            })?;
-            for (number, (_, list)) in chosen.into_iter().zip(lists) {
-                found[number] = list.into_sorted();
+            for_each_match(index, &query, &mut lists)?;
+            for (number, list) in chosen.into_iter().zip(lists.lists) {
+                found[number] = list.top.into_sorted();
             }
         }
         Ok(found)
@@ -296,6 +299,36 @@ impl SearchIndex {
             title: text(self.fields.title),
             text: text(self.fields.text),
         }))
+    }
+}
+
+/// The best documents by several functions over one analysis.
+struct BestLists<'a> {
+    index: &'a AnalysisIndex,
+    id_ranks: &'a dyn ColumnValues<u64>,
+    lists: Vec<BestList>,
+}
+
+struct BestList {
+    function: PreparedFunction,
+    gains: TermGains,
+    top: TopDocuments,
+}
+
+impl MatchVisitor for BestLists<'_> {
+    fn visit(&mut self, document: DocId, counts: &[u32]) {
+        let statistics = self.index.document(document);
+        for list in &mut self.lists {
+            let score = list.function.score(&statistics, counts);
+            let id_rank = || self.id_ranks.get_val(document);
+            list.top.push(score, document, id_rank);
+        }
+    }
+
+    fn unmark_needed(&self, needless: &mut [bool]) {
+        for list in &self.lists {
+            list.gains.unmark_needed(list.top.floor(), needless);
+        }
     }
 }
 

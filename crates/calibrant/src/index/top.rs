@@ -81,6 +81,15 @@ impl TopDocuments {
         }
     }
 
+    /// The score below which no further document is kept; none while there is room.
+    pub(super) fn floor(&self) -> Option<f64> {
+        let full = self.heap.len() >= self.limit;
+        self.heap
+            .peek()
+            .filter(|_| full)
+            .map(|Reverse(worst)| worst.score)
+    }
+
     /// All that were kept, the best first.
     pub(super) fn into_sorted(self) -> Vec<Scored> {
         let mut sorted: Vec<Scored> = self

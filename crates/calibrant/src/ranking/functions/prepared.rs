@@ -158,6 +158,45 @@ impl PreparedFunction {
         }
     }
 
+    /// The most that a term can add to the score of any document that has it, or that lacks it: no [`part`](Self::part) is
+    /// larger. Infinite where the formula knows no limit.
+    ///
+    /// # Formula
+    /// ```text
+    /// BM25         w (k1+1) tf / (tf + …) <= w (k1+1)                       or 0 for a term of negative weight
+    /// cosine       w (1 + ln tf) / norm <= w                                (1 + ln tf is one of the norm's parts)
+    /// models       a probability of a term is at most 1; without the term it is at most p, λp or δp
+    /// ```
+    ///
+    /// # Panics
+    /// If the query has no term of that number.
+    pub fn most(&self, term: usize, present: bool) -> f64 {
+        let term = &self.terms[term];
+        if !term.known {
+            return 0.0;
+        }
+        match self.function {
+            RetrievalFunction::TfIdf
+            | RetrievalFunction::Bm25 { .. }
+            | RetrievalFunction::Cosine
+                if !present =>
+            {
+                0.0
+            }
+            RetrievalFunction::TfIdf if term.weight > 0.0 => f64::INFINITY,
+            RetrievalFunction::TfIdf => 0.0,
+            RetrievalFunction::Bm25 { k1, .. } => (term.weight * (k1 + 1.0)).max(0.0),
+            RetrievalFunction::Cosine => term.weight.max(0.0),
+            _ if present => 0.0,
+            // Of an empty document, where the model is the collection's.
+            RetrievalFunction::Dirichlet { mu } => term.weight * (term.ln_share - mu.ln()),
+            RetrievalFunction::JelinekMercer { .. } => term.weight * term.ln_share,
+            RetrievalFunction::AbsoluteDiscount { delta } => {
+                term.weight * (delta * term.share).ln()
+            }
+        }
+    }
+
     /// The score of a document, whose `tf` for each term of the query are given.
     /// Frequencies that are left out are 0, further ones are not looked at.
     #[inline]
@@ -274,6 +313,30 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn no_part_is_larger_than_the_most(
+            counts in prop::collection::vec(1u32..60, 1..12),
+            df in 1u64..50,
+            extra in 0u64..400,
+            query_count in 1u32..5,
+        ) {
+            let frequency = counts[0];
+            let document = DocumentStatistics::of_counts(&mut counts.clone());
+            let collection = CollectionStatistics {
+                document_count: 50,
+                total_terms: 50 + document.length.max(df + extra) * 2,
+            };
+            let query = [term(query_count, df, df + extra)];
+            for function in RetrievalFunction::ALL {
+                let prepared = function.prepare(&collection, &query);
+                let factors = prepared.factors(&document);
+                let close = |most: f64| most + 1e-12 * (1.0 + most.abs());
+                let (with, without) = (prepared.part(0, frequency, &factors), prepared.part(0, 0, &factors));
+                prop_assert!(with <= close(prepared.most(0, true)), "{function:?}");
+                prop_assert!(without <= close(prepared.most(0, false)), "{function:?}");
+            }
+        }
+
         #[test]
         fn scores_are_finite_and_more_occurrences_never_hurt(
             documents in 1u64..1000,
