@@ -10,6 +10,7 @@ pub use outlook::Outlook;
 
 use std::ops::Range;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::calibration::{
@@ -140,12 +141,12 @@ impl RelevanceSettings {
             Some(frame) => std::slice::from_ref(frame),
             None => &ScoreFrame::ALL[..],
         };
-        let mut tried = Vec::new();
-        for &frame in frames {
+        let losses = frames.par_iter().map(|&frame| {
             let scores = held_out.framed(frame);
             let loss = self.cross_validated_loss(&scores, held_out.relevant, &folds)?;
-            tried.push((frame, loss));
-        }
+            Ok((frame, loss))
+        });
+        let tried = losses.collect::<Result<Vec<_>, FitError>>()?;
         // The first of equals: the simpler frame.
         let best = tried.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let frame = best.map_or(ScoreFrame::AsIs, |&(frame, _)| frame);
@@ -193,11 +194,10 @@ impl RelevanceSettings {
         relevant: &[bool],
         folds: &[u8],
     ) -> Result<f64, FitError> {
-        let mut total = 0.0;
-        for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
+        let of_fold = |fold: u8| -> Result<f64, FitError> {
             let rest: Vec<usize> = (0..folds.len()).filter(|&row| folds[row] != fold).collect();
             if rest.len() == folds.len() {
-                continue;
+                return Ok(0.0);
             }
             let held_out = HeldOutScores::assume(
                 rest.iter().map(|&row| scores[row]).collect(),
@@ -206,11 +206,15 @@ impl RelevanceSettings {
             .with_folds(rest.iter().map(|&row| folds[row]).collect())?;
             let curve = self.curve(held_out)?;
             let own = (0..folds.len()).filter(|&row| folds[row] == fold);
-            total += own
+            Ok(own
                 .map(|row| curve.probability(scores[row]).log_loss(relevant[row]))
-                .sum::<f64>();
-        }
-        Ok(total / scores.len().max(1) as f64)
+                .sum())
+        };
+        // Added up in order, so that the sum does not depend on the number of threads.
+        let last = folds.iter().copied().max().unwrap_or(0);
+        let losses = (0..=last).into_par_iter().map(of_fold);
+        let losses = losses.collect::<Result<Vec<f64>, FitError>>()?;
+        Ok(losses.iter().sum::<f64>() / scores.len().max(1) as f64)
     }
 }
 
