@@ -89,35 +89,81 @@ impl Round {
     pub fn gap(&self) -> f64 {
         (self.primal - self.dual).max(0.0)
     }
-
-    fn has_reached(&self, tolerance: f64) -> bool {
-        self.gap() <= tolerance * self.primal.abs()
-    }
-}
-
-/// Notices when rounding, and not the planes at hand, keeps the bounds apart.
-#[derive(Debug, Default)]
-struct Stall {
-    last_gap: Option<f64>,
-    rounds: usize,
 }
 
 /// Rounds in which the gap must shrink by [`LEAST_PROGRESS`].
 const PATIENCE: usize = 100;
 const LEAST_PROGRESS: f64 = 0.02;
 
-impl Stall {
-    fn has_come(&mut self, round: &Round) -> bool {
-        let gap = round.gap();
-        if self
-            .last_gap
-            .is_none_or(|last| gap < (1.0 - LEAST_PROGRESS) * last)
-        {
-            (self.last_gap, self.rounds) = (Some(gap), 0);
-        } else {
-            self.rounds += 1;
+/// The best of all rounds, and whether there shall be another.
+struct Standing {
+    tolerance: f64,
+    end: Round,
+    weights: Vec<f64>,
+    /// The gap that the next ones are compared with, and for how many rounds it has hardly shrunk: then rounding,
+    /// and not the planes at hand, keeps the bounds apart.
+    last_gap: Option<f64>,
+    idle_rounds: usize,
+}
+
+impl Standing {
+    fn new(tolerance: f64, dimension: usize) -> Self {
+        Self {
+            tolerance,
+            end: Round {
+                round: 0,
+                primal: f64::INFINITY,
+                dual: f64::NEG_INFINITY,
+                planes: 0,
+            },
+            weights: vec![0.0; dimension],
+            last_gap: None,
+            idle_rounds: 0,
         }
-        self.rounds >= PATIENCE || !gap.is_finite()
+    }
+
+    /// How exactly the planes at hand are mixed: no more than the outer gap can use.
+    fn inner_tolerance(&self) -> f64 {
+        if self.end.primal.is_finite() {
+            (0.1 * self.end.gap()).max(0.1 * self.tolerance * self.end.primal)
+        } else {
+            0.0
+        }
+    }
+
+    /// Takes a round in: the weights that it looked at, their objective and the bound that the planes gave.
+    fn take(&mut self, weights: Vec<f64>, primal: f64, dual: f64, planes: usize) {
+        self.end.round += 1;
+        self.end.dual = self.end.dual.max(dual);
+        if primal < self.end.primal || self.end.round == 1 {
+            self.end.primal = primal;
+            self.weights = weights;
+        }
+        self.end.planes = planes;
+        let gap = self.end.gap();
+        let shrinks = |last: f64| gap < (1.0 - LEAST_PROGRESS) * last;
+        if self.last_gap.is_none_or(shrinks) {
+            (self.last_gap, self.idle_rounds) = (Some(gap), 0);
+        } else {
+            self.idle_rounds += 1;
+        }
+    }
+
+    fn has_converged(&self) -> bool {
+        self.end.round > 0 && self.end.gap() <= self.tolerance * self.end.primal.abs()
+    }
+
+    fn is_over(&self, round_limit: usize) -> bool {
+        let stuck = self.idle_rounds >= PATIENCE || !self.end.gap().is_finite();
+        self.end.round > 0 && (self.has_converged() || stuck || self.end.round >= round_limit)
+    }
+
+    fn solution(self) -> CuttingPlaneSolution {
+        CuttingPlaneSolution {
+            converged: self.has_converged(),
+            weights: self.weights,
+            end: self.end,
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::{CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, Stall, StructuredProblem, dot};
+use super::{
+    CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, Standing, StructuredProblem, dot,
+};
 
 pub(super) fn solve<P: StructuredProblem + ?Sized>(
     problem: &P,
@@ -12,23 +14,10 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
 ) -> CuttingPlaneSolution {
     let count = problem.example_count();
     let room = settings.c / count as f64;
-    let mut end = Round {
-        round: 0,
-        primal: f64::INFINITY,
-        dual: f64::NEG_INFINITY,
-        planes: 0,
-    };
-    let mut best = vec![0.0; problem.dimension()];
+    let mut standing = Standing::new(settings.tolerance, problem.dimension());
     planes.scale_to(room, count, problem.dimension());
-    let mut converged = false;
-    let mut stall = Stall::default();
-    while !converged && end.round < settings.round_limit.max(1) {
-        let inner = if end.primal.is_finite() {
-            (0.1 * end.gap()).max(0.1 * settings.tolerance * end.primal)
-        } else {
-            0.0
-        };
-        planes.optimise(room, count, inner);
+    while !standing.is_over(settings.round_limit) {
+        planes.optimise(room, count, standing.inner_tolerance());
         let (weights, dual) = planes.mixture(problem.dimension());
         let found: Vec<(Vec<f64>, f64)> = (0..count)
             .into_par_iter()
@@ -50,22 +39,8 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
             }
         }
         let primal = 0.5 * dot(&weights, &weights) + room * slack_sum;
-        end.round += 1;
-        end.dual = end.dual.max(dual);
-        if primal < end.primal || end.round == 1 {
-            end.primal = primal;
-            best = weights;
-        }
-        end.planes = planes.len();
-        converged = end.has_reached(settings.tolerance);
-        on_round(&end);
-        if stall.has_come(&end) {
-            break;
-        }
+        standing.take(weights, primal, dual, planes.len());
+        on_round(&standing.end);
     }
-    CuttingPlaneSolution {
-        weights: best,
-        end,
-        converged,
-    }
+    standing.solution()
 }

@@ -1,7 +1,7 @@
 //! One slack for all examples.
 
 use super::{
-    CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, Stall, StructuredProblem, dot,
+    CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, Standing, StructuredProblem, dot,
     mean_most_violated,
 };
 
@@ -12,46 +12,18 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
     on_round: &mut dyn FnMut(&Round),
 ) -> CuttingPlaneSolution {
     let c = settings.c;
-    let mut end = Round {
-        round: 0,
-        primal: f64::INFINITY,
-        dual: f64::NEG_INFINITY,
-        planes: 0,
-    };
-    let mut best = vec![0.0; problem.dimension()];
+    let mut standing = Standing::new(settings.tolerance, problem.dimension());
     planes.scale_to(c, 1, problem.dimension());
-    let mut converged = false;
-    let mut stall = Stall::default();
-    while !converged && end.round < settings.round_limit.max(1) {
-        // No more exact than the outer gap can use.
-        let inner = if end.primal.is_finite() {
-            (0.1 * end.gap()).max(0.1 * settings.tolerance * end.primal)
-        } else {
-            0.0
-        };
-        planes.optimise(c, 1, inner);
+    while !standing.is_over(settings.round_limit) {
+        planes.optimise(c, 1, standing.inner_tolerance());
         let (weights, dual) = planes.mixture(problem.dimension());
         let (direction, loss) = mean_most_violated(problem, &weights);
         let slack = (loss - dot(&weights, &direction)).max(0.0);
         let primal = 0.5 * dot(&weights, &weights) + c * slack;
-        end.round += 1;
-        end.dual = end.dual.max(dual);
-        if primal < end.primal || end.round == 1 {
-            end.primal = primal;
-            best = weights;
-        }
         planes.drop_idle();
         planes.push(direction, loss, 0);
-        end.planes = planes.len();
-        converged = end.has_reached(settings.tolerance);
-        on_round(&end);
-        if stall.has_come(&end) {
-            break;
-        }
+        standing.take(weights, primal, dual, planes.len());
+        on_round(&standing.end);
     }
-    CuttingPlaneSolution {
-        weights: best,
-        end,
-        converged,
-    }
+    standing.solution()
 }

@@ -84,13 +84,9 @@ pub fn most_violated_average_precision_plain(
     relevant_before: &mut Vec<u32>,
     coefficients: &mut [f64],
 ) -> f64 {
-    let (relevant, others) = (sides.relevant.len(), sides.others.len());
-    relevant_before.clear();
-    if relevant == 0 || others == 0 {
-        relevant_before.resize(others, relevant as u32);
-        coefficients.fill(0.0);
+    let Some((relevant, others)) = sides.begin(relevant_before, coefficients) else {
         return 0.0;
-    }
+    };
     let pair = 2.0 / (relevant as f64 * others as f64);
     for j in 0..others {
         let t = sides.other_scores()[j];

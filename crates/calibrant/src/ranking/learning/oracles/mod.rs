@@ -76,6 +76,23 @@ impl SortedSides {
         &self.other_scores
     }
 
+    /// How many documents there are on each side, with nothing in `relevant_before`; with one side alone there is one
+    /// ranking, which is right, and nothing to begin.
+    fn begin(
+        &self,
+        relevant_before: &mut Vec<u32>,
+        coefficients: &mut [f64],
+    ) -> Option<(usize, usize)> {
+        let (relevant, others) = (self.relevant.len(), self.others.len());
+        relevant_before.clear();
+        if relevant == 0 || others == 0 {
+            relevant_before.resize(others, relevant as u32);
+            coefficients.fill(0.0);
+            return None;
+        }
+        Some((relevant, others))
+    }
+
     /// Turns "how many relevant documents stand before the j-th other one" (never falling in `j`) into
     /// the number of each document: `2/Z` for every pair that stands the wrong way round.
     fn coefficients_into(&self, relevant_before: &[u32], coefficients: &mut [f64]) {

@@ -33,13 +33,9 @@ pub fn most_violated_reciprocal_rank(
     relevant_before: &mut Vec<u32>,
     coefficients: &mut [f64],
 ) -> f64 {
-    let (relevant, others) = (sides.relevant.len(), sides.others.len());
-    relevant_before.clear();
-    if relevant == 0 || others == 0 {
-        relevant_before.resize(others, relevant as u32);
-        coefficients.fill(0.0);
+    let Some((relevant, others)) = sides.begin(relevant_before, coefficients) else {
         return 0.0;
-    }
+    };
     // By score alone; what moving each of the others to the front changes is twice the lead of the
     // relevant ones that stand before it.
     let mut place = 0;

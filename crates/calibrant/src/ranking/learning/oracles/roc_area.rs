@@ -32,13 +32,9 @@ pub fn most_violated_roc_area(
     relevant_before: &mut Vec<u32>,
     coefficients: &mut [f64],
 ) -> f64 {
-    let (relevant, others) = (sides.relevant.len(), sides.others.len());
-    relevant_before.clear();
-    if relevant == 0 || others == 0 {
-        relevant_before.resize(others, relevant as u32);
-        coefficients.fill(0.0);
+    let Some((relevant, others)) = sides.begin(relevant_before, coefficients) else {
         return 0.0;
-    }
+    };
     let mut place = 0;
     let mut wrong = 0;
     for &t in sides.other_scores() {
