@@ -89,6 +89,15 @@ pub(crate) fn run(data: &Path, options: &Options) -> Result<(), Box<dyn Error>> 
             );
             continue;
         };
+        let (queries, drawn) = (judged.table.query_count(), protocol.drawn());
+        if queries <= drawn {
+            let _ = writeln!(
+                std::io::stderr(),
+                "SKIPPED: {} has {queries} queries, and {drawn} are learned from and chosen by",
+                collection.name
+            );
+            continue;
+        }
         let outcome = protocol.run(&judged)?;
         if options.json {
             all.insert(collection.name.to_owned(), outcome.json());

@@ -91,7 +91,7 @@ impl Protocol {
         let best = functions[0].0;
         let others: Vec<usize> = (0..table.function_count()).filter(|&f| f != best).collect();
         let without_best = with_columns(table, &others, |value| value)?;
-        let draws = self.draws(table.query_count())?;
+        let draws = self.draws(table.query_count());
         let mut rows = Vec::new();
         let named = |method: &Method| {
             self.methods.is_empty() || self.methods.iter().any(|name| name == method.name)
@@ -187,6 +187,15 @@ impl Protocol {
         Ok(precision.collect())
     }
 
+    /// Queries that a draw does not test.
+    pub(super) fn drawn(&self) -> usize {
+        self.training + self.chosen_on()
+    }
+
+    fn chosen_on(&self) -> usize {
+        self.training.div_ceil(2)
+    }
+
     fn features(&self, features: Features) -> FeatureSettings {
         match features {
             Features::Slopes => FeatureSettings {
@@ -201,19 +210,13 @@ impl Protocol {
     }
 
     /// Every query is drawn for training, and for validation, as often as any other, give or take one.
-    fn draws(&self, queries: usize) -> Result<Vec<Draw>, String> {
-        let (learned, chosen_on) = (self.training, self.training.div_ceil(2));
-        if queries <= learned + chosen_on {
-            return Err(format!(
-                "{queries} queries are too few for {learned} to learn from, {chosen_on} to choose by and some to test"
-            ));
-        }
+    fn draws(&self, queries: usize) -> Vec<Draw> {
         let mut random = Random::from_seed(self.seed);
         let mut training = Deck::new(queries);
         let mut validation = Deck::new(queries);
         let draws = (0..self.trials).map(|_| {
-            let training = training.draw(learned, &[], &mut random);
-            let validation = validation.draw(chosen_on, &training, &mut random);
+            let training = training.draw(self.training, &[], &mut random);
+            let validation = validation.draw(self.chosen_on(), &training, &mut random);
             let used = |query: &usize| training.contains(query) || validation.contains(query);
             let test = (0..queries).filter(|query| !used(query)).collect();
             Draw {
@@ -222,7 +225,7 @@ impl Protocol {
                 test,
             }
         });
-        Ok(draws.collect())
+        draws.collect()
     }
 }
 
@@ -312,7 +315,7 @@ mod tests {
             methods: Vec::new(),
         };
         for queries in [16, 30, 50, 83] {
-            let draws = protocol.draws(queries).unwrap();
+            let draws = protocol.draws(queries);
             let mut counts = vec![[0usize; 3]; queries];
             for draw in &draws {
                 let parts = [&draw.training, &draw.validation, &draw.test];
@@ -328,7 +331,7 @@ mod tests {
                 assert!(spread <= 2, "{queries} {place}: {spread}");
             }
         }
-        assert!(protocol.draws(15).is_err());
+        assert_eq!(protocol.drawn(), 15);
     }
 
     #[test]
