@@ -150,6 +150,24 @@ fn tuning_tells_what_it_tried_and_keeps_the_best() {
     }
     assert_eq!(tuned_map, best);
     assert_eq!(tuned["summary"]["choice"], "both");
+    // With one C there is still something to choose, and the training queries to choose it by.
+    let one = [
+        "rank",
+        "fit",
+        "train.txt",
+        "--tune",
+        "--c",
+        "1",
+        "-o",
+        "model",
+        "--json",
+    ];
+    let summary = sandbox.json(&one);
+    assert_eq!(
+        (&summary["choice"], &summary["choice_queries"]),
+        (&"given".into(), &20.into())
+    );
+    assert!(held_out(&summary) > 0.5, "{summary}");
 }
 
 #[test]

@@ -201,7 +201,8 @@ fn held_out(summary: &RankSummary) -> String {
         return String::new();
     };
     let whose = match summary.choice {
-        CostChoice::Validation | CostChoice::Given => "validation queries",
+        CostChoice::Validation => "validation queries",
+        CostChoice::Given => "queries that were not learned from",
         CostChoice::CrossValidation => "held-out training queries",
         CostChoice::Both => "validation and held-out training queries",
     };

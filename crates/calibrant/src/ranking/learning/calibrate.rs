@@ -77,6 +77,7 @@ impl RankModel {
     ) -> Result<Self, RankFitError> {
         let settings = RankSettings {
             c: vec![self.summary.chosen_trial().c],
+            folds: None,
             ..self.settings.clone()
         };
         let HeldOutRankScores {

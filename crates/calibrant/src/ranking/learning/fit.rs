@@ -64,7 +64,7 @@ impl RankModel {
         let costs = whole.costs.clone();
         let several = costs.len() > 1;
         let folds = match (settings.folds, validation) {
-            (Some(folds), _) if several => Some(folds),
+            (Some(folds), _) => Some(folds),
             (None, None) if several => Some(USUAL_FOLDS.min(table.query_count())),
             _ => None,
         };
@@ -88,7 +88,7 @@ impl RankModel {
             }
         }
         let choice = match (validation, folds) {
-            (_, None) if !several => CostChoice::Given,
+            _ if !several => CostChoice::Given,
             (Some(_), None) => CostChoice::Validation,
             (Some(_), Some(_)) => CostChoice::Both,
             (None, _) => CostChoice::CrossValidation,

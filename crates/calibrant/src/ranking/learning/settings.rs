@@ -26,7 +26,8 @@ pub struct RankSettings {
     /// Learning ends when the objective is within this part of the least possible one.
     pub tolerance: f64,
     /// In how many parts queries are divided to choose `C`. Without a number: five where there is no validation
-    /// table, none where there is one; with a number, validation queries and held-out training queries count together.
+    /// table, none where there is one; with a number, validation queries and held-out training queries count together. With one `C` there is
+    /// nothing to choose, and parts are only made, to measure it, where a number is given.
     pub folds: Option<usize>,
     /// Where the division into parts begins.
     pub seed: u64,
