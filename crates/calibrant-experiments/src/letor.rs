@@ -68,8 +68,32 @@ pub(crate) struct LetorRow {
     pub(crate) chosen_by_fold: Vec<String>,
 }
 
-/// A way to learn: a name, and settings of which the one with the best held-out figure is taken.
-type Way = (String, Vec<RankSettings>);
+/// A way to learn.
+#[derive(Debug, Clone)]
+struct Way {
+    name: String,
+    settings: RankSettings,
+    /// Whether the variation of the settings with the best held-out figure is taken.
+    tuned: bool,
+}
+
+impl Way {
+    fn plain(name: &str, settings: RankSettings) -> Self {
+        Self {
+            name: name.to_owned(),
+            settings,
+            tuned: false,
+        }
+    }
+
+    /// Every choice is made on validation and held-out training queries together.
+    fn tuned() -> Self {
+        Self {
+            tuned: true,
+            ..Self::plain("map-tuned", RankSettings::default())
+        }
+    }
+}
 
 pub(crate) fn run(data: &Path, json: bool, only: &[String]) -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
@@ -94,24 +118,25 @@ pub(crate) fn run(data: &Path, json: bool, only: &[String]) -> Result<(), Box<dy
                 )?;
             }
         }
-        for (name, settings) in ways() {
-            if !only.is_empty() && !only.contains(&name) {
+        for way in ways() {
+            if !only.is_empty() && !only.contains(&way.name) {
                 continue;
             }
-            let row = measure(&parts, collection.counting, &settings)?;
+            let row = measure(&parts, collection.counting, &way)?;
             if !json {
                 let ndcg: Vec<String> = row.ndcg.values().map(|n| format!("{n:>8.4}")).collect();
                 let folds: Vec<String> =
                     row.map_by_fold.iter().map(|m| format!("{m:.4}")).collect();
                 writeln!(
                     out,
-                    "{name:<26} {:>7.4} {} | {}",
+                    "{:<26} {:>7.4} {} | {}",
+                    way.name,
                     row.map,
                     ndcg.join(" "),
                     folds.join(" ")
                 )?;
             }
-            rows.insert(name, row);
+            rows.insert(way.name, row);
         }
         all.insert(collection.name, rows);
     }
@@ -123,21 +148,17 @@ pub(crate) fn run(data: &Path, json: bool, only: &[String]) -> Result<(), Box<dy
 }
 
 fn ways() -> Vec<Way> {
-    let mut ways: Vec<Way> = RankLoss::ALL
-        .into_iter()
-        .map(|loss| {
-            let settings = RankSettings {
-                loss,
-                ..RankSettings::default()
-            };
-            (loss.to_string(), vec![settings])
-        })
-        .collect();
-    ways.push(("map-bins-50".to_owned(), vec![with_bins(50)]));
-    // Every choice is made on validation and held-out training queries together.
-    let tuned = RankSettings::default().variations();
-    ways.push(("map-tuned".to_owned(), tuned));
-    ways
+    let of_loss = |loss: RankLoss| {
+        let settings = RankSettings {
+            loss,
+            ..RankSettings::default()
+        };
+        Way::plain(&loss.to_string(), settings)
+    };
+    let losses = RankLoss::ALL.into_iter().map(of_loss);
+    losses
+        .chain([Way::plain("map-bins-50", with_bins(50)), Way::tuned()])
+        .collect()
 }
 
 fn with_bins(bins: usize) -> RankSettings {
@@ -167,7 +188,7 @@ fn read_parts(folder: &Path) -> Result<Vec<Source>, Box<dyn Error>> {
 fn measure(
     parts: &[Source],
     counting: LetorCounting,
-    candidates: &[RankSettings],
+    way: &Way,
 ) -> Result<LetorRow, Box<dyn Error>> {
     let mut row = LetorRow {
         map: 0.0,
@@ -181,8 +202,12 @@ fn measure(
         let train = RankingTable::read_files(&[part(0), part(1), part(2)])?;
         let validation = RankingTable::read(&part(3))?;
         let test = RankingTable::read(&part(4))?;
+        let candidates = match way.tuned {
+            true => way.settings.variations(&train),
+            false => vec![way.settings.clone()],
+        };
         let (model, _) =
-            RankModel::fit_best_of(&train, Some(&validation), candidates, &mut |_| {})?;
+            RankModel::fit_best_of(&train, Some(&validation), &candidates, &mut |_| {})?;
         let held_out = model.summary().chosen_trial().held_out_map.unwrap_or(0.0);
         let found = evaluate_letor(&test, &model.scores(&test), counting, 1)?.mean;
         row.map += found.average_precision / PARTS as f64;
@@ -215,11 +240,11 @@ mod tests {
     use super::*;
 
     /// The five test folds of a collection, or `None` with a loud line.
-    fn measured(collection: &Collection, settings: &[RankSettings]) -> Option<LetorRow> {
+    fn measured(collection: &Collection, way: &Way) -> Option<LetorRow> {
         let data = std::env::var_os("CALIBRANT_DATA");
         let data = data.map_or_else(|| "../../../shared/data".into(), std::path::PathBuf::from);
         match read_parts(&data.join(collection.folder)) {
-            Ok(parts) => Some(measure(&parts, collection.counting, settings).unwrap()),
+            Ok(parts) => Some(measure(&parts, collection.counting, way).unwrap()),
             Err(error) => {
                 let _ = writeln!(std::io::stderr(), "SKIPPED: {}: {error}", collection.name);
                 None
@@ -229,7 +254,8 @@ mod tests {
 
     #[test]
     fn average_precision_is_learned_as_well_as_published_rankings_do() {
-        let Some(row) = measured(&COLLECTIONS[0], &[RankSettings::default()]) else {
+        let Some(row) = measured(&COLLECTIONS[0], &Way::plain("map", RankSettings::default()))
+        else {
             return;
         };
         // Above RankSVM and RankBoost as published, at the level of ListNet.
@@ -240,8 +266,7 @@ mod tests {
     /// AdaRank-MAP's 0.4487 is the best of the published rows.
     #[test]
     fn with_choices_on_held_out_queries_no_published_ranking_is_better() {
-        let candidates = RankSettings::default().variations();
-        let Some(row) = measured(&COLLECTIONS[0], &candidates) else {
+        let Some(row) = measured(&COLLECTIONS[0], &Way::tuned()) else {
             return;
         };
         let (_, best) = COLLECTIONS[0].published[3];
@@ -254,7 +279,7 @@ mod tests {
             c: vec![1.0, 10.0],
             ..RankSettings::default()
         };
-        let Some(row) = measured(&COLLECTIONS[1], &[settings]) else {
+        let Some(row) = measured(&COLLECTIONS[1], &Way::plain("map", settings)) else {
             return;
         };
         assert!(row.map > 0.47, "{row:?}");

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
     }
     let line = ProgressLine::new();
     let candidates = if arguments.tune {
-        settings.variations()
+        settings.variations(&train)
     } else {
         vec![settings]
     };
@@ -181,7 +181,7 @@ fn failure(error: RankFitError) -> CliError {
             Some("give one --c, other --validation queries, or another --relevant-from")
         }
         RankFitError::TooManyFolds { .. } => {
-            Some("use fewer --folds, or give --validation or one --c")
+            Some("use fewer --folds, or give --validation queries, or one --c without --tune")
         }
         RankFitError::TooManyOrders(_) => Some("use --loss ndcg@10"),
         RankFitError::SharedQuery { .. } => Some("leave the query out of one of the two files"),

@@ -493,23 +493,21 @@ mod tests {
             class in prop::collection::vec(any::<bool>(), 24),
         ) {
             let class = &class[..rows.len()];
-            let members = vec![(0..rows.len() as u32).filter(|&i| class[i as usize]).collect::<Vec<_>>()];
-            let Selected::PerClass(lists) = selection(SelectionMeasure::ConditionalMutualInformation, 3)
-                .choose(&matrix(&rows), &members, |_| true) else { unreachable!() };
-            let mut chosen: Vec<usize> = Vec::new();
-            for _ in 0..3 {
+            let members: Vec<u32> = (0..rows.len() as u32).filter(|&i| class[i as usize]).collect();
+            let matrix = matrix(&rows);
+            let order = selection(SelectionMeasure::ConditionalMutualInformation, 3)
+                .ranking_for(&matrix, &Presence::count(&matrix, |_| true), &members, &|_| true);
+            // Where terms tie to rounding any of them may be next, and the ones behind it depend
+            // on which it was: follow the order taken, and compare scores.
+            for (place, next) in order.iter().map(|&c| Some(c as usize)).chain([None]).take(3).enumerate() {
+                let chosen: Vec<usize> = order[..place].iter().map(|&c| c as usize).collect();
                 let score = |t: usize| chosen.iter()
                     .map(|&s| brute_force_information(&rows, class, t, Some(s)))
                     .fold(brute_force_information(&rows, class, t, None), f64::min);
-                let best = (0..6).filter(|t| !chosen.contains(t)).map(|t| (score(t), t))
-                    .fold((1e-12, usize::MAX), |a, b| if b.0 > a.0 + 1e-12 { b } else { a });
-                if best.1 == usize::MAX { break; }
-                // Where two terms tie to rounding, either order is right: compare scores.
-                let ours: Vec<usize> = lists[0].iter().map(|&c| c as usize).filter(|c| !chosen.contains(c)).collect();
-                prop_assert!(!ours.is_empty());
-                let tie = ours.iter().copied().find(|&c| (score(c) - best.0).abs() < 1e-9);
-                prop_assert!(tie.is_some(), "{:?} {:?} best {:?}", lists, chosen, best);
-                chosen.push(tie.unwrap());
+                let best = (0..6).filter(|t| !chosen.contains(t)).map(score).fold(0.0, f64::max);
+                let ours = next.map_or(0.0, score);
+                prop_assert!((ours - best).abs() < 1e-9, "{:?} at {}: {} of {}", order, place, ours, best);
+                prop_assert!(next.is_none_or(|next| !chosen.contains(&next)));
             }
         }
 

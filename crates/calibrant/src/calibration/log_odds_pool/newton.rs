@@ -1,4 +1,8 @@
 //! Weights that may not be negative, by Newton's method on those that are free to move.
+//!
+//! Forecasts that are all but certain make the loss nearly a polyhedron: steep, almost without curvature, and then
+//! sharply bent. Where Newton's steps turn out too long for that, they are damped by the most curvature there can be, as
+//! Levenberg and Marquardt do.
 
 use super::MemberForecasts;
 use crate::numeric::{log_sum_exp, sigmoid, softplus};
@@ -9,6 +13,8 @@ const METHOD: &str = "the pool of forecasts";
 /// The largest slope that is left, in nats an example.
 pub(super) const TOLERANCE: f64 = 1e-9;
 const MOST_STEPS: usize = 200;
+/// The least damping that is tried, as a share of the most curvature there can be.
+const LEAST_DAMPING: f64 = 1e-10;
 
 /// The weights, then the intercepts, with the least penalised log loss: until no slope is above the
 /// tolerance, or rounding hides what a further step promises.
@@ -18,6 +24,7 @@ pub(super) fn solve(forecasts: &MemberForecasts, rows: &[u32]) -> Result<Vec<f64
     let mut here = vec![0.0; members + forecasts.class_count()];
     here[..members].fill(problem.centre);
     let mut at = problem.expand(&here);
+    let mut damping = 0.0;
     let mut steps = 0;
     loop {
         let size = problem.slope_left(&here, &at);
@@ -32,7 +39,8 @@ pub(super) fn solve(forecasts: &MemberForecasts, rows: &[u32]) -> Result<Vec<f64
         if !(size.is_finite() && at.value.is_finite()) || steps == MOST_STEPS {
             return Err(stopped);
         }
-        let way = problem.direction(&at, &problem.bound(&here, &at));
+        let bound = problem.bound(&here, &at, damping);
+        let way = problem.direction(&at, &bound, damping);
         let rounding = 1e-12 * (1.0 + at.value.abs());
         let mut most_promised = 0.0f64;
         let mut length = 1.0;
@@ -55,7 +63,24 @@ pub(super) fn solve(forecasts: &MemberForecasts, rows: &[u32]) -> Result<Vec<f64
             }
         };
         match next {
-            Some(next) => (here, at) = next,
+            Some((there, next)) => {
+                let way: Vec<f64> = there
+                    .iter()
+                    .zip(&here)
+                    .map(|(to, from)| to - from)
+                    .collect();
+                let bent = 0.5 * dot(&way, &problem.product(&at, &way));
+                let promised = -(dot(&way, &at.gradient) + bent);
+                let kept = (at.value - next.value) / promised;
+                // A promise that is not kept: the model reaches less far than its step.
+                if length < 1.0 || (promised > rounding && kept < 0.25) {
+                    damping = (10.0 * damping).max(LEAST_DAMPING);
+                } else if kept > 0.75 {
+                    let less = 0.1 * damping;
+                    damping = if less < LEAST_DAMPING { 0.0 } else { less };
+                }
+                (here, at) = (there, next);
+            }
             None if most_promised <= 100.0 * rounding => return Ok(here),
             None => return Err(stopped),
         }
@@ -81,6 +106,12 @@ struct Problem<'a> {
     total: f64,
     /// Where weights lie without data.
     centre: f64,
+    /// For each parameter, the most curvature that any forecasts can give.
+    most_curvature: Vec<f64>,
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 impl<'a> Problem<'a> {
@@ -89,13 +120,40 @@ impl<'a> Problem<'a> {
         let largest = weights.clone().fold(0.0, f64::max);
         // In units of the largest, so that it cannot overflow.
         let mean = weights.map(|weight| weight / largest).sum::<f64>() / rows.len() as f64;
-        Self {
+        let mut problem = Self {
             forecasts,
             rows,
             scale: 1.0 / (largest * mean),
             total: rows.len() as f64,
             centre: 1.0 / forecasts.member_count() as f64,
+            most_curvature: Vec::new(),
+        };
+        problem.most_curvature = problem.most_curvature();
+        problem
+    }
+
+    /// The variance of what lies within a range is at most a quarter of its square.
+    fn most_curvature(&self) -> Vec<f64> {
+        let classes = self.forecasts.class_count();
+        let mut most = vec![1.0; self.members() + classes];
+        let (of_weights, of_intercepts) = most.split_at_mut(self.members());
+        of_intercepts.fill(1.0 + 0.25 * self.total);
+        for &row in self.rows {
+            let row = row as usize;
+            let evidence = self.forecasts.evidence(row).chunks_exact(classes);
+            for (evidence, most) in evidence.zip(of_weights.iter_mut()) {
+                let squares = match self.forecasts.task() {
+                    Task::SingleLabel => {
+                        let high = evidence.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                        let low = evidence.iter().copied().fold(f64::INFINITY, f64::min);
+                        (high - low) * (high - low)
+                    }
+                    Task::MultiLabel => dot(evidence, evidence),
+                };
+                *most += 0.25 * self.weight(row) * squares;
+            }
         }
+        most
     }
 
     fn members(&self) -> usize {
@@ -269,25 +327,32 @@ impl<'a> Problem<'a> {
     }
 
     /// Weights that lie at zero, or next to it, and want to fall: they are moved on their own.
-    fn bound(&self, here: &[f64], at: &Expansion) -> Vec<bool> {
+    fn bound(&self, here: &[f64], at: &Expansion, damping: f64) -> Vec<bool> {
         let place_is_bound = |(place, &slope): (usize, &f64)| {
-            let reach = (slope / at.curvature[place]).min(1e-3);
+            let curvature = at.curvature[place] + damping * self.most_curvature[place];
+            let reach = (slope / curvature).min(1e-3);
             place < self.members() && slope > 0.0 && here[place] <= reach
         };
         at.gradient.iter().enumerate().map(place_is_bound).collect()
     }
 
-    /// Newton's step for what is free, by conjugate gradients in units of the curvature.
-    fn direction(&self, at: &Expansion, bound: &[bool]) -> Vec<f64> {
+    /// Newton's step for what is free, damped, by conjugate gradients in units of the curvature.
+    fn direction(&self, at: &Expansion, bound: &[bool], damping: f64) -> Vec<f64> {
         let width = bound.len();
+        let damped: Vec<f64> = self.most_curvature.iter().map(|c| damping * c).collect();
+        let curvature: Vec<f64> = at
+            .curvature
+            .iter()
+            .zip(&damped)
+            .map(|(c, d)| c + d)
+            .collect();
         let mut step = vec![0.0; width];
         let mut left: Vec<f64> = (0..width)
             .map(|i| if bound[i] { 0.0 } else { -at.gradient[i] })
             .collect();
         let scaled = |left: &[f64]| -> Vec<f64> {
-            left.iter().zip(&at.curvature).map(|(r, c)| r / c).collect()
+            left.iter().zip(&curvature).map(|(r, c)| r / c).collect()
         };
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let mut towards = scaled(&left);
         let mut size = dot(&left, &towards);
         let enough = size * 1e-8f64.min(size / (self.total * self.total));
@@ -296,8 +361,12 @@ impl<'a> Problem<'a> {
                 break;
             }
             let mut product = self.product(at, &towards);
-            for (value, _) in product.iter_mut().zip(bound).filter(|pair| *pair.1) {
-                *value = 0.0;
+            for i in 0..width {
+                product[i] = if bound[i] {
+                    0.0
+                } else {
+                    product[i] + damped[i] * towards[i]
+                };
             }
             let far = size / dot(&towards, &product);
             for i in 0..width {
@@ -313,7 +382,7 @@ impl<'a> Problem<'a> {
             size = next;
         }
         for i in (0..width).filter(|&i| bound[i]) {
-            step[i] = -at.gradient[i] / at.curvature[i];
+            step[i] = -at.gradient[i] / curvature[i];
         }
         step
     }

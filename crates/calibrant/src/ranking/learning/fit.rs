@@ -65,7 +65,7 @@ impl RankModel {
         let several = costs.len() > 1;
         let folds = match (settings.folds, validation) {
             (Some(folds), _) => Some(folds),
-            (None, None) if several => Some(USUAL_FOLDS.min(table.query_count())),
+            (None, None) if several => Some(table.query_count().clamp(2, USUAL_FOLDS)),
             _ => None,
         };
         let mut held_out = vec![PrecisionSum::default(); costs.len()];
@@ -159,16 +159,19 @@ impl RankModel {
     ) -> Result<(Self, Vec<f64>), RankFitError> {
         let mut best: Option<Self> = None;
         let mut held_out = Vec::with_capacity(candidates.len());
-        let precision = |model: &Self| model.summary().chosen_trial().held_out_map.unwrap_or(0.0);
         for settings in candidates {
             let model = Self::fit(table, validation, settings, on_stage)?;
-            held_out.push(precision(&model));
-            if best
-                .as_ref()
-                .is_none_or(|best| precision(&model) > precision(best))
-            {
+            let precision = model.summary().chosen_trial().held_out_map;
+            if precision.is_none() && candidates.len() > 1 {
+                // A single query with a single C.
+                let queries = table.query_count();
+                return Err(RankFitError::TooManyFolds { queries, folds: 2 });
+            }
+            let precision = precision.unwrap_or(0.0);
+            if held_out.iter().all(|&other| precision > other) {
                 best = Some(model);
             }
+            held_out.push(precision);
         }
         match best {
             Some(best) => Ok((best, held_out)),
@@ -207,7 +210,7 @@ fn path(
         .iter()
         .map(|query| query.rows.clone())
         .collect();
-    let levels = relevant_levels(table, settings);
+    let levels = settings.relevant_levels(table);
     let problem = RankProblem::new(&rows, &queries, table.labels(), &levels, settings.loss)?;
     if problem.example_count() == 0 || map.dimension() == 0 {
         return Err(RankFitError::NothingToLearn {
@@ -262,20 +265,6 @@ fn usable_costs(given: &[f64], problem: &RankProblem) -> Vec<f64> {
 /// To two digits: no ranking depends on more of them, and a person can repeat them.
 fn readable(price: f64) -> f64 {
     format!("{price:.1e}").parse().unwrap_or(price)
-}
-
-/// The grades from which on documents are relevant: one, or each that occurs.
-fn relevant_levels(table: &RankingTable, settings: &RankSettings) -> Vec<i32> {
-    let least = settings.relevant_from;
-    if !settings.every_grade {
-        return vec![least];
-    }
-    let labels = table.labels().iter().copied();
-    let mut levels: Vec<i32> = labels.filter(|&label| label > least).collect();
-    levels.push(least);
-    levels.sort_unstable();
-    levels.dedup();
-    levels
 }
 
 impl CostPath {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BIN_LIMIT, FeatureSettings, QueryScale, RankFitError, RankLoss};
 use crate::FitError;
+use crate::ranking::RankingTable;
 
 /// Settings of [`RankModel::fit`](super::RankModel::fit).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,11 +64,18 @@ impl Default for RankSettings {
 }
 
 impl RankSettings {
-    /// These settings and what is most often worth trying beside them: every grade a question of its own (for the losses that
-    /// look at relevance alone), ten bins a column, both. All choose by validation queries and held-out training queries together,
-    /// for [`RankModel::fit_best_of`](super::RankModel::fit_best_of).
-    pub fn variations(&self) -> Vec<Self> {
-        let may_grade = !self.loss.is_graded() && !self.loss.is_accuracy();
+    /// These settings and what is most often worth trying beside them for a table: every grade a question of its own (for the losses that
+    /// look at relevance alone, where there are several grades), ten bins a column, both. All choose by validation queries and held-out
+    /// training queries together, for [`RankModel::fit_best_of`](super::RankModel::fit_best_of).
+    pub fn variations(&self, table: &RankingTable) -> Vec<Self> {
+        let by_grade = Self {
+            every_grade: true,
+            ..self.clone()
+        };
+        let may_grade = !self.loss.is_graded()
+            && !self.loss.is_accuracy()
+            && by_grade.relevant_levels(table).len() > 1;
+        let usual_folds = Some(USUAL_FOLDS.min(table.query_count())).filter(|&folds| folds > 1);
         let mut all: Vec<Self> = Vec::new();
         for every_grade in [self.every_grade, may_grade || self.every_grade] {
             for bins in [self.features.bins, TRIED_BINS] {
@@ -78,7 +86,7 @@ impl RankSettings {
                 let settings = Self {
                     every_grade,
                     features,
-                    folds: self.folds.or(Some(USUAL_FOLDS)),
+                    folds: self.folds.or(usual_folds),
                     ..self.clone()
                 };
                 if !all.contains(&settings) {
@@ -87,6 +95,22 @@ impl RankSettings {
             }
         }
         all
+    }
+
+    /// The grades from which on documents are relevant: one, or each that occurs.
+    pub(super) fn relevant_levels(&self, table: &RankingTable) -> Vec<i32> {
+        let least = self.relevant_from;
+        if !self.every_grade {
+            return vec![least];
+        }
+        let labels = table.labels().iter().copied();
+        let mut levels: Vec<i32> = labels.filter(|&label| label >= least).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        if levels.is_empty() {
+            levels.push(least);
+        }
+        levels
     }
 
     /// The features that are made: `acc3` and `acc4` are defined by theirs.
@@ -135,34 +159,78 @@ impl RankSettings {
 mod tests {
     use super::*;
 
+    /// A query for each list of grades.
+    fn table(grades: &[&[i32]]) -> RankingTable {
+        let queries: Vec<(String, usize)> = grades
+            .iter()
+            .enumerate()
+            .map(|(number, grades)| (format!("q{number}"), grades.len()))
+            .collect();
+        let labels = grades.concat();
+        let values = vec![0.5; labels.len()];
+        let names: Vec<String> = (0..labels.len()).map(|row| format!("d{row}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        RankingTable::new(vec!["f".into()], &queries, &names, labels, values).unwrap()
+    }
+
+    fn described(settings: &RankSettings, table: &RankingTable) -> Vec<(bool, usize)> {
+        let all = settings.variations(table).into_iter();
+        all.map(|one| (one.every_grade, one.features.bins))
+            .collect()
+    }
+
     #[test]
     fn variations_begin_with_the_settings_themselves_and_repeat_nothing() {
-        let described = |settings: RankSettings| -> Vec<(bool, usize)> {
-            let all = settings.variations();
-            assert!(all.iter().all(|one| one.folds == Some(5)));
-            all.iter()
-                .map(|one| (one.every_grade, one.features.bins))
-                .collect()
-        };
+        let graded = table(&[&[0, 1, 2][..]; 6]);
         let map = RankSettings::default();
         assert_eq!(
-            described(map.clone()),
+            described(&map, &graded),
             [(false, 0), (false, 10), (true, 0), (true, 10)]
         );
         let ten = FeatureSettings {
             bins: 10,
             ..FeatureSettings::default()
         };
-        let graded = RankSettings {
+        let pairs = RankSettings {
             loss: RankLoss::Pairs,
             ..map.clone()
         };
-        assert_eq!(described(graded), [(false, 0), (false, 10)]);
+        assert_eq!(described(&pairs, &graded), [(false, 0), (false, 10)]);
         let all = RankSettings {
             features: ten,
             every_grade: true,
             ..map
         };
-        assert_eq!(described(all), [(true, 10)]);
+        assert_eq!(described(&all, &graded), [(true, 10)]);
+    }
+
+    #[test]
+    fn one_grade_is_no_choice_of_grades() {
+        let map = RankSettings::default();
+        for labels in [&[0, 1, 1][..], &[0, 2], &[0, 0], &[-1, 0, 1]] {
+            let table = table(&[labels; 6]);
+            assert_eq!(described(&map, &table), [(false, 0), (false, 10)]);
+        }
+        let high = RankSettings {
+            relevant_from: 2,
+            ..map
+        };
+        assert_eq!(described(&high, &table(&[&[0, 1, 2]])).len(), 2);
+        assert_eq!(described(&high, &table(&[&[0, 2, 3]])).len(), 4);
+    }
+
+    #[test]
+    fn variations_choose_by_as_many_parts_as_there_are_queries_for() {
+        let folds = |queries: usize, given: Option<usize>| {
+            let settings = RankSettings {
+                folds: given,
+                ..RankSettings::default()
+            };
+            settings.variations(&table(&vec![&[0, 1][..]; queries]))[0].folds
+        };
+        assert_eq!(folds(100, None), Some(5));
+        assert_eq!(folds(3, None), Some(3));
+        assert_eq!(folds(1, None), None);
+        assert_eq!(folds(3, Some(9)), Some(9));
     }
 }

@@ -106,16 +106,18 @@ impl PlaneSet {
         let step_limit = 200 * count + 10_000;
         let mut steps = 0;
         while steps < step_limit {
-            let mut gap = 0.0;
+            let gaps: Vec<f64> = members.iter().map(|k| self.group_gap(k, room)).collect();
+            if gaps.iter().sum::<f64>() <= tolerance {
+                break;
+            }
             let before = steps;
+            let least = 0.5 * tolerance / groups as f64;
             for (group, members) in members.iter().enumerate() {
-                let found = self.group_gap(members, room);
-                gap += found;
-                if found > 0.5 * tolerance / groups as f64 && self.step(members, &mut left[group]) {
+                if gaps[group] > least && self.step(members, &mut left[group]) {
                     steps += 1;
                 }
             }
-            if gap <= tolerance || steps == before {
+            if steps == before {
                 break;
             }
         }
