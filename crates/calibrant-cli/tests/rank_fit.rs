@@ -69,6 +69,8 @@ fn every_loss_learns_a_ranking_that_can_be_used() {
                 loss,
                 "--bins",
                 bins,
+                "--grades",
+                "one",
                 "--c",
                 "0.1,1,10",
                 "-o",
@@ -122,52 +124,65 @@ fn the_table_of_prices_is_told_on_standard_error() {
 }
 
 #[test]
-fn tuning_tells_what_it_tried_and_keeps_the_best() {
+fn what_is_not_given_is_chosen_and_told() {
     let sandbox = sandbox();
     let arguments = ["rank", "fit", "train.txt", "--validation", "vali.txt"];
     let rest = ["--c", "0.1,10", "-o", "model"];
-    let output = sandbox.run(&[&arguments[..], &["--tune"], &rest].concat());
+    let output = sandbox.run(&[&arguments[..], &rest].concat());
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
-    let tuned = sandbox.json(&["inspect", "model", "--json"]);
+    let chosen = sandbox.json(&["inspect", "model", "--json"]);
+    let shown = String::from_utf8(sandbox.run(&["inspect", "model"]).stdout).unwrap();
     let held_out = |summary: &serde_json::Value| -> f64 {
         let chosen = summary["chosen"].as_u64().unwrap() as usize;
         summary["trials"][chosen]["held_out_map"].as_f64().unwrap()
     };
-    let tuned_map = held_out(&tuned["summary"]);
-    let mut best = 0.0f64;
-    for extra in [
-        &[][..],
-        &["--every-grade"],
-        &["--bins", "10"],
-        &["--every-grade", "--bins", "10"],
-    ] {
-        let json = ["--folds", "5", "--json"];
-        let summary = sandbox.json(&[&arguments[..], extra, &json, &rest].concat());
-        let map = held_out(&summary);
-        assert!(said.contains(&format!("{map:.4}")), "no {map} in\n{said}");
-        best = best.max(map);
+    let mut all = Vec::new();
+    for grades in ["one", "every"] {
+        for bins in ["0", "10"] {
+            let given = ["--grades", grades, "--bins", bins, "--folds", "5", "--json"];
+            let summary = sandbox.json(&[&arguments[..], &given, &rest].concat());
+            assert_eq!(summary["settings_tried"], serde_json::json!([]));
+            let map = held_out(&summary);
+            for text in [&said, &shown] {
+                assert!(text.contains(&format!("{map:.4}")), "no {map} in\n{text}");
+            }
+            all.push(map);
+        }
     }
-    assert_eq!(tuned_map, best);
-    assert_eq!(tuned["summary"]["choice"], "both");
-    // With one C there is still something to choose, and the training queries to choose it by.
-    let one = [
-        "rank",
-        "fit",
-        "train.txt",
-        "--tune",
-        "--c",
-        "1",
-        "-o",
-        "model",
-        "--json",
-    ];
-    let summary = sandbox.json(&one);
+    let tried = chosen["summary"]["settings_tried"].as_array().unwrap();
+    let tried: Vec<f64> = tried
+        .iter()
+        .map(|one| one["held_out_map"].as_f64().unwrap())
+        .collect();
+    assert_eq!(tried, all);
+    let best = all.into_iter().fold(0.0, f64::max);
+    assert_eq!(held_out(&chosen["summary"]), best);
+    assert_eq!(chosen["summary"]["choice"], "both");
+}
+
+#[test]
+fn with_one_price_there_is_still_something_to_choose() {
+    let sandbox = sandbox();
+    let fit = ["rank", "fit", "train.txt", "--c", "1", "-o", "model"];
+    let summary = sandbox.json(&[&fit[..], &["--json"]].concat());
     assert_eq!(
         (&summary["choice"], &summary["choice_queries"]),
         (&"given".into(), &20.into())
     );
-    assert!(held_out(&summary) > 0.5, "{summary}");
+    assert_eq!(summary["settings_tried"].as_array().unwrap().len(), 4);
+    // Given all, there is nothing to hold queries out for.
+    let all = ["--bins", "0", "--grades", "one", "--json"];
+    let summary = sandbox.json(&[&fit[..], &all].concat());
+    assert_eq!(summary["choice_queries"], 0);
+    // A single query cannot be held out from itself.
+    sandbox.write("single.txt", letor(0, 1));
+    let single = ["rank", "fit", "single.txt", "--c", "1", "-o", "single"];
+    let output = sandbox.run(&single);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--bins and --grades"), "{said}");
+    sandbox.succeed(&[&single[..], &all[..4]].concat());
 }
 
 #[test]

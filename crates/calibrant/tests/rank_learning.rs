@@ -133,7 +133,7 @@ fn the_bytes_of_a_model_depend_on_its_input_alone() {
 fn validation_queries_are_chosen_by_and_never_learned_from() {
     let (train, validation) = (table(5, 20, 3), renamed(&table(6, 10, 3)));
     let settings = quick(RankLoss::default());
-    let model = RankModel::fit(&train, Some(&validation), &settings, &mut |_| {}).unwrap();
+    let model = RankModel::fit(&train, Some(&validation), &settings, &|_| {}).unwrap();
     assert_eq!(model.summary().choice, CostChoice::Validation);
     assert_eq!(model.summary().choice_queries, 10);
     // The chosen C alone gives the same weights, to the solver's tolerance.
@@ -153,12 +153,12 @@ fn validation_queries_are_chosen_by_and_never_learned_from() {
         folds: Some(4),
         ..settings.clone()
     };
-    let both = RankModel::fit(&train, Some(&validation), &both, &mut |_| {}).unwrap();
+    let both = RankModel::fit(&train, Some(&validation), &both, &|_| {}).unwrap();
     assert_eq!(
         (both.summary().choice, both.summary().choice_queries),
         (CostChoice::Both, 30)
     );
-    let shared = RankModel::fit(&train, Some(&train), &settings, &mut |_| {});
+    let shared = RankModel::fit(&train, Some(&train), &settings, &|_| {});
     assert!(matches!(shared, Err(RankFitError::SharedQuery { .. })));
 }
 
@@ -189,7 +189,7 @@ fn held_out_scores_do_not_know_the_labels_of_their_query() {
         c: vec![1.0],
         ..RankSettings::default()
     };
-    let held_out = |table| RankModel::held_out_scores(table, &settings, 4, &mut |_| {}).unwrap();
+    let held_out = |table| RankModel::held_out_scores(table, &settings, 4, &|_| {}).unwrap();
     let scores = held_out(&table).scores;
     assert_eq!(scores.len(), table.row_count());
     // Other labels for one query change the scores of others alone.
@@ -216,7 +216,7 @@ fn held_out_scores_do_not_know_the_labels_of_their_query() {
     let changed = held_out(&other).scores;
     assert_eq!(scores[rows.clone()], changed[rows]);
     assert_ne!(scores, changed);
-    assert!(RankModel::held_out_scores(&table, &settings, 13, &mut |_| {}).is_err());
+    assert!(RankModel::held_out_scores(&table, &settings, 13, &|_| {}).is_err());
 }
 
 #[test] // Features ten times as large make every usual price a hundredth, and change no ranking.
@@ -285,7 +285,7 @@ proptest! {
         let queries: Vec<(String, usize)> = (0..rows.div_ceil(size)).map(|q| (q.to_string(), size.min(rows - q * size))).collect();
         let table = RankingTable::new(vec!["a".into(), "b".into()], &queries, &vec![""; rows], grades, values[..2 * rows].to_vec()).unwrap();
         let settings = RankSettings { features: FeatureSettings { scale, bins }, every_grade: true, c: vec![1.0], ..quick(loss) };
-        if let Ok(model) = RankModel::fit(&table, None, &settings, &mut |_| {}) {
+        if let Ok(model) = RankModel::fit(&table, None, &settings, &|_| {}) {
             prop_assert!(model.scores(&table).iter().all(|score| !score.is_nan()));
         }
     }

@@ -11,6 +11,7 @@ Examples:
   calibrant rank fit train.txt --validation vali.txt -o model        SVM-MAP on a LETOR file
   calibrant rank fit S1.txt.gz S2.txt.gz --loss ndcg -o model         C by cross-validation over queries
   calibrant rank fit train.txt --bins 50 --c 0.1 -o model            50 thresholds for each column
+  calibrant rank fit train.txt --bins 0 --grades one -o model        the plain method: slopes, relevant or not
   calibrant rank fit --qrels qrels.txt --from-run a.txt --from-run b.txt -o model   combine two systems
 
 Losses:
@@ -38,31 +39,28 @@ pub(crate) struct RankFitArguments {
     /// What rankings are to be good at: map, roc, ndcg, ndcg@K, rr, acc, acc2, acc3, acc4 or pairs
     #[arg(long, default_value = "map", value_parser = parse_loss)]
     pub(crate) loss: RankLoss,
-    /// A LETOR file to choose C on; never learned from. Without it C is chosen by cross-validation over queries
+    /// A LETOR file to choose C, bins and grades on; never learned from. Without it they are chosen by cross-validation over queries
     #[arg(long, value_name = "FILE")]
     pub(crate) validation: Option<String>,
     /// The price of errors, or several to choose from, by mean average precision; by default seven that suit the size of the features
     #[arg(long, value_name = "C,…", value_delimiter = ',')]
     pub(crate) c: Vec<f64>,
-    /// Cut each column at N thresholds and learn a step function of it (0: learn one slope a column)
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) bins: usize,
+    /// Cut each column at N thresholds and learn a step function of it; 0 learns one slope a column; `auto` chooses between 0 and 10 on held-out queries
+    #[arg(long, value_name = "N|auto", default_value = "auto")]
+    pub(crate) bins: Bins,
     /// What is done to values first
     #[arg(long, value_enum, default_value_t = ScaleName::AsGiven)]
     pub(crate) scale: ScaleName,
     /// The smallest grade that is relevant
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) relevant_from: i32,
-    /// Also learn to put better grades before lower ones: each grade counts as a question of its own (map, roc, rr)
-    #[arg(long)]
-    pub(crate) every_grade: bool,
-    /// Also choose, on queries that were held out, between these settings, every grade, ten bins a column, and both
-    #[arg(long)]
-    pub(crate) tune: bool,
+    /// What grades above the smallest relevant one are for, with map, roc and rr
+    #[arg(long, value_enum, default_value_t = GradeChoice::Auto)]
+    pub(crate) grades: GradeChoice,
     /// Stop when the objective is within this part of the least possible one
     #[arg(long, value_name = "PART", default_value_t = 1e-3)]
     pub(crate) tolerance: f64,
-    /// Parts of queries to cross-validate C with; beside --validation, both count together (5 by default without it)
+    /// Parts of queries to cross-validate choices with; beside --validation, both count together (5 by default, none where only C is open or with 500 validation queries)
     #[arg(long, value_name = "N")]
     pub(crate) folds: Option<usize>,
     /// For the division into parts
@@ -138,6 +136,37 @@ impl From<ScaleName> for QueryScale {
             ScaleName::MinMax => Self::MinMax,
         }
     }
+}
+
+/// A number of bins, or none yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bins {
+    Auto,
+    Given(usize),
+}
+
+impl std::str::FromStr for Bins {
+    type Err = String;
+
+    fn from_str(given: &str) -> Result<Self, String> {
+        match given {
+            "auto" => Ok(Self::Auto),
+            _ => given
+                .parse()
+                .map(Self::Given)
+                .map_err(|_| "give a number of thresholds, 0 for none, or auto".to_owned()),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GradeChoice {
+    /// Chosen between the two on held-out queries
+    Auto,
+    /// Nothing: a document is relevant or not
+    One,
+    /// Each counts as a question of its own, so better grades are put before lower ones
+    Every,
 }
 
 fn parse_loss(name: &str) -> Result<RankLoss, String> {

@@ -4,13 +4,14 @@ use std::io::{self, Write};
 
 use calibrant::calibration::CalibratorKind;
 use calibrant::ranking::learning::{
-    CostChoice, FeatureSettings, RankFitError, RankModel, RankSettings, RankStage, RankSummary,
+    CostChoice, FeatureSettings, OpenSettings, RankFitError, RankModel, RankSettings, RankStage,
+    RankSummary,
 };
 use calibrant::ranking::{RankingTable, Relevance, RelevanceSettings, ScoreFrame};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::reading;
-use crate::arguments::RankFitArguments;
+use crate::arguments::{Bins, GradeChoice, RankFitArguments};
 use crate::error::CliError;
 use crate::output::{check_target, note, stdout, warn};
 use crate::table::{decimal, table};
@@ -30,8 +31,9 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
         .as_ref()
         .map(|file| reading::letor(std::slice::from_ref(file)))
         .transpose()?;
+    let open = open_settings(arguments);
     if let Some(table) = &validation
-        && !arguments.tune
+        && open == OpenSettings::NONE
         && arguments.folds.is_none()
         && settings.c.len() == 1
     {
@@ -41,20 +43,12 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
         ));
     }
     let line = ProgressLine::new();
-    let candidates = if arguments.tune {
-        settings.variations(&train)
-    } else {
-        vec![settings]
-    };
-    let fitted = RankModel::fit_best_of(&train, validation.as_ref(), &candidates, &mut |stage| {
+    let fitted = RankModel::fit_choosing(&train, validation.as_ref(), &settings, open, &|stage| {
         line.show(stage);
-    });
-    let fitted = fitted.and_then(|(model, held_out)| {
-        let model = calibrated(model, arguments, &train, validation.as_ref(), &line)?;
-        Ok((model, held_out))
-    });
+    })
+    .and_then(|model| calibrated(model, arguments, &train, validation.as_ref(), &line));
     line.end();
-    let (model, held_out_maps) = fitted.map_err(failure)?;
+    let model = fitted.map_err(failure)?;
     model.save(&arguments.output)?;
     let summary = model.summary();
     if summary.skipped_queries > 0 {
@@ -75,9 +69,7 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
         return Ok(out.flush()?);
     }
     let mut out = io::stderr().lock();
-    if arguments.tune {
-        write_candidates(&mut out, &candidates, &held_out_maps, model.settings())?;
-    }
+    write_settings_tried(&mut out, &model)?;
     write_trials(&mut out, summary)?;
     writeln!(
         out,
@@ -140,7 +132,7 @@ fn calibrated(
     let folds = usize::from(arguments.calibration_folds).min(train.query_count());
     let found = model
         .clone()
-        .calibrated(train, validation, &how, folds, &mut |stage| {
+        .calibrated(train, validation, &how, folds, &|stage| {
             line.show(stage);
         });
     match found {
@@ -162,13 +154,23 @@ fn settings(arguments: &RankFitArguments) -> RankSettings {
         c: arguments.c.clone(),
         features: FeatureSettings {
             scale: arguments.scale.into(),
-            bins: arguments.bins,
+            bins: match arguments.bins {
+                Bins::Auto => 0,
+                Bins::Given(bins) => bins,
+            },
         },
         relevant_from: arguments.relevant_from,
-        every_grade: arguments.every_grade,
+        every_grade: arguments.grades == GradeChoice::Every,
         tolerance: arguments.tolerance,
         folds: arguments.folds,
         seed: arguments.seed,
+    }
+}
+
+fn open_settings(arguments: &RankFitArguments) -> OpenSettings {
+    OpenSettings {
+        bins: arguments.bins == Bins::Auto,
+        every_grade: arguments.grades == GradeChoice::Auto,
     }
 }
 
@@ -180,9 +182,9 @@ fn failure(error: RankFitError) -> CliError {
         RankFitError::NothingToChooseBy { .. } => {
             Some("give one --c, other --validation queries, or another --relevant-from")
         }
-        RankFitError::TooManyFolds { .. } => {
-            Some("use fewer --folds, or give --validation queries, or one --c without --tune")
-        }
+        RankFitError::TooManyFolds { .. } => Some(
+            "use fewer --folds, or give --validation queries, or one --c with --bins and --grades",
+        ),
         RankFitError::TooManyOrders(_) => Some("use --loss ndcg@10"),
         RankFitError::SharedQuery { .. } => Some("leave the query out of one of the two files"),
         RankFitError::NoFunctions => Some("a line is `grade qid:Q 1:V 2:V …`"),
@@ -209,26 +211,34 @@ fn held_out(summary: &RankSummary) -> String {
     format!(", {} on {} {whose}", decimal(map), summary.choice_queries)
 }
 
-/// The settings that were tried, the chosen ones marked.
-fn write_candidates(
+/// The settings that were tried, the chosen ones marked; nothing where none were open.
+pub(super) fn write_settings_tried(
     out: &mut impl Write,
-    candidates: &[RankSettings],
-    held_out: &[f64],
-    chosen: &RankSettings,
+    model: &RankModel,
 ) -> Result<(), CliError> {
-    let mut rows = table(&["", "every grade", "bins", "held-out MAP"], 1);
-    let features = |settings: &RankSettings| (settings.every_grade, settings.features);
-    for (settings, &map) in candidates.iter().zip(held_out) {
-        let is_chosen = features(settings) == features(chosen);
+    let tried = &model.summary().settings_tried;
+    if tried.is_empty() {
+        return Ok(());
+    }
+    let mut rows = table(&["", "grades", "bins", "held-out MAP"], 1);
+    let settings = model.settings();
+    for one in tried {
+        let is_chosen =
+            (one.every_grade, one.bins) == (settings.every_grade, settings.features.bins);
         rows.add_row(vec![
             if is_chosen { "*" } else { "" }.to_owned(),
-            if settings.every_grade { "yes" } else { "no" }.to_owned(),
-            settings.features.bins.to_string(),
-            decimal(map),
+            grades(one.every_grade).to_owned(),
+            one.bins.to_string(),
+            decimal(one.held_out_map),
         ]);
     }
     writeln!(out, "{rows}")?;
     Ok(())
+}
+
+/// As `--grades` calls it.
+pub(super) fn grades(every: bool) -> &'static str {
+    if every { "every" } else { "one" }
 }
 
 /// Every C that was tried, the chosen one marked.

@@ -7,7 +7,7 @@ use calibrant::pipeline::FORMAT_VERSION;
 use calibrant::ranking::Relevance;
 use calibrant::ranking::learning::{FunctionCurve, RankModel, RankSettings, RankSummary};
 
-use super::fit::{relevance_line, write_trials};
+use super::fit::{grades, relevance_line, write_settings_tried, write_trials};
 use crate::arguments::InspectArguments;
 use crate::error::CliError;
 use crate::output::stdout;
@@ -73,6 +73,7 @@ pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliEr
         serde_json::to_string(&model.features().settings().scale)?,
     );
     add("bins a column", model.settings().features.bins.to_string());
+    add("grades", grades(model.settings().every_grade).to_owned());
     add(
         "queries",
         format!("{} ({} left out)", summary.queries, summary.skipped_queries),
@@ -94,7 +95,8 @@ pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliEr
     if let Some(relevance) = model.relevance() {
         writeln!(out, "{}", relevance_line(relevance))?;
     }
-    writeln!(out, "\nC was chosen (*) among")?;
+    writeln!(out, "\nWhat was chosen (*), and among what")?;
+    write_settings_tried(&mut out, &model)?;
     write_trials(&mut out, summary)?;
     write_curves(&mut out, &curves)?;
     Ok(out.flush()?)

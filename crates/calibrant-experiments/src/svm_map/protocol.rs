@@ -157,7 +157,7 @@ impl Protocol {
                 folds,
                 ..RankSettings::default()
             };
-            RankModel::fit(&training, Some(&validation), &settings, &mut |_| {})
+            RankModel::fit(&training, Some(&validation), &settings, &|_| {})
                 .map_err(|error| format!("{}: {error}", method.name))
         };
         let model = match method.features {

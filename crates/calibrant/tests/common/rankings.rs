@@ -38,5 +38,5 @@ pub(crate) fn quick(loss: RankLoss) -> RankSettings {
 }
 
 pub(crate) fn fit(table: &RankingTable, settings: &RankSettings) -> RankModel {
-    RankModel::fit(table, None, settings, &mut |_| {}).unwrap()
+    RankModel::fit(table, None, settings, &|_| {}).unwrap()
 }

@@ -38,7 +38,9 @@ const CURVATURE: f64 = 0.02;
 /// The logarithms of what changes of curvature cost, of which several are tried, the strongest first.
 const LN_CHANGES: [f64; 9] = [12.0, 10.0, 8.0, 6.0, 4.0, 2.0, 0.0, -2.0, -4.0];
 /// The promised gain of a step (in nats, over all examples) after which no other is worth taking.
-const GAIN: f64 = 1e-11;
+const GAIN: f64 = 1e-7;
+/// The gain of a step of a rising curve after which it ends; there is no last step that doubles the digits.
+const RISING_GAIN: f64 = 1e-11;
 
 impl<'a> Problem<'a> {
     pub(super) fn new(basis: &Basis, groups: &'a [Group]) -> Self {
@@ -83,13 +85,13 @@ impl<'a> Problem<'a> {
         let mut here = start.to_vec();
         for ln_change in LN_CHANGES {
             let strengths = [CURVATURE, ln_change.exp()];
-            here = self.descend(strengths, here);
-            let mut curve = here.clone();
+            let (free, mut at) = self.descend(strengths, here);
+            let mut curve = free.clone();
             if monotone && !curve.is_sorted() {
-                curve = self.rising(strengths, &curve);
+                (curve, at) = self.rising(strengths, &curve);
             }
-            let evidence = self.ln_evidence(strengths, &curve);
-            curves.push((curve, evidence));
+            curves.push((curve, self.ln_evidence(strengths, &at)));
+            here = free;
         }
         let most = curves
             .iter()
@@ -142,8 +144,9 @@ impl<'a> Problem<'a> {
         sum
     }
 
-    /// Newton's method with backtracking; ends where no step helps.
-    fn descend(&self, strengths: [f64; 2], start: Vec<f64>) -> Vec<f64> {
+    /// Newton's method with backtracking; ends where no step helps. With the expansion there, or where the last step began: they differ by
+    /// less than [`GAIN`].
+    fn descend(&self, strengths: [f64; 2], start: Vec<f64>) -> (Vec<f64>, Expansion) {
         let mut place = start;
         let mut here = self.expand(strengths, &place);
         for _ in 0..50 {
@@ -153,8 +156,7 @@ impl<'a> Problem<'a> {
             let step = factor.solve(&here.gradient);
             let gain = dot(&step, &here.gradient);
             if gain <= GAIN {
-                // The last step is too small to be checked by the loss, and good for as many
-                // digits as all before.
+                // The last step is too small to need a check, and doubles the digits that are right.
                 for (coefficient, step) in place.iter_mut().zip(&step) {
                     *coefficient -= step;
                 }
@@ -173,13 +175,13 @@ impl<'a> Problem<'a> {
             let Some(moved) = moved else { break };
             (place, here) = moved;
         }
-        place
+        (place, here)
     }
 
     /// The best curve whose coefficients rise, by Newton's method over the steps between them:
     /// steps that are zero and want to be less stay zero, and a move ends where a step would
     /// become negative (Bertsekas 1982).
-    fn rising(&self, strengths: [f64; 2], start: &[f64]) -> Vec<f64> {
+    fn rising(&self, strengths: [f64; 2], start: &[f64]) -> (Vec<f64>, Expansion) {
         let mut steps = vec![start[0]];
         let mut top = start[0];
         for &coefficient in &start[1..] {
@@ -224,11 +226,11 @@ impl<'a> Problem<'a> {
             let Some((tried, there)) = moved else { break };
             let gain = here.loss - there.loss;
             (steps, here) = (tried, there);
-            if gain <= GAIN {
+            if gain <= RISING_GAIN {
                 break;
             }
         }
-        running_sums(&steps)
+        (running_sums(&steps), here)
     }
 
     /// The log-odds of the mean target.
@@ -241,8 +243,7 @@ impl<'a> Problem<'a> {
     /// The logarithm of how likely the examples are under a strength, by Laplace's approximation
     /// around its best curve, up to a constant: the likelihood there, times the prior of the curve
     /// (normal, with the penalty as its exponent), times the volume of curves that do as well.
-    fn ln_evidence(&self, strengths: [f64; 2], coefficients: &[f64]) -> f64 {
-        let here = self.expand(strengths, coefficients);
+    fn ln_evidence(&self, strengths: [f64; 2], here: &Expansion) -> f64 {
         let mut prior = Band::zeros(self.size - 2);
         for (part, strength) in self.priors.iter().zip(strengths) {
             prior.add(part, strength);
@@ -376,9 +377,9 @@ mod tests {
             .collect();
         let problem = Problem::new(&basis, &groups);
         for strengths in [[0.001, 0.01], [0.1, 1.0], [2.0, 50.0]] {
-            let start = problem.descend(strengths, vec![0.0; basis.len()]);
+            let (start, _) = problem.descend(strengths, vec![0.0; basis.len()]);
             assert!(!start.is_sorted());
-            let best = problem.rising(strengths, &start);
+            let (best, _) = problem.rising(strengths, &start);
             assert!(best.is_sorted());
             let least = problem.expand(strengths, &best).loss;
             for j in 0..best.len() {

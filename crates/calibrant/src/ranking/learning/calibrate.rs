@@ -1,6 +1,6 @@
 //! Probabilities of relevance for a learned ranking.
 
-use super::fit::split_queries;
+use super::fit::{side_by_side, split_queries};
 use super::{RankFitError, RankModel, RankSettings, RankStage};
 use crate::ranking::{HeldOutRankings, RankingTable, RelevanceSettings};
 
@@ -27,7 +27,7 @@ impl RankModel {
     /// let values = vec![1.0, 0.0, 3.0, 0.0];
     /// let table = RankingTable::new(vec!["f".into()], &queries, &["a", "b", "a", "b"], vec![1, 0, 1, 0], values)?;
     /// let settings = RankSettings { c: vec![0.05], tolerance: 1e-9, ..RankSettings::default() };
-    /// let held_out = RankModel::held_out_scores(&table, &settings, 2, &mut |_| {})?;
+    /// let held_out = RankModel::held_out_scores(&table, &settings, 2, &|_| {})?;
     /// // By hand: the model of `p` alone has the weight 0.1 (see `fit`), so `a` in `q` scores 0.3.
     /// assert!((held_out.scores[2] - 0.3).abs() < 1e-8 && held_out.scores[3] == 0.0);
     /// assert_ne!(held_out.fold_of_query[0], held_out.fold_of_query[1]);
@@ -37,20 +37,24 @@ impl RankModel {
         table: &RankingTable,
         settings: &RankSettings,
         folds: usize,
-        on_stage: &mut dyn FnMut(&RankStage),
+        on_stage: &(dyn Fn(&RankStage) + Sync),
     ) -> Result<HeldOutRankScores, RankFitError> {
         let folds = folds.min(MOST_FOLDS);
-        let mut scores = vec![0.0; table.row_count()];
-        let mut fold_of_query = vec![0; table.query_count()];
         let parts = split_queries(table, folds, settings.seed)?;
-        for (fold, (rest, held)) in parts.into_iter().enumerate() {
-            let told = &mut |stage: &RankStage| {
+        let found = side_by_side(table, folds, |fold| {
+            let (rest, held) = &parts[fold];
+            let told = |stage: &RankStage| {
                 let fold = Some((fold + 1, folds));
                 on_stage(&RankStage { fold, ..*stage });
             };
-            let model = Self::fit(&table.select(&rest), None, settings, told)?;
-            let mut found = model.scores(&table.select(&held)).into_iter();
-            for query in held {
+            let model = Self::fit(&table.select(rest), None, settings, &told)?;
+            Ok(model.scores(&table.select(held)))
+        })?;
+        let mut scores = vec![0.0; table.row_count()];
+        let mut fold_of_query = vec![0; table.query_count()];
+        for (fold, ((_, held), found)) in parts.iter().zip(found).enumerate() {
+            let mut found = found.into_iter();
+            for &query in held {
                 fold_of_query[query] = fold as u8;
                 for score in &mut scores[table.queries()[query].rows.clone()] {
                     *score = found.next().unwrap_or(0.0);
@@ -73,7 +77,7 @@ impl RankModel {
         validation: Option<&RankingTable>,
         how: &RelevanceSettings,
         folds: usize,
-        on_stage: &mut dyn FnMut(&RankStage),
+        on_stage: &(dyn Fn(&RankStage) + Sync),
     ) -> Result<Self, RankFitError> {
         let settings = RankSettings {
             c: vec![self.summary.chosen_trial().c],

@@ -1,7 +1,9 @@
 //! Learning a ranking.
 
-use super::settings::{PRICE_RANGE, USUAL_FOLDS, USUAL_PRICES};
-use super::summary::{CostChoice, RankSummary, RankTrial};
+use rayon::prelude::*;
+
+use super::settings::{OpenSettings, PRICE_RANGE, USUAL_FOLDS, USUAL_PRICES};
+use super::summary::{CostChoice, RankSummary, RankTrial, SettingsTried};
 use super::validation::PrecisionSum;
 use super::{FeatureMap, RankFitError, RankModel, RankProblem, RankSettings};
 use crate::numeric::Random;
@@ -46,7 +48,7 @@ impl RankModel {
     ///     vec!["bm25".into()], &[("q".into(), 2)], &["a", "b"], vec![1, 0], vec![1.0, 0.0],
     /// )?;
     /// let settings = RankSettings { c: vec![0.05], tolerance: 1e-9, ..RankSettings::default() };
-    /// let model = RankModel::fit(&table, None, &settings, &mut |_| {})?;
+    /// let model = RankModel::fit(&table, None, &settings, &|_| {})?;
     /// // By hand: the one wrong ranking has loss ½ and ψ(best) - ψ(y) = 2, so the objective is
     /// // ½w² + 0.05 max(0, ½ - 2w), least at w = 0.05 · 2 = 0.1.
     /// assert!((model.scores(&table)[0] - 0.1).abs() < 1e-9);
@@ -56,37 +58,24 @@ impl RankModel {
         table: &RankingTable,
         validation: Option<&RankingTable>,
         settings: &RankSettings,
-        on_stage: &mut dyn FnMut(&RankStage),
+        on_stage: &(dyn Fn(&RankStage) + Sync),
     ) -> Result<Self, RankFitError> {
-        settings.check()?;
-        check_apart(table, validation)?;
-        let whole = path(table, &settings.c, settings, None, on_stage)?;
+        let ways = std::slice::from_ref(settings);
+        let mut models = fit_all(table, validation, ways, on_stage)?;
+        Ok(models.swap_remove(0))
+    }
+
+    /// From the models of all queries and of all but each part, for every price.
+    fn choose_price(
+        table: &RankingTable,
+        validation: Option<&RankingTable>,
+        settings: &RankSettings,
+        whole: CostPath,
+        held_out: Vec<PrecisionSum>,
+    ) -> Result<Self, RankFitError> {
         let costs = whole.costs.clone();
         let several = costs.len() > 1;
-        let folds = match (settings.folds, validation) {
-            (Some(folds), _) => Some(folds),
-            (None, None) if several => Some(table.query_count().clamp(2, USUAL_FOLDS)),
-            _ => None,
-        };
-        let mut held_out = vec![PrecisionSum::default(); costs.len()];
-        if let Some(validation) = validation {
-            whole.measure(validation, settings, &mut held_out);
-        }
-        if let Some(folds) = folds {
-            for (fold, (rest, held)) in split_queries(table, folds, settings.seed)?
-                .into_iter()
-                .enumerate()
-            {
-                let part = path(
-                    &table.select(&rest),
-                    &costs,
-                    settings,
-                    Some((fold + 1, folds)),
-                    on_stage,
-                )?;
-                part.measure(&table.select(&held), settings, &mut held_out);
-            }
-        }
+        let folds = fold_count(settings, &costs, table, validation);
         let choice = match (validation, folds) {
             _ if !several => CostChoice::Given,
             (Some(_), None) => CostChoice::Validation,
@@ -100,13 +89,7 @@ impl RankModel {
                 relevant_from: settings.relevant_from,
             });
         }
-        let chosen = (0..costs.len()).fold(0, |best, trial| {
-            if held_out[trial].mean() > held_out[best].mean() {
-                trial
-            } else {
-                best
-            }
-        });
+        let chosen = first_best(held_out.iter().map(PrecisionSum::mean));
         let trials = whole.ends.iter().zip(&costs).zip(&held_out);
         let trials = trials.map(|((&(end, converged), &c), held_out)| RankTrial {
             c,
@@ -132,6 +115,7 @@ impl RankModel {
             trials: trials.collect(),
             chosen,
             training_map: 0.0,
+            settings_tried: Vec::new(),
         };
         let mut training = [PrecisionSum::default()];
         let weights = &whole.weights[chosen];
@@ -144,44 +128,150 @@ impl RankModel {
         Ok(Self::new(settings, whole.map, weights.clone(), summary))
     }
 
-    /// Fits with each of several settings and keeps the model that ranks queries better that it has not learned from, the
-    /// earlier one of equals. With it come the held-out mean average precisions of all, in the order of `candidates`.
+    /// As [`Self::fit`], with open settings chosen, too: of the models that each way gives, the one that best ranks queries it has not
+    /// learned from is kept, the earlier one of equals (the settings as given come first). [`RankSummary::settings_tried`] tells all.
     ///
-    /// All should choose by the same queries, as [`RankSettings::variations`] do, or their figures mean different things.
+    /// They are chosen by the validation queries and, unless those are many, by held-out training queries as well.
     ///
     /// # When it misleads
     /// The best of several held-out figures is a little too good to be true. Measure on queries that had no part in the choice.
-    pub fn fit_best_of(
+    pub fn fit_choosing(
         table: &RankingTable,
         validation: Option<&RankingTable>,
-        candidates: &[RankSettings],
-        on_stage: &mut dyn FnMut(&RankStage),
-    ) -> Result<(Self, Vec<f64>), RankFitError> {
-        let mut best: Option<Self> = None;
-        let mut held_out = Vec::with_capacity(candidates.len());
-        for settings in candidates {
-            let model = Self::fit(table, validation, settings, on_stage)?;
-            let precision = model.summary().chosen_trial().held_out_map;
-            if precision.is_none() && candidates.len() > 1 {
-                // A single query with a single C.
-                let queries = table.query_count();
-                return Err(RankFitError::TooManyFolds { queries, folds: 2 });
-            }
-            let precision = precision.unwrap_or(0.0);
-            if held_out.iter().all(|&other| precision > other) {
-                best = Some(model);
-            }
-            held_out.push(precision);
+        settings: &RankSettings,
+        open: OpenSettings,
+        on_stage: &(dyn Fn(&RankStage) + Sync),
+    ) -> Result<Self, RankFitError> {
+        let ways = settings.variations(open, table, validation);
+        let mut models = fit_all(table, validation, &ways, on_stage)?;
+        if models.len() == 1 {
+            return Ok(models.swap_remove(0));
         }
-        match best {
-            Some(best) => Ok((best, held_out)),
-            None => Err(RankFitError::Setting(crate::FitError::BadSetting {
-                setting: "the candidates",
-                requirement: "at least one",
-                value: "none".into(),
-            })),
+        let tried = models.iter().map(|model| {
+            let settings = model.settings();
+            Some(SettingsTried {
+                every_grade: settings.every_grade,
+                bins: settings.features.bins,
+                held_out_map: model.summary().chosen_trial().held_out_map?,
+            })
+        });
+        let Some(tried) = tried.collect::<Option<Vec<_>>>() else {
+            // A single query with a single C.
+            let queries = table.query_count();
+            return Err(RankFitError::TooManyFolds { queries, folds: 2 });
+        };
+        let best = first_best(tried.iter().map(|way| way.held_out_map));
+        let mut model = models.swap_remove(best);
+        model.summary.settings_tried = tried;
+        Ok(model)
+    }
+}
+
+/// A model for each of several settings. Everything that can be fitted without the other is fitted side by side.
+fn fit_all(
+    table: &RankingTable,
+    validation: Option<&RankingTable>,
+    ways: &[RankSettings],
+    on_stage: &(dyn Fn(&RankStage) + Sync),
+) -> Result<Vec<RankModel>, RankFitError> {
+    ways.iter().try_for_each(RankSettings::check)?;
+    check_apart(table, validation)?;
+    let wholes = side_by_side(table, ways.len(), |way| {
+        path(table, &ways[way].c, &ways[way], None, on_stage)
+    })?;
+    let is_choice = ways.len() > 1 || wholes.iter().any(|whole| whole.costs.len() > 1);
+    if let Some(validation) = validation.filter(|_| is_choice) {
+        let relevant_from = ways[0].relevant_from;
+        if !validation
+            .labels()
+            .iter()
+            .any(|&label| label >= relevant_from)
+        {
+            let queries = validation.query_count();
+            return Err(RankFitError::NothingToChooseBy {
+                queries,
+                relevant_from,
+            });
         }
     }
+    // The parts of every way, one after the other.
+    let mut parts: Vec<(usize, (usize, usize), Split)> = Vec::new();
+    for (number, (way, whole)) in ways.iter().zip(&wholes).enumerate() {
+        if let Some(folds) = fold_count(way, &whole.costs, table, validation) {
+            let splits = split_queries(table, folds, way.seed)?.into_iter();
+            let splits = splits.enumerate();
+            parts.extend(splits.map(|(fold, split)| (number, (fold + 1, folds), split)));
+        }
+    }
+    let measured = side_by_side(table, parts.len(), |part| {
+        let (way, fold, (rest, held)) = &parts[part];
+        let (settings, costs) = (&ways[*way], &wholes[*way].costs);
+        let path = path(&table.select(rest), costs, settings, Some(*fold), on_stage)?;
+        let mut held_out = vec![PrecisionSum::default(); costs.len()];
+        path.measure(&table.select(held), settings, &mut held_out);
+        Ok(held_out)
+    })?;
+    let models = ways
+        .iter()
+        .zip(wholes)
+        .enumerate()
+        .map(|(number, (way, whole))| {
+            let mut held_out = vec![PrecisionSum::default(); whole.costs.len()];
+            if let Some(validation) = validation {
+                whole.measure(validation, way, &mut held_out);
+            }
+            for (_, measured) in parts
+                .iter()
+                .zip(&measured)
+                .filter(|(part, _)| part.0 == number)
+            {
+                held_out
+                    .iter_mut()
+                    .zip(measured)
+                    .for_each(|(sum, part)| sum.add(part));
+            }
+            RankModel::choose_price(table, validation, way, whole, held_out)
+        });
+    models.collect()
+}
+
+/// The place of the greatest value, the first of equals.
+fn first_best(values: impl Iterator<Item = f64>) -> usize {
+    let places = values.enumerate();
+    places
+        .reduce(|best, next| if next.1 > best.1 { next } else { best })
+        .map_or(0, |(place, _)| place)
+}
+
+/// In how many parts the training queries are divided to measure prices by, if at all.
+fn fold_count(
+    settings: &RankSettings,
+    costs: &[f64],
+    table: &RankingTable,
+    validation: Option<&RankingTable>,
+) -> Option<usize> {
+    match (settings.folds, validation) {
+        (Some(folds), _) => Some(folds),
+        (None, None) if costs.len() > 1 => Some(table.query_count().clamp(2, USUAL_FOLDS)),
+        _ => None,
+    }
+}
+
+/// Tables with more values are fitted one after the other: each fit uses all threads then, and there is one copy at a time.
+const MOST_VALUES_SIDE_BY_SIDE: usize = 10_000_000;
+
+/// Several fits to parts of one table, in their order.
+pub(super) fn side_by_side<T: Send>(
+    table: &RankingTable,
+    count: usize,
+    fit: impl Fn(usize) -> Result<T, RankFitError> + Send + Sync,
+) -> Result<Vec<T>, RankFitError> {
+    if table.row_count() * table.function_count() > MOST_VALUES_SIDE_BY_SIDE {
+        return (0..count).map(fit).collect();
+    }
+    // All of them before the first error, so that it is always the same one.
+    let all: Vec<Result<T, RankFitError>> = (0..count).into_par_iter().map(fit).collect();
+    all.into_iter().collect()
 }
 
 /// The weights for each of several `C`, rising.
@@ -198,7 +288,7 @@ fn path(
     costs: &[f64],
     settings: &RankSettings,
     fold: Option<(usize, usize)>,
-    on_stage: &mut dyn FnMut(&RankStage),
+    on_stage: &(dyn Fn(&RankStage) + Sync),
 ) -> Result<CostPath, RankFitError> {
     if table.function_count() == 0 {
         return Err(RankFitError::NoFunctions);

@@ -38,6 +38,6 @@ pub use oracles::{
 pub use problem::RankProblem;
 pub use query_scale::QueryScale;
 pub use rows::{FeatureRows, RowSum, WeightedRows};
-pub use settings::{RankSettings, USUAL_PRICES};
-pub use summary::{CostChoice, RankSummary, RankTrial};
+pub use settings::{OpenSettings, RankSettings, USUAL_PRICES};
+pub use summary::{CostChoice, RankSummary, RankTrial, SettingsTried};
 pub use validation::average_precision;

@@ -42,11 +42,37 @@ pub const USUAL_PRICES: [f64; 7] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 /// Parts to divide queries into where there is no validation table and no number is given.
 pub(super) const USUAL_FOLDS: usize = 5;
 
+/// With as many validation queries, no training queries are held out to choose between settings as well.
+const ENOUGH_QUERIES: usize = 500;
+
 /// Bins a column, where they are tried.
 const TRIED_BINS: usize = 10;
 
 /// What `C` may be.
 pub(super) const PRICE_RANGE: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
+
+/// Which settings [`RankModel::fit_choosing`](super::RankModel::fit_choosing) may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenSettings {
+    /// Whether columns are cut into ten bins.
+    pub bins: bool,
+    /// Whether every grade is a question of its own: for losses that look at relevance alone (`map`, `roc`, `rr`), where there are
+    /// several grades.
+    pub every_grade: bool,
+}
+
+impl OpenSettings {
+    /// Everything that can be chosen.
+    pub const ALL: Self = Self {
+        bins: true,
+        every_grade: true,
+    };
+    /// All is settled.
+    pub const NONE: Self = Self {
+        bins: false,
+        every_grade: false,
+    };
+}
 
 impl Default for RankSettings {
     fn default() -> Self {
@@ -64,21 +90,29 @@ impl Default for RankSettings {
 }
 
 impl RankSettings {
-    /// These settings and what is most often worth trying beside them for a table: every grade a question of its own (for the losses that
-    /// look at relevance alone, where there are several grades), ten bins a column, both. All choose by validation queries and held-out
-    /// training queries together, for [`RankModel::fit_best_of`](super::RankModel::fit_best_of).
-    pub fn variations(&self, table: &RankingTable) -> Vec<Self> {
+    /// These settings with what is open set in every way that is worth trying, the given way first. Where there are several, all
+    /// are judged by the same queries.
+    pub(super) fn variations(
+        &self,
+        open: OpenSettings,
+        table: &RankingTable,
+        validation: Option<&RankingTable>,
+    ) -> Vec<Self> {
         let by_grade = Self {
             every_grade: true,
             ..self.clone()
         };
-        let may_grade = !self.loss.is_graded()
-            && !self.loss.is_accuracy()
-            && by_grade.relevant_levels(table).len() > 1;
-        let usual_folds = Some(USUAL_FOLDS.min(table.query_count())).filter(|&folds| folds > 1);
+        let asks_for_relevance = !self.loss.is_graded() && !self.loss.is_accuracy();
+        let may_grade =
+            open.every_grade && asks_for_relevance && by_grade.relevant_levels(table).len() > 1;
+        let bins = if open.bins {
+            TRIED_BINS
+        } else {
+            self.features.bins
+        };
         let mut all: Vec<Self> = Vec::new();
         for every_grade in [self.every_grade, may_grade || self.every_grade] {
-            for bins in [self.features.bins, TRIED_BINS] {
+            for bins in [self.features.bins, bins] {
                 let features = FeatureSettings {
                     bins,
                     ..self.features
@@ -86,13 +120,17 @@ impl RankSettings {
                 let settings = Self {
                     every_grade,
                     features,
-                    folds: self.folds.or(usual_folds),
                     ..self.clone()
                 };
                 if !all.contains(&settings) {
                     all.push(settings);
                 }
             }
+        }
+        let are_enough = |table: &RankingTable| table.query_count() >= ENOUGH_QUERIES;
+        if all.len() > 1 && self.folds.is_none() && !validation.is_some_and(are_enough) {
+            let folds = Some(USUAL_FOLDS.min(table.query_count())).filter(|&folds| folds > 1);
+            all.iter_mut().for_each(|settings| settings.folds = folds);
         }
         all
     }
@@ -174,8 +212,9 @@ mod tests {
     }
 
     fn described(settings: &RankSettings, table: &RankingTable) -> Vec<(bool, usize)> {
-        let all = settings.variations(table).into_iter();
-        all.map(|one| (one.every_grade, one.features.bins))
+        let all = settings.variations(OpenSettings::ALL, table, None);
+        all.iter()
+            .map(|one| (one.every_grade, one.features.bins))
             .collect()
     }
 
@@ -187,21 +226,18 @@ mod tests {
             described(&map, &graded),
             [(false, 0), (false, 10), (true, 0), (true, 10)]
         );
-        let ten = FeatureSettings {
-            bins: 10,
-            ..FeatureSettings::default()
-        };
         let pairs = RankSettings {
             loss: RankLoss::Pairs,
             ..map.clone()
         };
         assert_eq!(described(&pairs, &graded), [(false, 0), (false, 10)]);
-        let all = RankSettings {
-            features: ten,
-            every_grade: true,
-            ..map
+        let bins = OpenSettings {
+            every_grade: false,
+            ..OpenSettings::ALL
         };
-        assert_eq!(described(&all, &graded), [(true, 10)]);
+        assert_eq!(map.variations(bins, &graded, None).len(), 2);
+        let settled = map.variations(OpenSettings::NONE, &graded, None);
+        assert_eq!(settled, std::slice::from_ref(&map));
     }
 
     #[test]
@@ -220,17 +256,23 @@ mod tests {
     }
 
     #[test]
-    fn variations_choose_by_as_many_parts_as_there_are_queries_for() {
-        let folds = |queries: usize, given: Option<usize>| {
+    fn choices_are_made_on_held_out_training_queries_unless_validation_queries_are_many() {
+        let table_of = |queries: usize| table(&vec![&[0, 1][..]; queries]);
+        let folds = |queries: usize, given: Option<usize>, validation: Option<usize>| {
             let settings = RankSettings {
                 folds: given,
                 ..RankSettings::default()
             };
-            settings.variations(&table(&vec![&[0, 1][..]; queries]))[0].folds
+            let validation = validation.map(table_of);
+            let all =
+                settings.variations(OpenSettings::ALL, &table_of(queries), validation.as_ref());
+            assert!(all.iter().all(|one| one.folds == all[0].folds));
+            all[0].folds
         };
-        assert_eq!(folds(100, None), Some(5));
-        assert_eq!(folds(3, None), Some(3));
-        assert_eq!(folds(1, None), None);
-        assert_eq!(folds(3, Some(9)), Some(9));
+        assert_eq!(folds(100, None, None), Some(5));
+        assert_eq!(folds(3, None, Some(100)), Some(3));
+        assert_eq!(folds(100, None, Some(500)), None);
+        assert_eq!(folds(1, None, None), None);
+        assert_eq!(folds(3, Some(9), Some(500)), Some(9));
     }
 }

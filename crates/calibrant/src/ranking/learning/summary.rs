@@ -28,6 +28,21 @@ pub struct RankSummary {
     pub chosen: usize,
     /// Mean average precision of the chosen model on its own training queries.
     pub training_map: f64,
+    /// The settings that were left open, in every way that was tried; none where nothing was open.
+    #[serde(default)]
+    pub settings_tried: Vec<SettingsTried>,
+}
+
+/// One way to set what was left open.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SettingsTried {
+    /// Whether every grade is a question of its own.
+    pub every_grade: bool,
+    /// Bins a column, none for slopes.
+    pub bins: usize,
+    /// Mean average precision on the queries that settings are chosen on, with the best `C`.
+    pub held_out_map: f64,
 }
 
 /// How `C` was chosen.

@@ -55,6 +55,12 @@ impl PrecisionSum {
         }
     }
 
+    pub(super) fn add(&mut self, other: &Self) {
+        self.sum += other.sum;
+        self.queries += other.queries;
+        self.with_relevant += other.with_relevant;
+    }
+
     pub(super) fn mean(&self) -> f64 {
         self.sum / self.queries.max(1) as f64
     }

@@ -1,6 +1,7 @@
 //! The planes found so far, and the small quadratic program over them.
 
 use super::dot;
+use crate::solvers::Factor;
 
 /// Planes `d - w·g` that support an objective from below, with the best mixture of them.
 ///
@@ -12,7 +13,8 @@ use super::dot;
 /// belongs to a plane of zeros. Solved by moving weight between the two planes of a group where
 /// this gains most, as sequential minimal optimisation does for support vector machines: the plane with the
 /// largest slope `d_k - w·g_k` receives, and the giver is chosen by the gain of the whole step. The
-/// gap to the optimum is `Σ_groups (room · max(0, largest slope) - Σ α_k slope_k)`.
+/// gap to the optimum is `Σ_groups (room · max(0, largest slope) - Σ α_k slope_k)`. Planes that are nearly
+/// dependent make such moves tiny; where very many have not been enough, the planes that hold weight are solved for together.
 ///
 /// Inner products of planes are kept, so that a step costs one pass over numbers of planes, and not over features.
 ///
@@ -36,6 +38,12 @@ struct Plane {
     share: f64,
     idle_rounds: usize,
 }
+
+/// How often planes are solved for together, and for how many at most.
+const MOST_SOLUTIONS: usize = 20;
+const MOST_TOGETHER: usize = 400;
+/// What is added to the squared lengths of planes then, as a share of their mean, so that dependent ones can be solved for.
+const RIDGE: f64 = 1e-10;
 
 /// Planes that stay without weight for this many rounds are dropped.
 const IDLE_LIMIT: usize = 60;
@@ -92,7 +100,8 @@ impl PlaneSet {
         }
     }
 
-    /// Moves weight until the gap of the program is at most `tolerance`.
+    /// Moves weight until the gap of the program is at most `tolerance`, and then once more in each group that is not yet
+    /// settled: a move raises the value, though not always the bound that the gap is measured by.
     pub(super) fn optimise(&mut self, room: f64, groups: usize, tolerance: f64) {
         let count = self.planes.len();
         self.slopes = (0..count).map(|k| self.slope(k)).collect();
@@ -102,22 +111,12 @@ impl PlaneSet {
             .map(|group| room - group.iter().map(|&k| self.planes[k].share).sum::<f64>())
             .map(|left| left.max(0.0))
             .collect();
-        // A bound for rounding alone; the outer gap is computed from the weights that result.
-        let step_limit = 200 * count + 10_000;
-        let mut steps = 0;
-        while steps < step_limit {
-            let gaps: Vec<f64> = members.iter().map(|k| self.group_gap(k, room)).collect();
-            if gaps.iter().sum::<f64>() <= tolerance {
-                break;
-            }
-            let before = steps;
-            let least = 0.5 * tolerance / groups as f64;
-            for (group, members) in members.iter().enumerate() {
-                if gaps[group] > least && self.step(members, &mut left[group]) {
-                    steps += 1;
-                }
-            }
-            if steps == before {
+        // Without a tolerance nothing is near enough, and no more than the usual moves are worth their time. The
+        // outer gap is computed from the weights that result.
+        let solutions = if tolerance > 0.0 { MOST_SOLUTIONS } else { 0 };
+        for solution in 0..=solutions {
+            let is_done = self.move_between(&members, &mut left, room, tolerance);
+            if is_done || solution == solutions || !self.solve_together(&members, &mut left) {
                 break;
             }
         }
@@ -128,6 +127,139 @@ impl PlaneSet {
                 plane.idle_rounds + 1
             };
         }
+    }
+
+    /// Moves of weight between two planes of a group; whether they have come to an end.
+    fn move_between(
+        &mut self,
+        members: &[Vec<usize>],
+        left: &mut [f64],
+        room: f64,
+        tolerance: f64,
+    ) -> bool {
+        let step_limit = 200 * self.planes.len() + 10_000;
+        let mut steps = 0;
+        while steps < step_limit {
+            let mut gap = 0.0;
+            let before = steps;
+            for (group, members) in members.iter().enumerate() {
+                let found = self.group_gap(members, room);
+                gap += found;
+                let least = 0.5 * tolerance / left.len() as f64;
+                if found > least && self.step(members, &mut left[group]) {
+                    steps += 1;
+                }
+            }
+            if gap <= tolerance || steps == before {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The best mixture of the planes that hold weight, by Newton's method: those that would have less than none are
+    /// left out one after the other, and a group that would have more than its room keeps to it. Whether anything moved.
+    ///
+    /// # Formula
+    /// With `P` the products and `s` the slopes of these planes and `E` telling which of the groups without room
+    /// they belong to, the move is `p = P⁻¹(s - Eλ)` with `λ = (E'P⁻¹E)⁻¹ E'P⁻¹s`, so that `E'p = 0`.
+    fn solve_together(&mut self, members: &[Vec<usize>], left: &mut [f64]) -> bool {
+        let group_of = |planes: &[Plane], k: usize| planes[k].group;
+        let mut free: Vec<usize> = (0..self.planes.len())
+            .filter(|&k| self.planes[k].share > 0.0)
+            .collect();
+        let mut moved = false;
+        while !free.is_empty() && free.len() <= MOST_TOGETHER {
+            let Some(way) = self.way_together(&free, left) else {
+                break;
+            };
+            let mut rise = vec![0.0; members.len()];
+            for (&k, way) in free.iter().zip(&way) {
+                rise[group_of(&self.planes, k)] += way;
+            }
+            // How far until a plane or a group is empty, and which.
+            let planes = free.iter().zip(&way).enumerate();
+            let of_planes = planes
+                .filter(|(_, (_, way))| **way < 0.0)
+                .map(|(place, (&k, way))| (self.planes[k].share / -way, Some(place), 0));
+            let of_groups = (0..members.len())
+                .filter(|&group| left[group] > 0.0 && rise[group] > 0.0)
+                .map(|group| (left[group] / rise[group], None, group));
+            let first = of_planes
+                .chain(of_groups)
+                .min_by(|a, b| a.0.total_cmp(&b.0))
+                .filter(|limit| limit.0 < 1.0);
+            let length = first.map_or(1.0, |limit| limit.0);
+            for (&k, way) in free.iter().zip(&way) {
+                let share = &mut self.planes[k].share;
+                *share = (*share + length * way).max(0.0);
+            }
+            for (left, rise) in left.iter_mut().zip(&rise).filter(|(left, _)| **left > 0.0) {
+                *left = (*left - length * rise).max(0.0);
+            }
+            moved = true;
+            self.slopes = (0..self.planes.len()).map(|k| self.slope(k)).collect();
+            match first {
+                Some((_, Some(place), _)) => self.planes[free.remove(place)].share = 0.0,
+                Some((_, None, group)) => left[group] = 0.0,
+                None => break,
+            }
+        }
+        moved
+    }
+
+    /// Newton's move for some planes, or `None` where rounding leaves nothing of it.
+    fn way_together(&self, free: &[usize], left: &[f64]) -> Option<Vec<f64>> {
+        let products = free
+            .iter()
+            .flat_map(|&a| free.iter().map(move |&b| self.product(a, b)));
+        let lengths: f64 = free.iter().map(|&k| self.product(k, k)).sum();
+        let ridge = RIDGE * lengths / free.len() as f64;
+        let factor = Factor::of(products.collect(), &vec![ridge; free.len()]);
+        let mut way: Vec<f64> = free.iter().map(|&k| self.slopes[k]).collect();
+        factor.solve(&mut way);
+        let mut full: Vec<usize> = free.iter().map(|&k| self.planes[k].group).collect();
+        full.sort_unstable();
+        full.dedup();
+        full.retain(|&group| left[group] <= 0.0);
+        let is_in = |&k: &usize, group: usize| f64::from(self.planes[k].group == group);
+        let shifts: Vec<Vec<f64>> = full
+            .iter()
+            .map(|&group| {
+                let mut shift: Vec<f64> = free.iter().map(|k| is_in(k, group)).collect();
+                factor.solve(&mut shift);
+                shift
+            })
+            .collect();
+        let sum_in = |values: &[f64], group: usize| -> f64 {
+            let pairs = free.iter().zip(values);
+            pairs.map(|(k, value)| is_in(k, group) * value).sum()
+        };
+        let sums = full
+            .iter()
+            .flat_map(|&group| shifts.iter().map(move |shift| sum_in(shift, group)));
+        let sums = Factor::of(sums.collect(), &vec![0.0; full.len()]);
+        let mut amounts: Vec<f64> = full.iter().map(|&group| sum_in(&way, group)).collect();
+        sums.solve(&mut amounts);
+        for (shift, amount) in shifts.iter().zip(&amounts) {
+            for (way, shift) in way.iter_mut().zip(shift) {
+                *way -= amount * shift;
+            }
+        }
+        // Rounding must not make room.
+        for &group in &full {
+            let planes: f64 = free.iter().map(|k| is_in(k, group)).sum();
+            let too_much = sum_in(&way, group) / planes;
+            for (k, way) in free.iter().zip(&mut way) {
+                *way -= is_in(k, group) * too_much;
+            }
+        }
+        let gain: f64 = free
+            .iter()
+            .zip(&way)
+            .map(|(&k, way)| self.slopes[k] * way)
+            .sum();
+        (gain > 0.0 && way.iter().all(|way| way.is_finite())).then_some(way)
     }
 
     fn members(&self, groups: usize) -> Vec<Vec<usize>> {
