@@ -94,6 +94,18 @@ impl Way {
             ..Self::plain("map-chosen", RankSettings::default())
         }
     }
+
+    /// What is left of that where the solver goes on to the end.
+    fn chosen_exactly() -> Self {
+        let settings = RankSettings {
+            tolerance: 1e-5,
+            ..RankSettings::default()
+        };
+        Self {
+            open: OpenSettings::ALL,
+            ..Self::plain("map-chosen-exactly", settings)
+        }
+    }
 }
 
 pub(crate) fn run(data: &Path, json: bool, only: &[String]) -> Result<(), Box<dyn Error>> {
@@ -158,7 +170,11 @@ fn ways() -> Vec<Way> {
     };
     let losses = RankLoss::ALL.into_iter().map(of_loss);
     losses
-        .chain([Way::plain("map-bins-50", with_bins(50)), Way::chosen()])
+        .chain([
+            Way::plain("map-bins-50", with_bins(50)),
+            Way::chosen(),
+            Way::chosen_exactly(),
+        ])
         .collect()
 }
 

@@ -68,7 +68,7 @@ enum Experiment {
         /// One JSON object on standard output: collection, way
         #[arg(long)]
         json: bool,
-        /// Only these ways: a loss, map-bins-50, map-chosen
+        /// Only these ways: a loss, map-bins-50, map-chosen, map-chosen-exactly
         #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
         only: Vec<String>,
     },
