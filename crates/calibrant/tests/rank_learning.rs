@@ -2,11 +2,11 @@
 
 mod common;
 
-use calibrant::ranking::RankingTable;
 use calibrant::ranking::learning::{
-    CostChoice, FeatureMap, FeatureSettings, QueryScale, RankFitError, RankLoss, RankModel,
-    RankProblem, RankSettings, USUAL_PRICES, average_precision,
+    CostChoice, FeatureMap, FeatureSettings, OpenSettings, QueryScale, RankFitError, RankLoss,
+    RankModel, RankProblem, RankSettings, RankStage, USUAL_PRICES, average_precision,
 };
+use calibrant::ranking::{RankingTable, RelevanceSettings};
 use calibrant::solvers::{CuttingPlanes, PlaneSet, Slack, solve_cutting_planes};
 use common::rankings::{fit, quick, table};
 use proptest::prelude::*;
@@ -123,8 +123,15 @@ fn the_bytes_of_a_model_depend_on_its_input_alone() {
     let table = table(4, 20, 3);
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap()
-            .install(|| fit(&table, &quick(RankLoss::default())).to_bytes())
+        let settings = quick(RankLoss::default());
+        pool.unwrap().install(|| {
+            let (open, quiet) = (OpenSettings::ALL, &|_: &RankStage| {});
+            let model = RankModel::fit_choosing(&table, None, &settings, open, quiet).unwrap();
+            assert_eq!(model.summary().settings_tried.len(), 4);
+            let how = RelevanceSettings::default();
+            let model = model.calibrated(&table, None, &how, 4, quiet).unwrap();
+            model.to_bytes()
+        })
     };
     assert_eq!(with(1), with(6));
 }

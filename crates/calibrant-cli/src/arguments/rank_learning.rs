@@ -60,7 +60,7 @@ pub(crate) struct RankFitArguments {
     /// Stop when the objective is within this part of the least possible one
     #[arg(long, value_name = "PART", default_value_t = 1e-3)]
     pub(crate) tolerance: f64,
-    /// Parts of queries to cross-validate choices with; beside --validation, both count together (5 by default, none where only C is open or with 500 validation queries)
+    /// Parts of queries to cross-validate choices with; beside --validation, both count together (5 by default; none beside --validation with 500 queries, or where only C is open)
     #[arg(long, value_name = "N")]
     pub(crate) folds: Option<usize>,
     /// For the division into parts

@@ -198,9 +198,9 @@ fn fit_all(
     let mut parts: Vec<(usize, (usize, usize), Split)> = Vec::new();
     for (number, (way, whole)) in ways.iter().zip(&wholes).enumerate() {
         if let Some(folds) = fold_count(way, &whole.costs, table, validation) {
-            let splits = split_queries(table, folds, way.seed)?.into_iter();
-            let splits = splits.enumerate();
-            parts.extend(splits.map(|(fold, split)| (number, (fold + 1, folds), split)));
+            let splits = split_queries(table, folds, way.seed)?;
+            let numbered = (1..).zip(splits);
+            parts.extend(numbered.map(|(fold, split)| (number, (fold, folds), split)));
         }
     }
     let measured = side_by_side(table, parts.len(), |part| {

@@ -164,7 +164,6 @@ impl PlaneSet {
     /// With `P` the products and `s` the slopes of these planes and `E` telling which of the groups without room
     /// they belong to, the move is `p = P⁻¹(s - Eλ)` with `λ = (E'P⁻¹E)⁻¹ E'P⁻¹s`, so that `E'p = 0`.
     fn solve_together(&mut self, members: &[Vec<usize>], left: &mut [f64]) -> bool {
-        let group_of = |planes: &[Plane], k: usize| planes[k].group;
         let mut free: Vec<usize> = (0..self.planes.len())
             .filter(|&k| self.planes[k].share > 0.0)
             .collect();
@@ -175,7 +174,7 @@ impl PlaneSet {
             };
             let mut rise = vec![0.0; members.len()];
             for (&k, way) in free.iter().zip(&way) {
-                rise[group_of(&self.planes, k)] += way;
+                rise[self.planes[k].group] += way;
             }
             // How far until a plane or a group is empty, and which.
             let planes = free.iter().zip(&way).enumerate();
