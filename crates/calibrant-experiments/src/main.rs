@@ -5,6 +5,7 @@
 mod bennett;
 mod corpora;
 mod data;
+mod defaults;
 mod ecoc;
 mod known_truth;
 mod league;
@@ -84,6 +85,8 @@ enum Experiment {
         #[arg(long, default_value_t = 100_000, value_name = "N")]
         others: usize,
     },
+    /// What `fit` gives without options, beside scikit-learn's pipelines, on many corpora and sizes
+    Defaults(defaults::Options),
     /// How many documents of unknown classes are noticed, and what that costs in known ones
     Other {
         /// One JSON object on standard output: set, classifier, measures
@@ -119,6 +122,7 @@ fn main() -> ExitCode {
             largest,
             export,
         } => known_truth::run(json, largest, export.as_deref()),
+        Experiment::Defaults(options) => defaults::run(&options),
         Experiment::Ecoc(options) => ecoc::run(&data, &options),
         Experiment::Speed {
             json,
