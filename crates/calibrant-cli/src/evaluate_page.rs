@@ -121,8 +121,8 @@ impl<'a> EvaluatePage<'a> {
                 CalibrationNote::Own => method,
                 CalibrationNote::Pooled => format!("{method} of the rarer classes"),
                 CalibrationNote::PriorOnly => "the class's share".to_owned(),
-                // All classes have a calibrator together, which is no curve of one score.
-                CalibrationNote::Joint => continue,
+                // All classes have a calibrator together, which is no curve of one score; this one stands beside.
+                CalibrationNote::Joint => "the class alone against the rest".to_owned(),
             };
             let calibrator: &dyn Calibrator = &model.calibrators()[output];
             let mut calibrators = vec![(name, calibrator)];

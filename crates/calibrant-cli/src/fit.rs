@@ -267,19 +267,25 @@ pub(crate) fn write_trials(
     Ok(())
 }
 
-/// Which way for all classes was taken, and how the others did.
-fn write_multiclass(out: &mut impl Write, summary: &TrainingSummary) -> Result<(), CliError> {
+/// How all classes came to probabilities together, and how much each way counts.
+pub(crate) fn write_multiclass(
+    out: &mut impl Write,
+    summary: &TrainingSummary,
+) -> Result<(), CliError> {
     let Some(multiclass) = &summary.multiclass else {
         return Ok(());
     };
     let tried: Vec<String> = multiclass
         .tried
         .iter()
-        .map(|tried| format!("{} {:.5}", tried.kind.name(), tried.log_loss))
+        .map(|tried| match tried.weight {
+            0.0 => format!("{} {:.5}", tried.kind.name(), tried.log_loss),
+            weight => format!("{} {:.5} × {weight:.2}", tried.kind.name(), tried.log_loss),
+        })
         .collect();
     writeln!(
         out,
-        "classes together: {} (held-out log loss: {})",
+        "classes together: {} (held-out log loss × weight: {})",
         multiclass.chosen.name(),
         tried.join(", ")
     )?;

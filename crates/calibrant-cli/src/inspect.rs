@@ -16,7 +16,7 @@ use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
 use crate::combine::inspect_combination;
 use crate::error::CliError;
-use crate::fit::{describe_code, write_classes, write_trials};
+use crate::fit::{describe_code, write_classes, write_multiclass, write_trials};
 use crate::output::stdout;
 use crate::table::{decimal, table};
 
@@ -102,11 +102,9 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     add("features", summary.features.to_string());
     add("labels", summary.task.to_string());
     add("seed", settings.seed.to_string());
-    if let Some(multiclass) = &summary.multiclass {
-        add("classes together", multiclass.chosen.name().to_owned());
-    }
     add("held-out log loss", decimal(summary.held_out.log_loss));
     writeln!(out, "{}", rows.to_string().trim_start())?;
+    write_multiclass(&mut out, summary)?;
     write_classes(&mut out, summary)?;
     if !summary.search.is_empty() {
         writeln!(out, "\nchosen (*) among")?;

@@ -9,7 +9,7 @@ use serde_json::Value;
 fn two_models() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("train.csv", csv(&messages(300, 3, 1)));
-    sandbox.write("little.csv", csv(&messages(40, 3, 2)));
+    sandbox.write("little.csv", csv(&messages(21, 3, 2)));
     sandbox.write("test.csv", csv(&messages(120, 3, 3)));
     sandbox.succeed(&["fit", "train.csv", "-o", "much.calibrant"]);
     sandbox.succeed(&["fit", "little.csv", "-o", "little.calibrant"]);

@@ -3,7 +3,7 @@
 mod common;
 
 use calibrant::FitError;
-use calibrant::calibration::MulticlassKind;
+use calibrant::calibration::{CalibratorKind, MulticlassKind};
 use calibrant::corpus::Content;
 use calibrant::pipeline::{CalibrationNote, FitSettings, Model};
 use calibrant::scorers::NaiveBayesKind;
@@ -12,7 +12,8 @@ use common::{
     with_classifier,
 };
 
-const TOGETHER: [MulticlassKind; 4] = [
+const TOGETHER: [MulticlassKind; 5] = [
+    MulticlassKind::SharedCurve,
     MulticlassKind::Temperature,
     MulticlassKind::Vector,
     MulticlassKind::Coupling,
@@ -90,26 +91,38 @@ fn every_way_predicts_explains_and_survives_a_file() {
 }
 
 #[test]
-fn auto_is_never_much_worse_than_one_against_the_rest() {
+fn auto_weighs_its_ways_and_is_never_much_worse_than_one_against_the_rest() {
     for bayes in [false, true] {
         let documents = documents(400, 5, 120, 9);
-        let usual = fitted(&documents, &settings(MulticlassKind::OneVsRest, bayes));
-        assert_eq!(usual.summary().multiclass, None);
+        let each = fitted(&documents, &settings(MulticlassKind::OneVsRest, bayes));
+        assert_eq!(each.summary().multiclass, None);
         let auto = fitted(&documents, &settings(MulticlassKind::Auto, bayes));
         let tried = &auto.summary().multiclass.as_ref().unwrap().tried;
-        assert_eq!(tried.len(), 5, "{tried:?}");
-        // The candidate is the model that would have been fitted without the choice.
-        let one_vs_rest = tried
-            .iter()
-            .find(|tried| tried.kind == MulticlassKind::OneVsRest)
-            .unwrap();
-        let known = usual.summary().held_out.log_loss;
-        assert!((one_vs_rest.log_loss - known).abs() < 1e-9);
+        let kinds: Vec<MulticlassKind> = tried.iter().map(|way| way.kind).collect();
+        assert_eq!(kinds, MulticlassKind::POOLED);
+        let known = each.summary().held_out.log_loss;
         assert!(auto.summary().held_out.log_loss < known + 0.02);
+        check_explanations(&auto);
         TEXTS
             .iter()
             .for_each(|text| check_probabilities(&auto, text));
+        // Without a word it is what one gets.
+        let usual = fitted(&documents, &settings(MulticlassKind::default(), bayes));
+        assert!(usual.to_bytes() == auto.to_bytes());
     }
+}
+
+#[test]
+fn a_calibrator_that_is_named_is_used_for_every_class() {
+    let documents = documents(240, 3, 80, 3);
+    let named = |multiclass| FitSettings {
+        calibrator: CalibratorKind::AsymmetricLaplace,
+        ..settings(multiclass, false)
+    };
+    let auto = fitted(&documents, &named(MulticlassKind::Auto));
+    assert!(auto.as_single().unwrap().class_calibrator().is_none());
+    let each = fitted(&documents, &named(MulticlassKind::OneVsRest));
+    assert_eq!(auto.predict(TEXTS[0]), each.predict(TEXTS[0]));
 }
 
 #[test]

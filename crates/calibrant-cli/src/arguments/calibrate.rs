@@ -136,7 +136,7 @@ fn method(name: &str) -> Result<Method, String> {
     if plain == CalibratorKind::Auto.name() {
         return Ok(Method::Auto);
     }
-    let class_scores = MulticlassKind::CANDIDATES.into_iter();
+    let class_scores = MulticlassKind::WAYS.into_iter();
     CalibratorKind::from_name(&plain)
         .map(Method::OneScore)
         .or_else(|| {
@@ -161,9 +161,7 @@ pub(super) fn one_score_names() -> String {
 }
 
 fn class_score_names() -> String {
-    MulticlassKind::CANDIDATES
-        .map(MulticlassKind::name)
-        .join(", ")
+    MulticlassKind::WAYS.map(MulticlassKind::name).join(", ")
 }
 
 fn method_help() -> String {

@@ -83,7 +83,7 @@ pub(crate) struct LearningArguments {
     #[arg(long)]
     pub(crate) monotone: bool,
     /// With one label a document: how the classes come to probabilities together
-    #[arg(long, value_enum, value_name = "WAY", default_value_t = MulticlassName::OneVsRest)]
+    #[arg(long, value_enum, value_name = "WAY", default_value_t = MulticlassName::Auto)]
     pub(crate) multiclass: MulticlassName,
     /// What a wrongly taken and a wrongly left document cost, for `predict --other cost`
     #[arg(long, value_name = "WRONG:LEFT", value_parser = threshold_costs)]
@@ -200,7 +200,7 @@ fn calibrator_help() -> String {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum MulticlassName {
-    /// The way with the least held-out log loss
+    /// Several ways, weighed by held-out log loss; each class by --calibrator where that is given
     Auto,
     /// Each class by --calibrator, then brought to a sum of one
     #[value(name = "one_vs_rest", alias = "one-vs-rest")]
@@ -213,6 +213,9 @@ pub(crate) enum MulticlassName {
     Dirichlet,
     /// A curve for each pair of classes
     Coupling,
+    /// One rising curve for all classes, with a line for each
+    #[value(name = "shared_curve", alias = "shared-curve")]
+    SharedCurve,
 }
 
 impl LearningArguments {
@@ -370,6 +373,7 @@ impl LearningArguments {
             MulticlassName::Vector => MulticlassKind::Vector,
             MulticlassName::Dirichlet => MulticlassKind::Dirichlet,
             MulticlassName::Coupling => MulticlassKind::Coupling,
+            MulticlassName::SharedCurve => MulticlassKind::SharedCurve,
         }
     }
 }

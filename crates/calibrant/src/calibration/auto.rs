@@ -208,12 +208,6 @@ struct Contestant {
     losses: Vec<f64>,
 }
 
-/// Whether losses are less than others by more than the standard error of the difference: a smaller
-/// gain may be luck.
-pub(super) fn surely_better(losses: &[f64], others: &[f64]) -> bool {
-    Lead::StandardErrors(1.0).is_reached(losses, others)
-}
-
 /// How much less the losses are than others, in the mean, and the standard error of that.
 fn mean_gain(losses: &[f64], others: &[f64]) -> (f64, f64) {
     let count = losses.len() as f64;

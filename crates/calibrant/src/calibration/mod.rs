@@ -41,8 +41,9 @@ pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};
 pub use class_scores::{
     CalibratedClass, CalibrationNote, ClassRoom, CouplingCalibrator, Dirichlet,
     DirichletCalibrator, HeldOutClassScores, MulticlassChoice, MulticlassKind, OneVsRestCalibrator,
-    PairwiseCoupling, SavedMulticlassCalibrator, Temperature, TemperatureCalibrator,
-    VectorCalibrator, VectorScaling, couple,
+    PairwiseCoupling, PoolCalibrator, PoolMember, SavedMulticlassCalibrator, SharedCurve,
+    SharedCurveCalibrator, Temperature, TemperatureCalibrator, VectorCalibrator, VectorScaling,
+    Weighed, couple,
 };
 pub use cross_venn_abers::{CrossVennAbers, CrossVennAbersCalibrator};
 pub use density::{
@@ -68,7 +69,7 @@ pub use three_piece::{ThreePiece, ThreePieceCalibrator};
 pub use three_piece_at_modes::ThreePieceAtModes;
 pub use venn_abers::{VennAbers, VennAbersCalibrator};
 
-pub(crate) use class_scores::{calibrate_each, normalise_into};
+pub(crate) use class_scores::{MOST_CURVES, calibrate_each, normalise_into};
 
 use crate::{FitError, Probability};
 

@@ -1,10 +1,10 @@
 //! Held-out scores of all classes to their calibrators.
 
-use super::FitSettings;
-use super::summary::{MulticlassSummary, TriedMulticlass};
+use super::summary::MulticlassSummary;
+use super::{Classifier, FitSettings};
 use crate::calibration::{
-    CalibratedClass, ChoiceRules, HeldOutClassScores, HeldOutScores, MulticlassKind,
-    SavedMulticlassCalibrator, calibrate_each, normalise_into,
+    CalibratedClass, CalibratorKind, ChoiceRules, HeldOutClassScores, HeldOutScores, MOST_CURVES,
+    MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, calibrate_each, normalise_into,
 };
 use crate::corpus::Folds;
 use crate::multiclass::ClassLabels;
@@ -23,7 +23,7 @@ pub(super) struct CalibrationData<'a> {
 
 /// How outputs are calibrated, and what that says of the training documents.
 pub(super) struct Calibrated {
-    /// One an output; none where all classes have a calibrator together.
+    /// One an output; beside a joint calibrator they tell how well the best class looks, and there may be none.
     pub(super) outputs: Vec<CalibratedClass>,
     /// The calibrator of all classes together.
     pub(super) joint: Option<SavedMulticlassCalibrator>,
@@ -35,48 +35,75 @@ pub(super) struct Calibrated {
 impl CalibrationData<'_> {
     /// Calibrates all outputs on their scores of documents that were not learned from.
     pub(super) fn calibrate(&self, out_of_fold: Vec<Vec<f64>>) -> Result<Calibrated, FitError> {
-        let kind = self.settings.multiclass;
-        match (self.labels.task, kind) {
-            (_, MulticlassKind::OneVsRest) | (Task::MultiLabel, MulticlassKind::Auto) => {
-                let (outputs, forecasts) = self.one_by_one(out_of_fold)?;
-                return Ok(Calibrated {
-                    outputs,
-                    joint: None,
-                    multiclass: None,
-                    forecasts,
-                });
-            }
-            (Task::MultiLabel, _) => {
-                return Err(FitError::BadSetting {
-                    setting: "calibration of many classes",
-                    requirement: "one_vs_rest or auto where documents may have several labels",
-                    value: kind.name().into(),
-                });
-            }
-            (Task::SingleLabel, _) => {}
+        let kind = self.way();
+        if kind == MulticlassKind::OneVsRest {
+            let (outputs, forecasts) = self.one_by_one(out_of_fold, self.settings.calibrator)?;
+            return Ok(Calibrated {
+                outputs,
+                joint: None,
+                multiclass: None,
+                forecasts,
+            });
+        }
+        if self.labels.task == Task::MultiLabel {
+            return Err(FitError::BadSetting {
+                setting: "calibration of many classes",
+                requirement: "one_vs_rest or auto where documents may have several labels",
+                value: kind.name().into(),
+            });
         }
         let held_out = self.class_scores(&out_of_fold)?;
         let mut outputs = Vec::new();
         let contest = kind.choose_beside(&held_out, || {
-            let (calibrated, forecasts) = self.one_by_one(out_of_fold)?;
+            let (calibrated, forecasts) = self.one_by_one(out_of_fold, self.beside_a_curve())?;
             outputs = calibrated;
-            Ok(forecasts)
+            let calibrators = outputs.iter().map(|output| output.calibrator.clone());
+            let each = OneVsRestCalibrator::new(calibrators.collect());
+            let each = each.ok_or(FitError::NoDocuments)?;
+            Ok(match self.link {
+                Link::AgainstRest => (each.of_log_probabilities(), forecasts),
+                Link::Independent | Link::Mirror => (each, forecasts),
+            })
         })?;
-        if contest.calibrator.is_some() {
-            outputs.clear();
-        }
-        let tried = contest.tried.into_iter();
         Ok(Calibrated {
             outputs,
-            joint: contest.calibrator,
+            joint: Some(contest.calibrator),
             multiclass: Some(MulticlassSummary {
-                chosen: contest.chosen,
-                tried: tried
-                    .map(|(kind, log_loss)| TriedMulticlass { kind, log_loss })
-                    .collect(),
+                chosen: kind,
+                tried: contest.tried,
             }),
             forecasts: contest.forecasts,
         })
+    }
+
+    /// What `auto` means here. Two classes share a score, labels that do not exclude each other have nothing to
+    /// share out, and who names a calibrator, or wants curves to rise, wants it for each class.
+    fn way(&self) -> MulticlassKind {
+        let settings = self.settings;
+        let each = self.labels.task == Task::MultiLabel
+            || self.labels.output_count() < self.labels.class_count
+            || settings.calibrator != CalibratorKind::Auto
+            || settings.monotone;
+        match settings.multiclass {
+            MulticlassKind::Auto if each => MulticlassKind::OneVsRest,
+            kind => kind,
+        }
+    }
+
+    /// The calibrator of single classes where a curve for all stands beside: margins need no more than a line,
+    /// and with very many classes there is no time for more.
+    fn beside_a_curve(&self) -> CalibratorKind {
+        let margins = matches!(
+            self.settings.classifier,
+            Classifier::LinearSvm(_)
+                | Classifier::LogisticRegression(_)
+                | Classifier::Perceptron(_)
+        );
+        if margins || self.labels.class_count > MOST_CURVES {
+            CalibratorKind::Platt
+        } else {
+            CalibratorKind::Auto
+        }
     }
 
     /// The scores of each output with the truth.
@@ -99,13 +126,13 @@ impl CalibrationData<'_> {
     fn one_by_one(
         &self,
         out_of_fold: Vec<Vec<f64>>,
+        kind: CalibratorKind,
     ) -> Result<(Vec<CalibratedClass>, Vec<Probability>), FitError> {
         let held_out = self.held_out(out_of_fold)?;
         let rules = ChoiceRules {
             monotone: self.settings.monotone,
         };
-        let (kind, folds) = (self.settings.calibrator, self.settings.folds);
-        let outputs = calibrate_each(&held_out, kind, rules, folds)?;
+        let outputs = calibrate_each(&held_out, kind, rules, self.settings.folds)?;
         let class_count = self.labels.class_count;
         let even = Probability::from_log_odds(0.0);
         let mut forecasts = vec![even; self.weights.len() * class_count];

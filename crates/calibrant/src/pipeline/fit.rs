@@ -136,7 +136,7 @@ pub(super) fn fit_prepared(
         .map(|(class, label)| {
             // Two exclusive classes share an output.
             let output = class.min(labels.output_count() - 1);
-            let own = outputs.get(output);
+            let own = outputs.get(output).filter(|_| calibrated.joint.is_none());
             ClassSummary {
                 label: label.clone(),
                 positives: members[class].len(),

@@ -43,7 +43,6 @@ pub use search::{Contender, Found, SearchSettings, Trial, search};
 pub use settings::{ClassWeights, Classifier, FitSettings};
 pub use single_model::{PredictBuffers, SingleModel};
 pub use summary::{
-    ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedMulticlass,
-    TriedSettings,
+    ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedSettings,
 };
 pub use training_corpus::{CountedBatch, DocumentCounter, TrainingCorpus};

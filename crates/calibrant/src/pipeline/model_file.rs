@@ -240,7 +240,7 @@ impl SingleModel {
         let calibrated = match &class_calibrator {
             None => calibrators.len() == scorer.output_count(),
             Some(joint) => {
-                calibrators.is_empty()
+                (calibrators.is_empty() || calibrators.len() == scorer.output_count())
                     && joint.class_count() == scorer.class_count()
                     && summary.task == Task::SingleLabel
             }

@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::single_model::PredictBuffers;
+use super::single_model::{PredictBuffers, SingleModel};
 use super::{FitSettings, Model};
-use crate::calibration::CalibratedClass;
+use crate::calibration::{CalibratedClass, Calibrator};
 use crate::corpus::Content;
 use crate::evaluation::{balanced_threshold, least_cost_threshold};
 use crate::multiclass::ClassLabels;
@@ -66,7 +66,7 @@ pub enum OtherError {
     TwoClasses,
     /// One calibrator for all classes.
     #[error(
-        "this model calibrates all classes together, which always sum to one; fit it with `--multiclass one_vs_rest`"
+        "this model calibrates all classes together, which always sum to one; fit it with `--multiclass auto` or `one_vs_rest`"
     )]
     Joint,
     /// Several models in one.
@@ -158,11 +158,11 @@ impl Model {
             return Err(OtherError::SeveralLabels);
         }
         let single = self.as_single().ok_or(OtherError::Combined)?;
-        if single.class_calibrator().is_some() {
-            return Err(OtherError::Joint);
-        }
         if self.class_count() < 3 {
             return Err(OtherError::TwoClasses);
+        }
+        if single.class_calibrator().is_some() && single.calibrators().is_empty() {
+            return Err(OtherError::Joint);
         }
         let known = self.summary().known_documents.as_ref();
         let known = known.ok_or(OtherError::Missing)?;
@@ -178,7 +178,7 @@ impl Model {
 
     /// How far the best class of the last prediction is above its threshold, in log-odds.
     pub fn above_thresholds(&self, thresholds: &[f64], buffers: &PredictBuffers) -> f64 {
-        best_class(buffers, thresholds).1
+        self.best_class(buffers, thresholds).1
     }
 
     /// As [`Self::predict_into`] with one place more: the last is for `other`. Returns how far the best
@@ -205,7 +205,7 @@ impl Model {
         let count = self.class_count();
         assert_eq!((classes.len(), thresholds.len()), (count + 1, count));
         self.predict_into(content, buffers, &mut classes[..count]);
-        let (best, above) = best_class(buffers, thresholds);
+        let (best, above) = self.best_class(buffers, thresholds);
         // ln w
         let weight = classes[best].ln() - above;
         for class in &mut classes[..count] {
@@ -215,18 +215,21 @@ impl Model {
         classes[count] = Probability::from_log_odds(weight);
         above
     }
-}
 
-/// The class with the largest log-odds against the rest, and how far it is above its threshold.
-fn best_class(buffers: &PredictBuffers, thresholds: &[f64]) -> (usize, f64) {
-    let log_odds = buffers.outputs().iter().map(|p| p.log_odds());
-    let (best, largest) =
-        log_odds
-            .enumerate()
-            .fold((0, f64::NEG_INFINITY), |best, (class, value)| {
-                if value > best.1 { (class, value) } else { best }
-            });
-    (best, largest - thresholds.get(best).copied().unwrap_or(0.0))
+    /// The class of the last prediction with the largest log-odds against the rest, and how far it is above
+    /// its threshold.
+    fn best_class(&self, buffers: &PredictBuffers, thresholds: &[f64]) -> (usize, f64) {
+        let calibrators = self.as_single().map_or(&[][..], SingleModel::calibrators);
+        let said = calibrators.iter().zip(buffers.scores());
+        let log_odds = said.map(|(calibrator, &score)| calibrator.probability(score).log_odds());
+        let (best, largest) =
+            log_odds
+                .enumerate()
+                .fold((0, f64::NEG_INFINITY), |best, (class, value)| {
+                    if value > best.1 { (class, value) } else { best }
+                });
+        (best, largest - thresholds.get(best).copied().unwrap_or(0.0))
+    }
 }
 
 #[cfg(test)]

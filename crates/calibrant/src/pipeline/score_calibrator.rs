@@ -247,7 +247,7 @@ impl ScoreCalibrator {
             (
                 ScoreCurve::ClassScores(choice.calibrator),
                 choice.chosen.name(),
-                tried.map(|&(kind, loss)| (kind.name(), loss)).collect(),
+                tried.map(|way| (way.kind.name(), way.log_loss)).collect(),
                 choice.cross_validated,
             )
         };

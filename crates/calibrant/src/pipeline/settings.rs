@@ -202,7 +202,7 @@ impl Default for FitSettings {
             class_weights: ClassWeights::default(),
             calibrator: CalibratorKind::Auto,
             monotone: false,
-            multiclass: MulticlassKind::OneVsRest,
+            multiclass: MulticlassKind::Auto,
             other_cost: None,
             folds: 5,
             classes: None,

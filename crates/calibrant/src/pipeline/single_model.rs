@@ -23,7 +23,7 @@ pub struct SingleModel {
 /// Scores to probabilities: output by output, or all classes together.
 #[derive(Debug, Clone)]
 pub(super) struct Calibrators {
-    /// One an output; none where there is a joint one.
+    /// One an output; beside a joint one they only tell how well the best class looks, and there may be none.
     pub(super) of_outputs: Vec<SavedCalibrator>,
     pub(super) joint: Option<SavedMulticlassCalibrator>,
 }
@@ -51,12 +51,6 @@ impl PredictBuffers {
     /// [`SingleModel::calibrators`] turned into probabilities. None after a combination's prediction.
     pub fn scores(&self) -> &[f64] {
         &self.scores
-    }
-
-    /// The probabilities of the outputs, each against the rest; empty where all classes are calibrated
-    /// together.
-    pub(super) fn outputs(&self) -> &[Probability] {
-        &self.outputs
     }
 }
 
@@ -104,7 +98,8 @@ impl SingleModel {
         &self.scorer
     }
 
-    /// Scores to probabilities, one an output; none where all classes have a calibrator together.
+    /// Scores to probabilities of each class against the rest, one an output. Where all classes have a
+    /// calibrator together they only tell how well the best class looks, and there may be none.
     pub fn calibrators(&self) -> &[SavedCalibrator] {
         &self.calibrators.of_outputs
     }

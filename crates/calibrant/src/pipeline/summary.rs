@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Classifier, KnownDocuments};
 use crate::Task;
-use crate::calibration::{CalibrationNote, CalibratorKind, MulticlassKind, Tried};
+use crate::calibration::{CalibrationNote, CalibratorKind, MulticlassKind, Tried, Weighed};
 use crate::evaluation::{Evaluation, LossUnit};
 use crate::features::WeightingSettings;
 use crate::solvers::Convergence;
@@ -69,18 +69,8 @@ impl From<&Evaluation> for HeldOutMeasures {
 pub struct MulticlassSummary {
     /// The way.
     pub chosen: MulticlassKind,
-    /// Every way that was tried with its cross-validated log loss.
-    pub tried: Vec<TriedMulticlass>,
-}
-
-/// A way for many classes and how well it forecast.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TriedMulticlass {
-    /// The way.
-    pub kind: MulticlassKind,
-    /// Its cross-validated log loss, in nats a document.
-    pub log_loss: f64,
+    /// Every way that was tried with its cross-validated log loss and its weight.
+    pub tried: Vec<Weighed>,
 }
 
 /// Settings that a search tried, and how well they forecast.

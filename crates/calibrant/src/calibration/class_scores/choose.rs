@@ -1,14 +1,16 @@
-//! Which way for many classes? The one that forecasts held-out labels best.
+//! Which way for many classes? Several, weighed by how well they forecast held-out labels.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::held_out::Part;
 use super::one_vs_rest::{CalibratedClass, calibrate_each, normalise_into};
+use super::pool::Rivals;
 use super::{
     ClassRoom, Dirichlet, HeldOutClassScores, OneVsRestCalibrator, PairwiseCoupling,
-    SavedMulticlassCalibrator as Saved, Temperature, VectorScaling,
+    PoolCalibrator, PoolMember, SavedMulticlassCalibrator as Saved, SharedCurve, Temperature,
+    VectorScaling,
 };
-use crate::calibration::auto::surely_better;
 use crate::calibration::{CalibratorKind, ChoiceRules};
 use crate::{FitError, Probability};
 
@@ -16,10 +18,10 @@ use crate::{FitError, Probability};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MulticlassKind {
-    /// The way with the least cross-validated log loss; a simpler one unless another is surely better.
+    /// Several ways, weighed by cross-validated log loss.
+    #[default]
     Auto,
     /// A calibrator for each class against the rest, brought to a sum of one.
-    #[default]
     OneVsRest,
     /// One factor for all scores.
     Temperature,
@@ -29,17 +31,28 @@ pub enum MulticlassKind {
     Dirichlet,
     /// A curve for each pair of classes.
     Coupling,
+    /// One curve for all classes, with a line for each.
+    SharedCurve,
 }
 
+/// Examples times squared classes that a matrix may take in a pool: a second or so.
+const MOST_MATRIX_WORK: usize = 1_000_000;
+/// Classes that have curves of their own beside one for all.
+pub(crate) const MOST_CURVES: usize = 64;
+
 impl MulticlassKind {
-    /// The ways that [`MulticlassKind::Auto`] chooses from, the simplest first.
-    pub const CANDIDATES: [Self; 5] = [
-        Self::Temperature,
+    /// All ways but [`MulticlassKind::Auto`].
+    pub const WAYS: [Self; 6] = [
         Self::OneVsRest,
+        Self::SharedCurve,
+        Self::Temperature,
         Self::Vector,
-        Self::Coupling,
         Self::Dirichlet,
+        Self::Coupling,
     ];
+
+    /// The ways that [`MulticlassKind::Auto`] weighs.
+    pub const POOLED: [Self; 3] = [Self::SharedCurve, Self::OneVsRest, Self::Dirichlet];
 
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -50,58 +63,60 @@ impl MulticlassKind {
             Self::Vector => "vector",
             Self::Dirichlet => "dirichlet",
             Self::Coupling => "coupling",
+            Self::SharedCurve => "shared_curve",
         }
     }
 
-    /// Fits the way; `Auto` tries every candidate, the simplest first, and goes on to a later one only
-    /// where its cross-validated log loss is less by more than the standard error of the difference.
-    /// `binary` is the calibrator of each class where the way is one against the rest.
+    /// Fits the way; `Auto` weighs several, see [`PoolCalibrator`]. `binary` is the calibrator of each class
+    /// where classes are calibrated one against the rest.
     pub fn choose(
         self,
         held_out: &HeldOutClassScores,
         binary: CalibratorKind,
     ) -> Result<MulticlassChoice, FitError> {
         let (arranged, order) = held_out.arranged();
-        let mut classes = Vec::new();
         let contest = self.hold_contest(&arranged, || {
             let each: Vec<_> = (0..arranged.class_count())
                 .map(|class| arranged.of_class(class))
                 .collect();
-            classes = calibrate_each(&each, binary, ChoiceRules::default(), arranged.fold_count())?;
-            Ok(combined(&classes, arranged.len()))
+            // With very many classes, and a curve for all beside, lines have to do.
+            let binary = match binary {
+                CalibratorKind::Auto if self == Self::Auto && each.len() > MOST_CURVES => {
+                    CalibratorKind::Platt
+                }
+                binary => binary,
+            };
+            let classes =
+                calibrate_each(&each, binary, ChoiceRules::default(), arranged.fold_count())?;
+            let forecasts = combined(&classes, arranged.len());
+            let calibrators = classes.into_iter().map(|class| class.calibrator);
+            let calibrator = OneVsRestCalibrator::new(calibrators.collect());
+            Ok((calibrator.ok_or(FitError::NoDocuments)?, forecasts))
         })?;
-        let calibrator = match contest.calibrator {
-            Some(calibrator) => calibrator,
-            None => {
-                let calibrators = classes.into_iter().map(|class| class.calibrator);
-                let calibrator = OneVsRestCalibrator::new(calibrators.collect());
-                Saved::OneVsRest(calibrator.ok_or(FitError::NoDocuments)?)
-            }
-        };
         Ok(MulticlassChoice {
-            chosen: contest.chosen,
-            calibrator,
+            chosen: self,
+            calibrator: contest.calibrator,
             tried: contest.tried,
             cross_validated: put_back(&contest.forecasts, &order, held_out.class_count()),
         })
     }
 
-    /// As [`Self::choose`], where the caller has calibrated the classes one against the rest and brings
-    /// what curves fitted to the other folds say. `None` in place of a calibrator stands for that.
+    /// As [`Self::choose`], where the caller calibrates the classes one against the rest and brings what
+    /// curves fitted to the other folds say.
     pub(crate) fn choose_beside(
         self,
         held_out: &HeldOutClassScores,
-        one_vs_rest: impl FnOnce() -> Result<Vec<Probability>, FitError>,
+        one_vs_rest: impl FnOnce() -> Result<(OneVsRestCalibrator, Vec<Probability>), FitError>,
     ) -> Result<Contest, FitError> {
         let class_count = held_out.class_count();
         let (arranged, order) = held_out.arranged();
         let contest = self.hold_contest(&arranged, || {
-            let forecasts = one_vs_rest()?;
+            let (calibrator, forecasts) = one_vs_rest()?;
             let rows = order.iter().flat_map(|&example| {
                 let first = example as usize * class_count;
                 forecasts[first..first + class_count].iter().copied()
             });
-            Ok(rows.collect())
+            Ok((calibrator, rows.collect()))
         })?;
         Ok(Contest {
             forecasts: put_back(&contest.forecasts, &order, class_count),
@@ -112,62 +127,90 @@ impl MulticlassKind {
     fn hold_contest(
         self,
         held_out: &HeldOutClassScores,
-        one_vs_rest: impl FnOnce() -> Result<Vec<Probability>, FitError>,
+        one_vs_rest: impl FnOnce() -> Result<(OneVsRestCalibrator, Vec<Probability>), FitError>,
     ) -> Result<Contest, FitError> {
         if held_out.is_empty() {
             return Err(FitError::NoDocuments);
         }
-        let candidates: Vec<Self> = if self == Self::Auto {
-            let sensible = |kind: &Self| kind.suits(held_out);
-            Self::CANDIDATES.into_iter().filter(sensible).collect()
-        } else {
-            vec![self]
-        };
         let total: f64 = held_out.weights().iter().sum();
         let mut one_vs_rest = Some(one_vs_rest);
-        let mut tried = Vec::new();
-        let mut best: Option<(Contest, Vec<f64>)> = None;
-        let mut failure = None;
-        for kind in candidates {
-            let tested = match (kind, one_vs_rest.take_if(|_| kind == Self::OneVsRest)) {
-                (_, Some(one_vs_rest)) => one_vs_rest().map(|forecasts| (None, forecasts)),
-                _ => kind.cross_validate(held_out),
-            };
-            let (calibrator, forecasts) = match tested {
-                Ok(tested) => tested,
-                Err(error) => {
-                    failure = Some(error);
-                    continue;
+        let mut fit = |kind: Self| match one_vs_rest.take_if(|_| kind == Self::OneVsRest) {
+            Some(one_vs_rest) => one_vs_rest().map(|(one, said)| (Saved::OneVsRest(one), said)),
+            None => kind.cross_validate(held_out),
+        };
+        let mean_loss = |forecasts: &[Probability]| loss(held_out, forecasts) / total;
+        if self != Self::Auto {
+            let (calibrator, forecasts) = fit(self)?;
+            let log_loss = mean_loss(&forecasts);
+            return Ok(Contest {
+                calibrator,
+                tried: vec![Weighed {
+                    kind: self,
+                    log_loss,
+                    weight: 1.0,
+                }],
+                forecasts,
+            });
+        }
+        let mut members = Vec::new();
+        let mut rivals = Rivals {
+            held_out,
+            forecasts: Vec::new(),
+        };
+        let mut failure = FitError::NoDocuments;
+        for kind in Self::POOLED {
+            if !kind.suits(held_out) {
+                continue;
+            }
+            match fit(kind) {
+                Ok((calibrator, forecasts)) => {
+                    members.push((kind, calibrator));
+                    rivals.forecasts.push(forecasts);
                 }
-            };
-            let losses = losses(held_out, &forecasts);
-            tried.push((kind, losses.iter().sum::<f64>() / total));
-            if best
-                .as_ref()
-                .is_none_or(|(_, others)| surely_better(&losses, others))
-            {
-                let contest = Contest {
-                    chosen: kind,
-                    calibrator,
-                    tried: Vec::new(),
-                    forecasts,
-                };
-                best = Some((contest, losses));
+                Err(error) => failure = error,
             }
         }
-        match (best, failure) {
-            (Some((contest, _)), _) => Ok(Contest { tried, ..contest }),
-            (None, Some(error)) => Err(error),
-            (None, None) => Err(FitError::NoDocuments),
+        if members.is_empty() {
+            return Err(failure);
         }
+        let weights = rivals.weights(None);
+        let losses = rivals.forecasts.iter().map(|said| mean_loss(said));
+        let tried = members
+            .iter()
+            .zip(losses)
+            .zip(&weights)
+            .map(|(((kind, _), log_loss), &weight)| Weighed {
+                kind: *kind,
+                log_loss,
+                weight,
+            })
+            .collect();
+        let forecasts = rivals.pooled();
+        let mut kept: Vec<PoolMember> = members
+            .into_iter()
+            .zip(weights)
+            .filter(|(_, weight)| *weight > 0.0)
+            .map(|((_, calibrator), weight)| PoolMember { weight, calibrator })
+            .collect();
+        let calibrator = if kept.len() == 1 {
+            kept.swap_remove(0).calibrator
+        } else {
+            Saved::Pool(PoolCalibrator::new(kept).ok_or(FitError::Overflow)?)
+        };
+        Ok(Contest {
+            calibrator,
+            tried,
+            forecasts,
+        })
     }
 
-    /// Whether there are enough examples for the way to be worth a try.
+    /// Whether the way is worth a try: a matrix needs many examples, and takes long with many classes.
     fn suits(self, held_out: &HeldOutClassScores) -> bool {
-        let classes = held_out.class_count();
+        let squared = held_out.class_count() * held_out.class_count();
         match self {
-            Self::Dirichlet => held_out.len() / 10 >= classes * classes,
-            Self::Coupling => classes <= 100,
+            Self::Dirichlet => {
+                held_out.len() >= 10 * squared && held_out.len() * squared <= MOST_MATRIX_WORK
+            }
             _ => true,
         }
     }
@@ -176,8 +219,14 @@ impl MulticlassKind {
     fn cross_validate(
         self,
         held_out: &HeldOutClassScores,
-    ) -> Result<(Option<Saved>, Vec<Probability>), FitError> {
-        let (whole, forecasts) = match self {
+    ) -> Result<(Saved, Vec<Probability>), FitError> {
+        match self {
+            Self::SharedCurve => {
+                let fitted = SharedCurve::default().cross_fit(&held_out.score_rows(), true)?;
+                let without = fitted.without.into_iter().map(Saved::from).collect();
+                let forecasts = forecast_folds(held_out, without);
+                Ok((fitted.whole.into(), forecasts))
+            }
             Self::Vector => {
                 cross_validate(held_out, |part, start| VectorScaling.fit_part(part, start))
             }
@@ -194,8 +243,7 @@ impl MulticlassKind {
                     Ok((Temperature.fit_part(part)?, ()))
                 })
             }
-        }?;
-        Ok((Some(whole), forecasts))
+        }
     }
 }
 
@@ -205,28 +253,35 @@ fn cross_validate<C: Into<Saved>, N>(
     fit: impl Fn(&Part<'_>, Option<&(C, N)>) -> Result<(C, N), FitError>,
 ) -> Result<(Saved, Vec<Probability>), FitError> {
     let whole = fit(&held_out.whole(), None)?;
-    let class_count = held_out.class_count();
-    let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.scores().len()];
-    let mut room = ClassRoom::default();
-    for fold in 0..held_out.fold_count() {
-        let calibrator: Saved = fit(&held_out.without(fold), Some(&whole))?.0.into();
-        for (example, out) in forecasts.chunks_exact_mut(class_count).enumerate() {
-            if held_out.fold_of(example) == fold {
-                calibrator.probabilities_into(held_out.row(example), &mut room, out);
-            }
-        }
-    }
+    let without = (0..held_out.fold_count())
+        .map(|fold| Ok(fit(&held_out.without(fold), Some(&whole))?.0.into()))
+        .collect::<Result<Vec<Saved>, FitError>>()?;
+    let forecasts = forecast_folds(held_out, without);
     Ok((whole.0.into(), forecasts))
 }
 
-/// The loss of each example by the forecast of its class.
-fn losses(held_out: &HeldOutClassScores, forecasts: &[Probability]) -> Vec<f64> {
+/// What the calibrator that was fitted without its fold says of each example.
+fn forecast_folds(held_out: &HeldOutClassScores, without: Vec<Saved>) -> Vec<Probability> {
+    let class_count = held_out.class_count();
+    let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.scores().len()];
+    forecasts
+        .par_chunks_exact_mut(class_count)
+        .enumerate()
+        .for_each_init(ClassRoom::default, |room, (example, out)| {
+            let calibrator = &without[held_out.fold_of(example)];
+            calibrator.probabilities_into(held_out.row(example), room, out);
+        });
+    forecasts
+}
+
+/// The log loss of all examples together.
+fn loss(held_out: &HeldOutClassScores, forecasts: &[Probability]) -> f64 {
     let labels = held_out.labels().iter().zip(held_out.weights());
     forecasts
         .chunks_exact(held_out.class_count())
         .zip(labels)
         .map(|(row, (&label, weight))| weight * row[label as usize].log_loss(true))
-        .collect()
+        .sum()
 }
 
 /// What calibrators of classes against the rest say of all classes together.
@@ -252,22 +307,33 @@ fn put_back(rows: &[Probability], order: &[u32], class_count: usize) -> Vec<Prob
 
 /// How the ways did.
 pub(crate) struct Contest {
-    pub(crate) chosen: MulticlassKind,
-    /// `None` where one against the rest was chosen.
-    pub(crate) calibrator: Option<Saved>,
-    pub(crate) tried: Vec<(MulticlassKind, f64)>,
+    pub(crate) calibrator: Saved,
+    pub(crate) tried: Vec<Weighed>,
     pub(crate) forecasts: Vec<Probability>,
 }
 
-/// What was chosen, and against what.
+/// A way, how well it forecast, and how much it counts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Weighed {
+    /// The way.
+    pub kind: MulticlassKind,
+    /// Its cross-validated log loss, in nats per example.
+    pub log_loss: f64,
+    /// Its share in what is said; zero if it was left out.
+    #[serde(default)]
+    pub weight: f64,
+}
+
+/// What was fitted, and how each way did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MulticlassChoice {
-    /// The way.
+    /// The way that was asked for.
     pub chosen: MulticlassKind,
     /// The fitted calibrator.
     pub calibrator: Saved,
-    /// All candidates with their cross-validated log losses, in nats an example.
-    pub tried: Vec<(MulticlassKind, f64)>,
+    /// All ways that were tried.
+    pub tried: Vec<Weighed>,
     /// For each example, class after class, what a calibrator fitted to the other folds says of it.
     pub cross_validated: Vec<Probability>,
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::shared_curve::{Labels, Link, ScoreRows};
 use super::tame;
 use crate::FitError;
 use crate::calibration::HeldOutScores;
@@ -249,6 +250,18 @@ impl HeldOutClassScores {
         self.folds
             .as_ref()
             .map_or(0, |folds| usize::from(folds[example]))
+    }
+
+    /// The same as rows of scores; of arranged examples, which have folds.
+    pub(super) fn score_rows(&self) -> ScoreRows<'_> {
+        ScoreRows {
+            link: Link::Softmax,
+            class_count: self.class_count,
+            scores: &self.scores,
+            labels: Labels::One(&self.labels),
+            weights: &self.weights,
+            folds: self.folds.as_deref().unwrap_or_default(),
+        }
     }
 
     /// All examples.

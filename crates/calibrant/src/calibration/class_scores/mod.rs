@@ -8,6 +8,8 @@ mod coupling;
 mod dirichlet;
 mod held_out;
 mod one_vs_rest;
+mod pool;
+mod shared_curve;
 mod shrinkage;
 mod temperature;
 mod vector;
@@ -15,14 +17,17 @@ mod vector;
 #[cfg(test)]
 mod tests;
 
-pub use choose::{MulticlassChoice, MulticlassKind};
+pub use choose::{MulticlassChoice, MulticlassKind, Weighed};
 pub use coupling::{CouplingCalibrator, PairwiseCoupling, couple};
 pub use dirichlet::{Dirichlet, DirichletCalibrator};
 pub use held_out::HeldOutClassScores;
 pub use one_vs_rest::{CalibratedClass, CalibrationNote, OneVsRestCalibrator};
+pub use pool::{PoolCalibrator, PoolMember};
+pub use shared_curve::{SharedCurve, SharedCurveCalibrator};
 pub use temperature::{Temperature, TemperatureCalibrator};
 pub use vector::{VectorCalibrator, VectorScaling};
 
+pub(crate) use choose::MOST_CURVES;
 pub(crate) use one_vs_rest::{calibrate_each, normalise_into};
 
 use serde::{Deserialize, Serialize};
@@ -44,6 +49,10 @@ pub enum SavedMulticlassCalibrator {
     Coupling(CouplingCalibrator),
     /// A matrix over log-probabilities.
     Dirichlet(DirichletCalibrator),
+    /// One curve for all classes, with a line for each.
+    SharedCurve(SharedCurveCalibrator),
+    /// Several of these, weighed.
+    Pool(PoolCalibrator),
 }
 
 impl From<TemperatureCalibrator> for SavedMulticlassCalibrator {
@@ -70,6 +79,12 @@ impl From<DirichletCalibrator> for SavedMulticlassCalibrator {
     }
 }
 
+impl From<SharedCurveCalibrator> for SavedMulticlassCalibrator {
+    fn from(calibrator: SharedCurveCalibrator) -> Self {
+        Self::SharedCurve(calibrator)
+    }
+}
+
 impl SavedMulticlassCalibrator {
     /// Which way it is.
     pub fn kind(&self) -> MulticlassKind {
@@ -79,6 +94,8 @@ impl SavedMulticlassCalibrator {
             Self::Vector(_) => MulticlassKind::Vector,
             Self::Coupling(_) => MulticlassKind::Coupling,
             Self::Dirichlet(_) => MulticlassKind::Dirichlet,
+            Self::SharedCurve(_) => MulticlassKind::SharedCurve,
+            Self::Pool(_) => MulticlassKind::Auto,
         }
     }
 
@@ -90,6 +107,8 @@ impl SavedMulticlassCalibrator {
             Self::Vector(calibrator) => calibrator.class_count(),
             Self::Coupling(calibrator) => calibrator.class_count(),
             Self::Dirichlet(calibrator) => calibrator.class_count(),
+            Self::SharedCurve(calibrator) => calibrator.class_count(),
+            Self::Pool(calibrator) => calibrator.class_count(),
         }
     }
 
@@ -105,14 +124,21 @@ impl SavedMulticlassCalibrator {
     ) {
         assert_eq!(scores.len(), self.class_count());
         assert_eq!(out.len(), self.class_count());
+        self.ln_weights_into(scores, room);
+        room.probabilities_into(out);
+    }
+
+    /// Leaves log-weights of the classes, up to a common summand.
+    fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
         match self {
             Self::OneVsRest(calibrator) => calibrator.ln_weights_into(scores, room),
             Self::Temperature(calibrator) => calibrator.ln_weights_into(scores, room),
             Self::Vector(calibrator) => calibrator.ln_weights_into(scores, room),
             Self::Coupling(calibrator) => calibrator.ln_weights_into(scores, room),
             Self::Dirichlet(calibrator) => calibrator.ln_weights_into(scores, room),
+            Self::SharedCurve(calibrator) => calibrator.ln_weights_into(scores, room),
+            Self::Pool(calibrator) => calibrator.ln_weights_into(scores, room),
         }
-        room.probabilities_into(out);
     }
 }
 
@@ -124,6 +150,8 @@ pub struct ClassRoom {
     log_odds: Vec<f64>,
     /// Whatever a calibrator needs on the way.
     more: Vec<f64>,
+    /// What the members of a pool have said so far.
+    pooled: Vec<f64>,
 }
 
 impl ClassRoom {

@@ -29,26 +29,47 @@ use crate::{FitError, Probability};
 #[serde(try_from = "Unchecked")]
 pub struct OneVsRestCalibrator {
     classes: Vec<SavedCalibrator>,
+    /// Scores are log-probabilities, of which the calibrators take the log-odds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    of_log_probabilities: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unchecked {
     classes: Vec<SavedCalibrator>,
+    #[serde(default)]
+    of_log_probabilities: bool,
 }
 
 impl TryFrom<Unchecked> for OneVsRestCalibrator {
     type Error = &'static str;
 
     fn try_from(read: Unchecked) -> Result<Self, Self::Error> {
-        Self::new(read.classes).ok_or("there must be calibrators for at least two classes")
+        let read_classes =
+            Self::new(read.classes).ok_or("there must be calibrators for at least two classes")?;
+        Ok(Self {
+            of_log_probabilities: read.of_log_probabilities,
+            ..read_classes
+        })
     }
 }
 
 impl OneVsRestCalibrator {
     /// One calibrator a class; `None` for fewer than two.
     pub fn new(classes: Vec<SavedCalibrator>) -> Option<Self> {
-        (classes.len() >= 2).then_some(Self { classes })
+        (classes.len() >= 2).then_some(Self {
+            classes,
+            of_log_probabilities: false,
+        })
+    }
+
+    /// The same for scores that are log-probabilities, whose log-odds the calibrators were fitted to.
+    pub(crate) fn of_log_probabilities(self) -> Self {
+        Self {
+            of_log_probabilities: true,
+            ..self
+        }
     }
 
     /// The calibrator of each class.
@@ -58,7 +79,28 @@ impl OneVsRestCalibrator {
 
     pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
         let classes = self.classes.iter().zip(scores);
-        room.fill(classes.map(|(calibrator, &score)| calibrator.probability(tame(score)).ln()));
+        room.fill(classes.map(|(calibrator, &score)| {
+            let score = if self.of_log_probabilities {
+                log_odds_of_ln(score)
+            } else {
+                tame(score)
+            };
+            calibrator.probability(score).ln()
+        }));
+    }
+}
+
+/// `ln(p / (1-p))` from `ln p`.
+fn log_odds_of_ln(ln_p: f64) -> f64 {
+    let log_odds = -(-ln_p).exp_m1().ln();
+    if log_odds.is_finite() {
+        log_odds
+    } else {
+        // Below -700 a log-probability is its log-odds; at zero it has lost all digits.
+        match ln_p >= 0.0 {
+            true => 700.0,
+            false => tame(ln_p),
+        }
     }
 }
 
@@ -178,6 +220,18 @@ fn rare(scores: &HeldOutScores, pool: Option<&PooledCurve>) -> CalibratedClass {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn log_odds_come_back_from_log_probabilities() {
+        for log_odds in [-1e5, -800.0, -3.0, 0.0, 2.5, 30.0, 600.0] {
+            let back = log_odds_of_ln(-crate::numeric::softplus(-log_odds));
+            assert!(
+                (back - log_odds).abs() <= 1e-9 * (1.0 + log_odds.abs()),
+                "{log_odds} {back}"
+            );
+        }
+        assert_eq!(log_odds_of_ln(0.0), 700.0);
+    }
 
     #[test] // By hand: 0.6 : 0.3 : 0.6 is 0.4 : 0.2 : 0.4.
     fn exclusive_classes_are_brought_to_a_sum_of_one() {

@@ -5,7 +5,7 @@ use super::*;
 use crate::calibration::CalibratorKind;
 use crate::numeric::{Random, log_sum_exp};
 
-const KINDS: [MulticlassKind; 5] = MulticlassKind::CANDIDATES;
+const KINDS: [MulticlassKind; 6] = MulticlassKind::WAYS;
 
 /// Examples whose true log-probabilities are known, with scores that are those distorted.
 struct World {
@@ -54,6 +54,9 @@ fn fit_once(kind: MulticlassKind, held_out: &HeldOutClassScores) -> SavedMulticl
         MulticlassKind::Vector => Saved::Vector(VectorScaling.fit(held_out).unwrap()),
         MulticlassKind::Dirichlet => Saved::Dirichlet(Dirichlet.fit(held_out).unwrap()),
         MulticlassKind::Coupling => Saved::Coupling(PairwiseCoupling.fit(held_out).unwrap()),
+        MulticlassKind::SharedCurve => {
+            Saved::SharedCurve(SharedCurve::default().fit(held_out).unwrap())
+        }
         MulticlassKind::OneVsRest | MulticlassKind::Auto => fit(kind, held_out),
     }
 }
@@ -144,37 +147,82 @@ fn a_matrix_uses_what_another_class_tells() {
         excess(MulticlassKind::Vector),
     );
     assert!(matrix < 0.01 && matrix < 0.2 * vector, "{matrix} {vector}");
-    let choice = MulticlassKind::Auto
-        .choose(&train.held_out, CalibratorKind::Platt)
-        .unwrap();
-    assert_eq!(
-        choice.chosen,
-        MulticlassKind::Dirichlet,
-        "{:?}",
-        choice.tried
-    );
+    let choice = MulticlassKind::Auto.choose(&train.held_out, CalibratorKind::Platt);
+    let choice = choice.unwrap();
+    let weight = |kind| weight_of(&choice.tried, kind);
+    let tried = &choice.tried;
+    assert!(weight(MulticlassKind::Dirichlet) > 0.9, "{tried:?}");
+}
+
+fn weight_of(tried: &[Weighed], kind: MulticlassKind) -> f64 {
+    let found = tried.iter().find(|way| way.kind == kind);
+    found.map_or(0.0, |way| way.weight)
 }
 
 #[test]
-fn auto_takes_the_simplest_way_that_is_enough() {
-    let auto = |held_out: &HeldOutClassScores| {
-        let choice = MulticlassKind::Auto.choose(held_out, CalibratorKind::Platt);
+fn auto_weighs_the_ways_and_is_as_good_as_the_best() {
+    for (slopes, biases) in [(0.0, 0.0), (0.2, 0.55)] {
+        let train = world(3, 2_000, 15, slopes, biases);
+        let test = world(4, 3_000, 15, slopes, biases);
+        let choice = MulticlassKind::Auto.choose(&train.held_out, CalibratorKind::Platt);
         let choice = choice.unwrap();
-        assert_eq!(choice.calibrator.kind(), choice.chosen);
-        assert_eq!(choice.cross_validated.len(), held_out.scores().len());
-        (choice.chosen, choice.tried)
+        assert_eq!(choice.cross_validated.len(), train.held_out.scores().len());
+        let total: f64 = choice.tried.iter().map(|way| way.weight).sum();
+        assert!((total - 1.0).abs() < 1e-9);
+        // 2,000 examples are not many against 15² weights.
+        assert!(
+            choice
+                .tried
+                .iter()
+                .all(|way| way.kind != MulticlassKind::Dirichlet)
+        );
+        let pooled = excess(&choice.calibrator, &test);
+        for kind in [MulticlassKind::SharedCurve, MulticlassKind::OneVsRest] {
+            let alone = excess(&fit_once(kind, &train.held_out), &test);
+            assert!(pooled < alone + 1e-3, "{}: {pooled} {alone}", kind.name());
+        }
+    }
+}
+
+/// The weights of two forecasters against a search over a fine grid.
+#[test]
+fn the_weights_of_a_pool_are_those_of_least_loss() {
+    let held_out = world(31, 600, 4, 0.3, 0.8).held_out;
+    let (arranged, _) = held_out.arranged();
+    let forecasts: Vec<Vec<Probability>> = [MulticlassKind::Temperature, MulticlassKind::OneVsRest]
+        .into_iter()
+        .map(|kind| {
+            let calibrator = fit_once(kind, &held_out);
+            (0..arranged.len())
+                .flat_map(|row| predict(&calibrator, arranged.row(row)))
+                .collect()
+        })
+        .collect();
+    let loss = |share: f64| -> f64 {
+        let rows = 0..arranged.len();
+        rows.map(|row| {
+            let said: Vec<f64> = (0..4)
+                .map(|class| {
+                    let ln = |member: usize| forecasts[member][row * 4 + class].ln();
+                    (1.0 - share) * ln(0) + share * ln(1)
+                })
+                .collect();
+            log_sum_exp(&said) - said[arranged.labels()[row] as usize]
+        })
+        .sum()
     };
-    let (chosen, tried) = auto(&world(3, 2_000, 8, 0.0, 0.0).held_out);
-    assert_eq!(chosen, MulticlassKind::Temperature, "{tried:?}");
-    assert_eq!(tried.len(), 5);
-    let (chosen, tried) = auto(&world(3, 2_000, 15, 0.2, 0.55).held_out);
-    assert_eq!(chosen, MulticlassKind::Vector, "{tried:?}");
-    // 2,000 examples are not many against 15² weights.
-    assert!(
-        tried
-            .iter()
-            .all(|(kind, _)| *kind != MulticlassKind::Dirichlet)
-    );
+    let best = (0..=1000)
+        .map(|step| f64::from(step) / 1000.0)
+        .min_by(|a, b| loss(*a).total_cmp(&loss(*b)))
+        .unwrap();
+    let rivals = pool::Rivals {
+        held_out: &arranged,
+        forecasts: forecasts.clone(),
+    };
+    let found = rivals.weights(None);
+    let expected = if best < pool::LEAST_WEIGHT { 0.0 } else { best };
+    assert!((found[1] - expected).abs() < 2e-3, "{found:?} {best}");
+    assert!((found[0] + found[1] - 1.0).abs() < 1e-9);
 }
 
 #[test]
@@ -407,7 +455,7 @@ fn scores_of_very_unequal_size_are_fitted_too() {
     let heavy = HeldOutClassScores::assume(scores.collect(), 6, labels).unwrap();
     let loss = |kind: MulticlassKind| {
         let choice = kind.choose(&heavy, CalibratorKind::Platt).unwrap();
-        choice.tried[0].1
+        choice.tried[0].log_loss
     };
     let temperature = loss(MulticlassKind::Temperature);
     assert!(loss(MulticlassKind::Vector) < temperature);

@@ -1,0 +1,260 @@
+//! The scores that a curve for all classes is fitted to, thinned where they hardly matter.
+
+use crate::numeric::{Random, sigmoid};
+
+/// Whether the classes of an example exclude each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "several labels a document still have curves of their own"
+    )
+)]
+pub(crate) enum Link {
+    /// Exactly one is right: `P(c) ∝ e^{L_c}`.
+    Softmax,
+    /// Each is right or not: `P(c) = 1/(1 + e^{-L_c})`.
+    Sigmoid,
+}
+
+/// Held-out scores of all classes with the truth, row after row, as they were handed in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ScoreRows<'a> {
+    pub(crate) link: Link,
+    pub(crate) class_count: usize,
+    /// Row after row, one a class.
+    pub(crate) scores: &'a [f64],
+    /// The right classes of each row, rising.
+    pub(crate) labels: Labels<'a>,
+    pub(crate) weights: &'a [f64],
+    pub(crate) folds: &'a [u8],
+}
+
+/// The right classes of rows: one each, or any number.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "several labels a document still have curves of their own"
+    )
+)]
+pub(crate) enum Labels<'a> {
+    /// One a row.
+    One(&'a [u32]),
+    /// Any number a row, rising.
+    Several(&'a [Vec<u32>]),
+}
+
+impl<'a> Labels<'a> {
+    pub(crate) fn of(self, row: usize) -> &'a [u32] {
+        match self {
+            Self::One(labels) => std::slice::from_ref(&labels[row]),
+            Self::Several(labels) => &labels[row],
+        }
+    }
+}
+
+impl<'a> ScoreRows<'a> {
+    pub(crate) fn row(&self, row: usize) -> &'a [f64] {
+        &self.scores[row * self.class_count..][..self.class_count]
+    }
+
+    pub(crate) fn row_count(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// How many folds there are.
+    pub(crate) fn fold_count(&self) -> usize {
+        1 + usize::from(self.folds.iter().copied().max().unwrap_or(0))
+    }
+
+    /// Every so many rows, so that there are at most about so many, evenly spread.
+    pub(super) fn sample(&self, most: usize) -> impl Iterator<Item = usize> + Clone + use<> {
+        let step = self.row_count().div_ceil(most.max(1)).max(1);
+        (0..self.row_count()).step_by(step)
+    }
+}
+
+/// One score of one row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cell {
+    pub(super) class: u32,
+    /// The piece of the curve that the score lies in.
+    pub(super) piece: u32,
+    /// The standardised score.
+    pub(super) x: f32,
+    /// How far along its piece, from 0 to 1.
+    pub(super) along: f32,
+    /// How many scores like this it stands for.
+    pub(super) stands_for: f32,
+}
+
+/// The scores that matter, row after row.
+///
+/// With many classes most scores of a row say next to nothing: a class whose probability is
+/// `1e-4` pulls as much on the curve as its probability. Below a probability of [`WHOLE`] only some of them
+/// are kept, in proportion to that, and each stands for those that are not. The right classes are always kept.
+#[derive(Debug)]
+pub(super) struct Cells {
+    pub(super) link: Link,
+    pub(super) class_count: usize,
+    cells: Vec<Cell>,
+    /// Where each row's cells end.
+    ends: Vec<usize>,
+    /// Which of a row's cells are right: places within the row.
+    right: Vec<u32>,
+    right_ends: Vec<usize>,
+    pub(super) weights: Vec<f64>,
+    pub(super) folds: Vec<u8>,
+}
+
+/// Scores whose class is likelier than this are all kept.
+const WHOLE: f64 = 1e-3;
+/// No score stands for more than this many, however unlikely its class seems.
+const MOST: f64 = 32.0;
+/// With fewer classes than this nothing is thinned.
+const FEW_CLASSES: usize = 24;
+
+/// Scores in units in which the best straight line has a slope of one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Standard {
+    pub(super) factor: f64,
+    pub(super) centre: f64,
+}
+
+impl Standard {
+    #[inline]
+    pub(super) fn apply(&self, score: f64) -> f64 {
+        self.factor * (score - self.centre)
+    }
+
+    pub(super) fn undo(&self, x: f64) -> f64 {
+        self.centre + x / self.factor
+    }
+}
+
+impl Cells {
+    /// Of some rows.
+    pub(super) fn of(
+        rows: &ScoreRows<'_>,
+        chosen: impl Iterator<Item = usize>,
+        standard: Standard,
+        knots: &[f64],
+    ) -> Self {
+        let class_count = rows.class_count;
+        let mut made = Self {
+            link: rows.link,
+            class_count,
+            cells: Vec::new(),
+            ends: Vec::new(),
+            right: Vec::new(),
+            right_ends: Vec::new(),
+            weights: Vec::new(),
+            folds: Vec::new(),
+        };
+        let mut x = vec![0.0; class_count];
+        let mut chances = vec![1.0; class_count];
+        for row in chosen {
+            made.weights.push(rows.weights[row]);
+            made.folds.push(rows.folds[row]);
+            for (x, &score) in x.iter_mut().zip(rows.row(row)) {
+                *x = standard.apply(score);
+            }
+            if class_count >= FEW_CLASSES {
+                chances_into(rows.link, &x, &mut chances);
+            }
+            made.add_row(row, &x, &chances, rows.labels.of(row), knots);
+        }
+        made
+    }
+
+    fn add_row(&mut self, row: usize, x: &[f64], chances: &[f64], labels: &[u32], knots: &[f64]) {
+        // Where along the row the first is kept is left to chance, so that no class is favoured.
+        let mut passed = Random::from_seed(row as u64).uniform();
+        let first = self.cells.len();
+        let mut labels = labels.iter().peekable();
+        for (class, (&x, &chance)) in x.iter().zip(chances).enumerate() {
+            let right = labels.next_if(|&&label| label as usize == class).is_some();
+            let mut stands_for = 1.0;
+            if right {
+                self.right.push((self.cells.len() - first) as u32);
+            } else if chance < 1.0 {
+                passed += chance;
+                if passed < 1.0 {
+                    continue;
+                }
+                passed -= 1.0;
+                stands_for = 1.0 / chance;
+            }
+            let (piece, along) = place(x, knots);
+            self.cells.push(Cell {
+                class: class as u32,
+                piece: piece as u32,
+                x: x as f32,
+                along: along as f32,
+                stands_for: stands_for as f32,
+            });
+        }
+        self.ends.push(self.cells.len());
+        self.right_ends.push(self.right.len());
+    }
+
+    pub(super) fn row_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The cells of a row, and the places of the right ones among them.
+    #[inline]
+    pub(super) fn row(&self, row: usize) -> (&[Cell], &[u32]) {
+        let before = row.wrapping_sub(1);
+        let first = self.ends.get(before).copied().unwrap_or(0);
+        let first_right = self.right_ends.get(before).copied().unwrap_or(0);
+        (
+            &self.cells[first..self.ends[row]],
+            &self.right[first_right..self.right_ends[row]],
+        )
+    }
+
+    /// How many rows of so many classes make about so many cells.
+    pub(super) fn rows_for(cells: usize, class_count: usize) -> usize {
+        let kept = if class_count < FEW_CLASSES {
+            class_count
+        } else {
+            class_count.min(FEW_CLASSES + class_count / MOST as usize)
+        };
+        cells / kept
+    }
+}
+
+/// With what chance each score of a row is kept.
+fn chances_into(link: Link, x: &[f64], chances: &mut [f64]) {
+    let keep = |p: f64| (p / WHOLE).clamp(1.0 / MOST, 1.0);
+    match link {
+        Link::Sigmoid => {
+            for (chance, &x) in chances.iter_mut().zip(x) {
+                *chance = keep(sigmoid(x));
+            }
+        }
+        Link::Softmax => {
+            let top = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let mut total = 0.0;
+            for (chance, &x) in chances.iter_mut().zip(x) {
+                *chance = (x - top).exp();
+                total += *chance;
+            }
+            chances.iter_mut().for_each(|p| *p = keep(*p / total));
+        }
+    }
+}
+
+/// The piece between knots that a value lies in, and how far along it; values beyond the ends count as
+/// the ends.
+#[inline]
+pub(super) fn place(x: f64, knots: &[f64]) -> (usize, f64) {
+    let last = knots.len() - 1;
+    let piece = knots[1..last].iter().filter(|&&knot| knot <= x).count();
+    let width = knots[piece + 1] - knots[piece];
+    (piece, ((x - knots[piece]) / width).clamp(0.0, 1.0))
+}

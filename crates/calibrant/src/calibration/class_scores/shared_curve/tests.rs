@@ -1,0 +1,219 @@
+use super::*;
+use crate::calibration::HeldOutClassScores;
+use crate::numeric::{Random, log_sum_exp, sigmoid};
+
+/// A curve that is steep, then flat: what margins of a confident learner look like.
+fn bent(score: f64) -> f64 {
+    2.0 * score.min(1.0) + 0.2 * (score - 1.0).max(0.0)
+}
+
+/// Scores whose log-weights are `bent(s) + intercept of the class`, with labels drawn from them; and the least
+/// possible mean loss.
+fn draw(seed: u64, rows: usize, classes: usize) -> (Vec<f64>, Vec<u32>, f64) {
+    let mut random = Random::from_seed(seed);
+    let (mut scores, mut labels, mut least) = (Vec::new(), Vec::new(), 0.0);
+    for _ in 0..rows {
+        let row: Vec<f64> = (0..classes).map(|_| 2.0 * random.normal()).collect();
+        let said: Vec<f64> = row
+            .iter()
+            .enumerate()
+            .map(|(class, &score)| bent(score) + 0.3 * (class % 3) as f64)
+            .collect();
+        let total = log_sum_exp(&said);
+        let mut left = random.uniform();
+        let drawn = said.iter().position(|l| {
+            left -= (l - total).exp();
+            left < 0.0
+        });
+        labels.push(drawn.unwrap_or(0) as u32);
+        least += said
+            .iter()
+            .map(|l| (total - l) * (l - total).exp())
+            .sum::<f64>()
+            / rows as f64;
+        scores.extend(row);
+    }
+    (scores, labels, least)
+}
+
+fn loss(calibrator: &SharedCurveCalibrator, scores: &[f64], labels: &[u32]) -> f64 {
+    let classes = calibrator.class_count();
+    let rows = scores.chunks_exact(classes).zip(labels);
+    let losses = rows.map(|(row, &label)| {
+        let said: Vec<f64> = (0..classes)
+            .map(|c| calibrator.log_weight(c, row[c]))
+            .collect();
+        log_sum_exp(&said) - said[label as usize]
+    });
+    losses.sum::<f64>() / labels.len() as f64
+}
+
+#[test]
+fn a_bent_curve_is_found_with_few_and_with_many_classes() {
+    for classes in [3, 12, 60] {
+        let (scores, labels, _) = draw(1, 4_000, classes);
+        let (test, truths, least) = draw(2, 4_000, classes);
+        let held_out = HeldOutClassScores::assume(scores, classes, labels).unwrap();
+        let of = |bends| SharedCurve {
+            bends,
+            slopes: true,
+        };
+        let curve = of(true).fit(&held_out).unwrap();
+        let line = of(false).fit(&held_out).unwrap();
+        let (curve, line) = (loss(&curve, &test, &truths), loss(&line, &test, &truths));
+        assert!(curve < least + 0.03, "{classes}: {curve} {least}");
+        assert!(curve < line - 0.02, "{classes}: {curve} {line}");
+    }
+}
+
+#[test]
+fn the_curve_never_falls_and_holds_beyond_the_examples() {
+    let (scores, labels, _) = draw(3, 500, 4);
+    // Upside down at the top: the highest scores mislead.
+    let scores = scores
+        .into_iter()
+        .map(|s| if s > 2.0 { 2.0 - s } else { s });
+    let held_out = HeldOutClassScores::assume(scores.collect(), 4, labels).unwrap();
+    let flat = SharedCurve {
+        bends: true,
+        slopes: false,
+    };
+    let curve = flat.fit(&held_out).unwrap();
+    assert!(
+        curve.values().is_sorted_by(|a, b| b - a >= -1e-3),
+        "{:?}",
+        curve.values()
+    );
+    assert_eq!(curve.log_weight(0, 1e9), curve.log_weight(0, 1e12));
+    assert_eq!(curve.log_weight(0, f64::NAN), curve.log_weight(0, 0.0));
+}
+
+/// Gradient and curvature of a small problem against differences.
+#[test]
+fn gradient_and_curvature_are_those_of_the_loss() {
+    use expansion::{expand, value_at};
+    use parameters::{Penalty, Spreads, Tilt};
+    for link in [Link::Softmax, Link::Sigmoid] {
+        let (scores, labels, _) = draw(5, 40, 3);
+        let several: Vec<Vec<u32>> = (0..40)
+            .map(|i| (0..3).filter(|c| (i * 7 + c * 5) % 4 == 0).collect())
+            .collect();
+        let folds: Vec<u8> = (0..40).map(|i| (i % 5) as u8).collect();
+        let weights: Vec<f64> = (0..40).map(|i| 1.0 + f64::from(i % 3)).collect();
+        let rows = ScoreRows {
+            link,
+            class_count: 3,
+            scores: &scores,
+            labels: match link {
+                Link::Softmax => Labels::One(&labels),
+                Link::Sigmoid => Labels::Several(&several),
+            },
+            weights: &weights,
+            folds: &folds,
+        };
+        let standard = cells::Standard {
+            factor: 1.0,
+            centre: 0.1,
+        };
+        let knots = [-8.0, -1.0, 0.5, 2.0, 8.0];
+        let cells = Cells::of(&rows, 0..40, standard, &knots);
+        let spreads = Spreads {
+            bends: 0.7,
+            slopes: 0.4,
+            intercepts: 0.9,
+        };
+        let tilt = Tilt {
+            slope: 0.8,
+            spread: 0.5,
+        };
+        let penalty = Penalty::new(&knots, 3, spreads, tilt, &[false; 4]);
+        let point: Vec<f64> = (0..11).map(|i| 0.3 * f64::from(i % 4) - 0.2).collect();
+        let at = expand(&cells, &penalty, Some(2), &point);
+        assert!((at.value - value_at(&cells, &penalty, Some(2), &point)).abs() < 1e-9);
+        let moved = |place: usize, by: f64| {
+            let mut moved = point.clone();
+            moved[place] += by;
+            expand(&cells, &penalty, Some(2), &moved)
+        };
+        for place in 0..point.len() {
+            let (up, down) = (moved(place, 1e-5), moved(place, -1e-5));
+            let slope = (up.value - down.value) / 2e-5;
+            assert!(
+                (slope - at.gradient[place]).abs() < 1e-4,
+                "{link:?} {place}"
+            );
+            let mut direction = vec![0.0; point.len()];
+            direction[place] = 1.0;
+            let product = at.curvature.times(&cells, &penalty, &direction);
+            for (other, product) in product.iter().enumerate() {
+                let curve = (up.gradient[other] - down.gradient[other]) / 2e-5;
+                assert!((curve - product).abs() < 1e-2, "{link:?} {place} {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn thinned_rows_stand_for_all_of_their_scores() {
+    let (scores, labels, _) = draw(7, 300, 200);
+    let folds = vec![0; 300];
+    let rows = ScoreRows {
+        link: Link::Softmax,
+        class_count: 200,
+        scores: &scores,
+        labels: Labels::One(&labels),
+        weights: &vec![1.0; 300],
+        folds: &folds,
+    };
+    let standard = cells::Standard {
+        factor: 2.0,
+        centre: 0.0,
+    };
+    let cells = Cells::of(&rows, 0..300, standard, &[-20.0, 20.0]);
+    let (mut kept, mut all, mut standing) = (0.0, 0.0, 0.0);
+    for (row, &label) in labels.iter().enumerate() {
+        let (thinned, right) = cells.row(row);
+        assert_eq!(thinned[right[0] as usize].class, label);
+        kept += thinned.len() as f64;
+        standing += thinned
+            .iter()
+            .map(|cell| f64::from(cell.stands_for) * f64::from(cell.x).exp())
+            .sum::<f64>();
+        all += rows
+            .row(row)
+            .iter()
+            .map(|&score| standard.apply(score).exp())
+            .sum::<f64>();
+    }
+    assert!(kept < 0.5 * 200.0 * 300.0, "{kept}");
+    assert!((standing / all - 1.0).abs() < 0.01, "{standing} {all}");
+}
+
+#[test]
+fn labels_that_do_not_exclude_each_other_are_fitted_too() {
+    let mut random = Random::from_seed(9);
+    let scores: Vec<f64> = (0..6_000).map(|_| 2.0 * random.normal()).collect();
+    let labels: Vec<Vec<u32>> = scores
+        .chunks_exact(3)
+        .map(|row| {
+            (0..3)
+                .filter(|&c| random.uniform() < sigmoid(bent(row[c as usize]) - 1.0))
+                .collect()
+        })
+        .collect();
+    let folds: Vec<u8> = (0..2_000).map(|i| (i % 5) as u8).collect();
+    let rows = ScoreRows {
+        link: Link::Sigmoid,
+        class_count: 3,
+        scores: &scores,
+        labels: Labels::Several(&labels),
+        weights: &vec![1.0; 2_000],
+        folds: &folds,
+    };
+    let fitted = SharedCurve::default().cross_fit(&rows, true).unwrap();
+    assert_eq!(fitted.without.len(), 5);
+    for score in [-2.0, 0.0, 1.0, 2.5] {
+        let said = fitted.whole.log_weight(1, score);
+        assert!((said - (bent(score) - 1.0)).abs() < 0.4, "{score}: {said}");
+    }
+}
