@@ -15,6 +15,7 @@ document, or a decision where a document may have several labels. *ratio* is the
 pipeline that is best in the row, with the standard error of the paired difference in per cent of it: below 1 speaks for calibrant. *ECE* stands beside what a perfect
 forecaster of the same probabilities would show. *z* says how many standard deviations more errors came than were stated, in the
 worst draw. *logistic*, *bayes* and *search* are the log losses of these ways over the default SVM's. *CPU* is ours beside the peer's, fit and predictions, in seconds.
+A dash means that this has not been run, and *draws* counts those that both sides have had.
 ";
 
 /// The page for one program's outcomes.
