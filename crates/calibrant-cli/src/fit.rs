@@ -96,6 +96,7 @@ fn settings(arguments: &FitArguments, rules: Option<&RulesFile>) -> Result<FitSe
         weighting: arguments.features.weighting(classifier.usual_weighting()),
         selection: arguments.features.selection()?,
         rules: rules.map(|rules| rules.text.clone()),
+        side_factor: arguments.features.side_factor,
         classifier,
         code: arguments.code.settings(),
         class_weights: learning.class_weights()?,

@@ -1,10 +1,12 @@
 //! Which fields of a file are features beside its text.
 
-use calibrant::corpus::{Fields, Source, field_names};
+use calibrant::corpus::{Fields, Source, field_names, identifier_fields};
+use calibrant::features::{MostlyUnknown, UnknownCells};
 use calibrant::rules::RuleSet;
 
 use crate::arguments::FitArguments;
 use crate::error::CliError;
+use crate::output::note;
 
 /// The fields that fitting reads, with `*` written out.
 pub(crate) fn fields(
@@ -35,6 +37,32 @@ pub(crate) fn fields(
         }
     }
     Ok(fields)
+}
+
+/// Says which fields mean little to the model, in a line each.
+pub(crate) fn unknown_notes(unknown: &UnknownCells) -> Vec<String> {
+    let fields = unknown.mostly().into_iter();
+    fields
+        .map(
+            |MostlyUnknown {
+                 field,
+                 share,
+                 example,
+             }| {
+                let percent = 100.0 * share;
+                match example {
+                    Some(example) => format!(
+                        "field `{field}`: {percent:.0} % of the cells hold values that no training \
+                     document had, such as `{example}`; they tell the model nothing"
+                    ),
+                    None => format!(
+                        "field `{field}`: {percent:.0} % of the cells are empty, which none of the \
+                     training documents' was; they tell the model nothing"
+                    ),
+                }
+            },
+        )
+        .collect()
 }
 
 fn distinct(names: &[String], option: &str) -> Result<Vec<String>, CliError> {
@@ -85,10 +113,22 @@ fn expand(arguments: &FitArguments, fields: &mut Fields) -> Result<(), CliError>
             || fields.asked.contains(name)
             || filters.iter().any(|filter| filter.field == *name)
     };
-    let rest: Vec<String> = available
+    let mut rest: Vec<String> = available
         .into_iter()
         .filter(|name| !has_meaning(name))
         .collect();
+    let numeric = fields.numeric.iter().any(|name| name == "*");
+    let option = if numeric {
+        "--numeric"
+    } else {
+        "--categorical"
+    };
+    for name in identifier_fields(&source, arguments.reading.format, &rest, numeric)? {
+        rest.retain(|other| *other != name);
+        note(&format!(
+            "`{name}` tells documents apart and is no feature; {option} '*,{name}' would take it all the same"
+        ));
+    }
     for names in [&mut fields.numeric, &mut fields.categorical] {
         if let Some(at) = names.iter().position(|name| name == "*") {
             names.splice(at..=at, rest.iter().cloned());

@@ -282,3 +282,202 @@ fn categories_alone_suit_naive_bayes() {
     ]);
     assert!(accuracy(&sandbox, "shells.csv") > 0.6);
 }
+
+/// Tickets whose shop tells the class, written as whole numbers or, as after one empty cell, as reals.
+fn tickets(count: usize, ending: &str) -> String {
+    let mut csv = String::from("id,text,shop,class\n");
+    for number in 0..count {
+        let shop = number * 37 % 11;
+        let class = if shop < 6 { "near" } else { "far" };
+        writeln!(
+            csv,
+            "{},ticket {},{shop}{ending},{class}",
+            1000 + number,
+            number % 13
+        )
+        .unwrap();
+    }
+    csv
+}
+
+#[test]
+fn whole_numbers_are_the_same_categories_after_an_empty_cell() {
+    let sandbox = Sandbox::new();
+    sandbox.write("whole.csv", tickets(220, ""));
+    sandbox.write("real.csv", tickets(220, ".0"));
+    let fit = [
+        "fit",
+        "whole.csv",
+        "-o",
+        "model",
+        "--label",
+        "class",
+        "--categorical",
+        "shop",
+    ];
+    sandbox.succeed(&fit);
+    let log_loss = |file| {
+        let measures = sandbox.json(&["evaluate", "model", file, "--json", "--no-ledger"]);
+        measures["log_loss"].as_f64().unwrap()
+    };
+    assert_eq!(log_loss("whole.csv"), log_loss("real.csv"));
+}
+
+#[test]
+fn a_column_of_strange_values_is_a_warning() {
+    let sandbox = Sandbox::new();
+    sandbox.write("old.csv", tickets(220, ""));
+    sandbox.write("new.csv", tickets(220, "-shop"));
+    let fit = [
+        "fit",
+        "old.csv",
+        "-o",
+        "model",
+        "--label",
+        "class",
+        "--categorical",
+        "shop",
+    ];
+    sandbox.succeed(&fit);
+    for command in [
+        &["predict", "model", "new.csv"][..],
+        &["evaluate", "model", "new.csv", "--no-ledger"],
+    ] {
+        let output = sandbox.run(command);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        let expected = "warning: field `shop`: 100 % of the cells hold values that no training document \
+                        had, such as `0-shop`";
+        assert!(said.contains(expected), "{said}");
+    }
+    let output = sandbox.run(&["predict", "model", "old.csv"]);
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("shop"));
+    // Cells that are empty where none of the training documents' was.
+    sandbox.write("empty.csv", "text,shop\nticket 1,\nticket 2,\nticket 3,4\n");
+    let said = String::from_utf8(sandbox.run(&["predict", "model", "empty.csv"]).stderr).unwrap();
+    assert!(
+        said.contains("field `shop`: 67 % of the cells are empty"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_star_leaves_identifiers_out_and_says_so() {
+    let sandbox = Sandbox::new();
+    let rows = (0..60).map(|n| {
+        format!(
+            "{},{},{},{}\n",
+            900 - n,
+            5000 + n,
+            n * 7 % 11,
+            ["a", "b"][n % 2]
+        )
+    });
+    sandbox.write(
+        "t.csv",
+        format!("ID,order,size,label\n{}", rows.collect::<String>()),
+    );
+    let output = sandbox.run(&["fit", "t.csv", "-o", "model", "--numeric", "*"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    for name in ["ID", "order"] {
+        let expected = format!("note: `{name}` tells documents apart and is no feature");
+        assert!(said.contains(&expected), "{said}");
+    }
+    let numeric = |sandbox: &Sandbox| {
+        sandbox.json(&["inspect", "model", "--json"])["fields"]["numeric"].clone()
+    };
+    assert_eq!(numeric(&sandbox), serde_json::json!(["size"]));
+    // What is named is taken.
+    sandbox.succeed(&["fit", "t.csv", "-o", "model", "--numeric", "*,order"]);
+    assert_eq!(numeric(&sandbox), serde_json::json!(["size", "order"]));
+}
+
+#[test]
+fn one_loud_column_beside_text_does_not_ruin_neighbours() {
+    let sandbox = Sandbox::new();
+    let words = [
+        ["corn", "wheat", "barley", "rye"],
+        ["oil", "gas", "tanker", "crude"],
+    ];
+    let mut csv = String::from("text,noise,label\n");
+    for number in 0..240usize {
+        let class = number % 2;
+        let word = |step: usize| words[class][(number * step + step) % 4];
+        let noise = ((number * 7919) % 1009) as f64 / 100.0;
+        writeln!(
+            csv,
+            "{} {} x{},{noise},{}",
+            word(3),
+            word(5),
+            number % 17,
+            ["grain", "fuel"][class]
+        )
+        .unwrap();
+    }
+    sandbox.write("t.csv", csv);
+    for classifier in ["knn", "rocchio"] {
+        let fit = [
+            "fit",
+            "t.csv",
+            "-o",
+            "m",
+            "--numeric",
+            "noise",
+            "--classifier",
+            classifier,
+            "--json",
+        ];
+        let chosen = sandbox.json(&fit)["held_out"]["accuracy"].as_f64().unwrap();
+        assert!(chosen > 0.95, "{classifier}: {chosen}");
+        let loud = sandbox.json(&[&fit[..], &["--side-factor", "1"]].concat());
+        let loud = loud["held_out"]["accuracy"].as_f64().unwrap();
+        assert!(loud <= chosen, "{classifier}: {loud} {chosen}");
+    }
+    let error = fails(
+        &sandbox,
+        &[
+            "fit",
+            "t.csv",
+            "-o",
+            "m",
+            "--numeric",
+            "noise",
+            "--side-factor",
+            "2",
+        ],
+    );
+    assert!(error.contains("above 0 and at most 1"), "{error}");
+}
+
+#[test]
+fn bernoulli_naive_bayes_takes_presence_only() {
+    let sandbox = Sandbox::new();
+    sandbox.write("shells.csv", shells(60));
+    let fit = [
+        "fit",
+        "shells.csv",
+        "-o",
+        "m",
+        "--label",
+        "class",
+        "--text",
+        "note",
+    ];
+    let with = |options: &'static [&'static str]| -> Vec<&str> {
+        [
+            &fit[..],
+            &["--classifier", "bernoulli-naive-bayes"],
+            options,
+        ]
+        .concat()
+    };
+    let error = fails(&sandbox, &with(&["--weighting", "tf"]));
+    assert!(
+        error.contains("Bernoulli") && error.contains("binary"),
+        "{error}"
+    );
+    fails(&sandbox, &with(&["--l2-norm", "yes"]));
+    sandbox.succeed(&with(&["--weighting", "binary"]));
+    sandbox.succeed(&with(&["--search", "--time-budget", "5"]));
+}

@@ -137,7 +137,7 @@ fn measure(
     })
 }
 
-fn forecasts(model: &Model, test: &[Document]) -> Forecasts {
+pub(crate) fn forecasts(model: &Model, test: &[Document]) -> Forecasts {
     let numbers: BTreeMap<&str, u32> = model.class_names().zip(0..).collect();
     let mut buffers = PredictBuffers::default();
     let mut classes = vec![Probability::from_log_odds(0.0); model.class_count()];

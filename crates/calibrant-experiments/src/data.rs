@@ -229,7 +229,7 @@ fn polarity(data: &Path) -> Result<Vec<(Document, usize)>, Box<dyn Error>> {
 }
 
 /// Label, tab, message, without a header; in five folds, message after message.
-fn sms_spam(data: &Path) -> Result<Vec<(Document, usize)>, Box<dyn Error>> {
+pub(crate) fn sms_spam(data: &Path) -> Result<Vec<(Document, usize)>, Box<dyn Error>> {
     let Some(path) = found(data, "sms_spam.tsv.gz")? else {
         return Ok(Vec::new());
     };

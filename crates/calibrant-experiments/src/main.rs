@@ -13,6 +13,7 @@ mod letor;
 mod oracle_speed;
 mod other;
 mod scored;
+mod small;
 mod speed;
 mod svm_map;
 
@@ -97,6 +98,8 @@ enum Experiment {
     Ecoc(ecoc::Options),
     /// Rankings learned for average precision beside other losses and the functions that they combine
     SvmMap(svm_map::Options),
+    /// Log loss by number of training documents, least document frequency and price of errors
+    Small(small::Options),
     /// Seconds to fit and to apply each calibrator, and to measure what it says, once
     Speed {
         /// One JSON object on standard output
@@ -129,6 +132,7 @@ fn main() -> ExitCode {
             count,
             export,
         } => speed::run(json, count, export.as_deref()),
+        Experiment::Small(options) => small::run(&data, &options),
         Experiment::SvmMap(options) => svm_map::run(&data, &options),
         Experiment::Letor { json, only } => letor::run(&data, json, &only),
         Experiment::OracleSpeed {

@@ -15,11 +15,17 @@ use crate::error::CliError;
 #[command(next_help_heading = "Text and features")]
 pub(crate) struct FeatureArguments {
     /// Fields with numbers, as features beside the text or in place of it; `*` is every field not named otherwise
+    /// that is no identifier
     #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
     pub(crate) numeric: Vec<String>,
     /// Fields with one of a set of values, as features beside the text or in place of it; `*` is every field not named otherwise
+    /// that is no identifier; integral numbers have one spelling (1, 1.0, 1e0)
     #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
     pub(crate) categorical: Vec<String>,
+    /// What --numeric and --categorical count beside text of unit length, above 0 and at most 1 (default: 1;
+    /// for knn and rocchio the one of five with the least held-out log loss)
+    #[arg(long, allow_negative_numbers = true, value_name = "X")]
+    pub(crate) side_factor: Option<f64>,
     /// A file with a Boolean query for each category; how strongly each matches is a feature (or, with --classifier rules, the score)
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
@@ -47,7 +53,7 @@ pub(crate) struct FeatureArguments {
     /// Hash terms into 2^BITS columns: fixed memory, no vocabulary
     #[arg(long, allow_negative_numbers = true, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
-    /// Leave out terms in fewer documents (default: 2)
+    /// Leave out terms in fewer documents (default: 1 below 10,000 documents, 2 from there on)
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) min_df: Option<u32>,
     /// Leave out terms in more than this share of documents
@@ -61,7 +67,8 @@ pub(crate) struct FeatureArguments {
     /// Keep at most this many terms, those in most documents
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) max_features: Option<usize>,
-    /// The weight of a term (default: tf for naive Bayes and numbered features, else log-tf-idf)
+    /// The weight of a term (default: binary for Bernoulli naive Bayes, which takes no other; tf for naive Bayes
+    /// and numbered features; else log-tf-idf)
     #[arg(long, value_enum)]
     pub(crate) weighting: Option<WeightingName>,
     /// BM25's k1
@@ -162,13 +169,13 @@ impl FeatureArguments {
             min_token_chars: self.min_word_length,
             word_ngrams: self.word_ngrams,
             char_ngrams: self.char_ngrams,
+            ..Analyzer::default()
         }
     }
 
     pub(crate) fn limits(&self) -> DocumentFrequencyLimits {
-        let usual = DocumentFrequencyLimits::default();
         DocumentFrequencyLimits {
-            min_documents: self.min_df.unwrap_or(usual.min_documents),
+            min_documents: self.min_df,
             max_share: self.max_df,
             max_features: self.max_features,
         }

@@ -12,6 +12,7 @@ use calibrant::evaluation::{
     BootstrapSettings, Evaluation, EvaluationOptions, Forecasts, LedgerNote, OpenWorldReport,
     TestSetHash, evaluate_with,
 };
+use calibrant::features::UnknownCells;
 use calibrant::pipeline::{Model, PredictBuffers};
 use calibrant::{Probability, Task};
 
@@ -23,6 +24,7 @@ use crate::ledger::{Look, learner_name, record, show_note};
 use crate::output::{stdout, warn};
 use crate::predict::other;
 use crate::progress::TerminalProgress;
+use crate::side_columns::unknown_notes;
 
 #[derive(serde::Serialize)]
 struct EvaluateReport {
@@ -70,6 +72,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let mut weights = Vec::new();
     let mut unknown_labels: BTreeMap<String, usize> = BTreeMap::new();
     let mut left_out = 0;
+    let mut unknown_cells = UnknownCells::default();
     let mut test_set = TestSetHash::default();
     let read = read_batches(
         &Source::from(arguments.file.as_str()),
@@ -81,10 +84,12 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
             let mut probabilities =
                 vec![Probability::from_log_odds(0.0); documents.len() * class_count];
             let mut above = Vec::new();
+            let mut unknown = UnknownCells::default();
             for (document, classes) in documents
                 .iter()
                 .zip(probabilities.chunks_exact_mut(class_count))
             {
+                model.count_unknown_cells(&document.content, &mut unknown);
                 model.predict_into(&document.content, &mut buffers, classes);
                 if let Some(thresholds) = &thresholds {
                     above.push(model.above_thresholds(thresholds, &buffers));
@@ -96,10 +101,11 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                 .into_iter()
                 .map(|document| (document.labels, document.weight))
                 .collect();
-            (hash, truths, probabilities, scores, above)
+            (hash, truths, probabilities, scores, above, unknown)
         },
-        |(hash, truths, batch, scores, above)| {
+        |(hash, truths, batch, scores, above, unknown)| {
             test_set.merge(hash);
+            unknown_cells.merge(unknown);
             let rows = truths.into_iter().zip(batch.chunks_exact(class_count));
             for (document, ((names, weight), batch)) in rows.enumerate() {
                 let mut known = Vec::new();
@@ -131,7 +137,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     if model.chose_classes() {
         unknown_labels.clear();
     }
-    let mut notes = Vec::new();
+    let mut notes = unknown_notes(&unknown_cells);
     if !unknown_labels.is_empty() {
         let names: Vec<&str> = unknown_labels.keys().take(10).map(String::as_str).collect();
         notes.push(format!(

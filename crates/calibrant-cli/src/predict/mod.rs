@@ -8,14 +8,16 @@ use std::ops::ControlFlow;
 
 use calibrant::Probability;
 use calibrant::corpus::{LabelNeed, Source, read_batches_until};
+use calibrant::features::UnknownCells;
 use calibrant::pipeline::{Model, PredictBuffers};
 
 use crate::arguments::PredictArguments;
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
-use crate::output::check_target;
+use crate::output::{check_target, warn};
 use crate::prior::PriorPlan;
 use crate::progress::TerminalProgress;
+use crate::side_columns::unknown_notes;
 use writer::{Layout, Prediction, PredictionWriter};
 
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
@@ -52,6 +54,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let mut writer =
         PredictionWriter::create(arguments.output.as_deref(), arguments.json, Layout::Classes)?;
     let mut held = Held::default();
+    let mut unknown = UnknownCells::default();
     let mut failure = None;
     let mut number = 0u64;
     let mut write = |id: Option<String>, classes: &[(usize, Probability)]| {
@@ -71,10 +74,12 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
             let mut buffers = PredictBuffers::default();
             let mut room = Vec::new();
             let mut classes = vec![Probability::from_log_odds(0.0); class_names.len()];
-            documents
+            let mut unknown = UnknownCells::default();
+            let rows: Vec<_> = documents
                 .into_iter()
                 .map(|document| {
                     let content = &document.content;
+                    model.count_unknown_cells(content, &mut unknown);
                     match &thresholds {
                         None => model.predict_into(content, &mut buffers, &mut classes),
                         Some(thresholds) => {
@@ -96,9 +101,11 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
                     };
                     (document.id, row)
                 })
-                .collect::<Vec<_>>()
+                .collect();
+            (rows, unknown)
         },
-        |batch| {
+        |(batch, found)| {
+            unknown.merge(found);
             for (id, row) in batch {
                 if plan.must_see_all() {
                     held.ids.push(id);
@@ -128,6 +135,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     }
     writer.finish()?;
     warn_bad_rows(&read);
+    unknown_notes(&unknown).iter().for_each(|note| warn(note));
     Ok(())
 }
 

@@ -104,7 +104,7 @@ fn classifiers(words: usize) -> [(&'static str, FitSettings); 3] {
             ..Analyzer::default()
         },
         limits: DocumentFrequencyLimits {
-            min_documents: 3,
+            min_documents: Some(3),
             ..DocumentFrequencyLimits::default()
         },
         selection: Some(Selection {

@@ -164,7 +164,7 @@ impl Way {
             multiclass: self.multiclass,
             folds: setup.folds,
             limits: DocumentFrequencyLimits {
-                min_documents: 1,
+                min_documents: Some(1),
                 ..DocumentFrequencyLimits::default()
             },
             ..FitSettings::default()

@@ -271,7 +271,7 @@ mod tests {
         };
         let text = "\u{FEFF}überschrift,body,label,key,w\nT,B,x|y,k1,2.5\n";
         let (documents, _) = read(text.as_bytes(), &ReadOptions { fields, ..csv() }).unwrap();
-        assert_eq!(text_of(&documents), ["B\nT"]);
+        assert_eq!(text_of(&documents), ["B\n\u{1F}T"]);
         assert_eq!(documents[0].labels, ["x", "y"]);
         assert_eq!(
             (documents[0].id.as_deref(), documents[0].weight),

@@ -1,10 +1,14 @@
 //! One labelled document, whatever file it came from.
 
+use std::borrow::Cow;
+
+use crate::text::FIELD_BREAK;
+
 /// What a document holds: words still to be analysed, features somebody else has counted, or a
 /// record of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
-    /// Text, the wanted fields joined by line breaks.
+    /// Text, the wanted fields joined by a line break and [`FIELD_BREAK`](crate::text::FIELD_BREAK).
     Text(String),
     /// Features as the svmlight format gives them: (index, value), by rising index.
     Features(Vec<(u32, f32)>),
@@ -16,7 +20,7 @@ pub enum Content {
 /// fields there. What is missing is `None`; a list that is too short lacks what would follow.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Record {
-    /// The text fields joined by line breaks; `None` where no text was asked for.
+    /// The text fields, joined as in [`Content::Text`]; `None` where no text was asked for.
     pub text: Option<String>,
     /// The cells of [`Fields::numeric`](super::Fields::numeric).
     pub numbers: Vec<Option<f64>>,
@@ -44,11 +48,11 @@ impl Content {
         }
     }
 
-    /// Hands on bytes that differ wherever contents do: a letter for the kind of a part, and the
+    /// Hands on bytes that differ wherever contents do (marks between fields aside): a letter for the kind of a part, and the
     /// part. Whoever hashes them adds lengths, so that nothing can move between parts.
     pub(crate) fn for_each_part(&self, mut part: impl FnMut(u8, &[u8])) {
         match self {
-            Content::Text(text) => part(b't', text.as_bytes()),
+            Content::Text(text) => part(b't', without_marks(text).as_bytes()),
             Content::Features(features) => {
                 let bytes: Vec<u8> = features
                     .iter()
@@ -61,7 +65,7 @@ impl Content {
             }
             Content::Record(record) => {
                 if let Some(text) = &record.text {
-                    part(b't', text.as_bytes());
+                    part(b't', without_marks(text).as_bytes());
                 }
                 for number in &record.numbers {
                     match number {
@@ -81,6 +85,16 @@ impl Content {
                     .for_each(|text| part(b'a', text.as_bytes()));
             }
         }
+    }
+}
+
+/// A text without the marks between its fields. They came late: keys of documents, and with them folds and
+/// ledgers, are what they were without.
+fn without_marks(text: &str) -> Cow<'_, str> {
+    if text.contains(FIELD_BREAK) {
+        Cow::Owned(text.replace(FIELD_BREAK, ""))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

@@ -7,7 +7,7 @@ use super::source::{Opened, open};
 use super::{Fields, Format, LabelNeed, ReadError, ReadOptions, Source, read_batches_until};
 use crate::NoProgress;
 
-/// The names of the fields of a CSV, TSV, JSON Lines (by its first row) or Parquet file, in the order
+/// The names of the fields of a CSV, TSV, JSON Lines (by its first rows) or Parquet file, in the order
 /// of the file; of the other formats those by which their parts are called, such as `text`.
 ///
 /// ```
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_from_the_header_or_the_first_row() {
+    fn names_come_from_the_header_or_the_first_rows() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, bytes: &[u8]| -> Source {
             let path = folder.path().join(name);
@@ -67,7 +67,7 @@ mod tests {
         let csv = write("a.csv.gz", &gzip(b"id,\"a,b\"\n1,2\n"));
         assert_eq!(field_names(&csv, None).unwrap(), ["id", "a,b"]);
         let json = write("a.jsonl", b"{\"x\":1,\"y\":{\"z\":2}}\n{\"w\":1}\n");
-        assert_eq!(field_names(&json, None).unwrap(), ["x", "y"]);
+        assert_eq!(field_names(&json, None).unwrap(), ["x", "y", "w"]);
         let fast_text = write("a.ft", b"__label__a word\n");
         assert_eq!(field_names(&fast_text, None).unwrap(), ["text", "label"]);
         assert!(field_names(&write("empty.csv", b""), None).is_err());

@@ -12,7 +12,7 @@ use super::Format;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fields {
-    /// The text fields, joined by line breaks in this order; empty means `text`.
+    /// The text fields, put together in this order; empty means `text`.
     pub text: Vec<String>,
     /// The label field; `None` means `label`.
     pub label: Option<String>,

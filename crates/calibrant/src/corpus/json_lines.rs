@@ -11,13 +11,16 @@ use super::plan::{Plan, Row, Value};
 use super::rows::{RowFormat, locate};
 use super::{Document, ReadError, ReadOptions};
 
-/// Reads the wanted fields of every object. Which fields there are is judged by the first row.
+/// Which fields there are is judged by so many rows: objects may leave out what is empty.
+const ROWS_LOOKED_AT: usize = 1000;
+
+/// Reads the wanted fields of every object. Which fields there are is judged by the first rows.
 pub(super) struct JsonLines<R = Document> {
     plan: Plan<R>,
 }
 
 impl<R: Row> JsonLines<R> {
-    /// Looks at the first row that can be understood.
+    /// Looks at the first rows.
     pub(super) fn new(
         cutter: &mut Cutter,
         file: &str,
@@ -28,6 +31,8 @@ impl<R: Row> JsonLines<R> {
                 plan: Plan::unchecked(options, |_| true),
             });
         };
+        let mut available: Vec<String> = Vec::new();
+        let mut good_rows = 0;
         for (line, row) in piece.rows(RowEnds::Lines) {
             if row.len() > options.max_row_bytes || row.trim_ascii().is_empty() {
                 continue;
@@ -37,20 +42,31 @@ impl<R: Row> JsonLines<R> {
                 Err(error) => Err(RowProblem::invalid_utf8(error.valid_up_to())),
             };
             match names {
-                Ok(available) => {
-                    return Ok(Self {
-                        plan: Plan::resolve(file, options, &available)?,
-                    });
+                Ok(names) => {
+                    for name in names {
+                        if !available.contains(&name) {
+                            available.push(name);
+                        }
+                    }
+                    good_rows += 1;
                 }
-                Err(_) if options.skip_bad_rows => {}
+                // What is wrong with a later row will be said when it is read.
+                Err(_) if options.skip_bad_rows || good_rows > 0 => {}
                 Err(problem) => {
                     return Err(locate(problem, file, line, row, options.max_row_bytes));
                 }
             }
+            if good_rows == ROWS_LOOKED_AT {
+                break;
+            }
         }
-        // Not one good row in the first piece: the rows themselves will tell what is wrong.
         Ok(Self {
-            plan: Plan::unchecked(options, |_| true),
+            plan: if good_rows > 0 {
+                Plan::resolve(file, options, &available)?
+            } else {
+                // The rows themselves will tell what is wrong.
+                Plan::unchecked(options, |_| true)
+            },
         })
     }
 }
@@ -388,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_row_decides_which_fields_there_are() {
+    fn the_first_rows_decide_which_fields_there_are() {
         let error = message("\n{\"body\": \"x\", \"label\": \"a\"}\n");
         assert!(
             error.ends_with("no field `text`; the fields are `body`, `label`"),
@@ -403,7 +419,50 @@ mod tests {
             &lenient,
         )
         .unwrap();
-        assert!(documents.iter().all(|document| document.labels.is_empty()));
+        assert!(documents[0].labels.is_empty());
+        assert_eq!(documents[1].labels, ["1"]);
+    }
+
+    #[test]
+    fn the_first_row_may_leave_out_what_others_have() {
+        // A row without any text is named; the file is not.
+        let text = "{\"label\": \"a\"}\n{\"text\": \"y\", \"label\": \"b\"}\n";
+        let error = message(text);
+        let expected = "line 1, field `text`: the row has no such field; the fields are `label`";
+        assert!(error.ends_with(expected), "{error}");
+        let skipping = ReadOptions {
+            skip_bad_rows: true,
+            ..options()
+        };
+        let (documents, summary) = read(text.as_bytes(), &skipping).unwrap();
+        assert_eq!((text_of(&documents), summary.bad_row_count), (vec!["y"], 1));
+        // One of several text fields is enough, and beside other cells a text may be missing like they may.
+        let fields = Fields {
+            text: vec!["title".into(), "body".into()],
+            ..Fields::default()
+        };
+        let two = ReadOptions {
+            fields,
+            ..options()
+        };
+        let text = "{\"body\": \"y\", \"label\": 1}\n{\"title\": \"x\", \"label\": 1}\n";
+        let (documents, _) = read(text.as_bytes(), &two).unwrap();
+        assert_eq!(text_of(&documents), ["\n\u{1F}y", "x\n\u{1F}"]);
+        let fields = Fields {
+            numeric: vec!["price".into()],
+            ..Fields::default()
+        };
+        let beside = ReadOptions {
+            fields,
+            ..options()
+        };
+        let text = "{\"label\": 1}\n{\"text\": \"x\", \"price\": 2, \"label\": 1}\n";
+        let (documents, _) = read(text.as_bytes(), &beside).unwrap();
+        let texts: Vec<_> = documents
+            .iter()
+            .map(|document| document.content.as_text())
+            .collect();
+        assert_eq!(texts, [Some(""), Some("x")]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use super::error::RowProblem;
 use super::side_cells::SideSlots;
 use super::{Content, Document, LabelNeed, ReadError, ReadOptions, Record};
+use crate::text::FIELD_BREAK;
 
 /// The value of one field in one row.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -217,17 +218,23 @@ impl<R: Row> Plan<R> {
         })
     }
 
-    /// The text fields one below the other; `None` if there are none.
+    /// The text fields one below the other, with marks where each begins; `None` if there are none.
     fn joined_text(&self, values: &[Value<'_>]) -> Result<Option<String>, RowProblem> {
-        let Some(mut length) = self.content.len().checked_sub(1) else {
+        let Some(breaks) = self.content.len().checked_sub(1) else {
             return Ok(None);
         };
+        let mut length = 2 * breaks;
+        // An object may leave out what is empty. Without any text and anything else to go by the row
+        // is more likely a mistake.
+        let is_there = |&at: &usize| values[at] != Value::Absent;
+        let may_lack = self.side.is_some() || self.content.iter().any(is_there);
         for &at in &self.content {
             let field = &self.columns[at];
             length += match &values[at] {
                 Value::Text(text) => text.len(),
                 Value::Scalar(printed) => printed.len(),
                 Value::Null => 0,
+                Value::Absent if may_lack => 0,
                 Value::Absent => return Err(RowProblem::missing(field)),
                 Value::List(_) => {
                     return Err(RowProblem::in_field(
@@ -247,6 +254,7 @@ impl<R: Row> Plan<R> {
         for (position, &at) in self.content.iter().enumerate() {
             if position > 0 {
                 joined.push('\n');
+                joined.push(FIELD_BREAK);
             }
             match &values[at] {
                 Value::Text(text) => joined.push_str(text),
@@ -369,7 +377,7 @@ mod tests {
         assert_eq!(plan.columns, ["b", "a", "label"]);
         let mut values = [text("two"), text("one"), text("x")];
         let document = plan.row(&values, 4).unwrap().unwrap();
-        assert_eq!(document.content, Content::Text("two\none".into()));
+        assert_eq!(document.content, Content::Text("two\n\u{1F}one".into()));
         assert_eq!((document.id.as_deref(), document.line), (Some("one"), 4));
         values[2] = text("y");
         assert_eq!(plan.row(&values, 4).unwrap(), None);

@@ -671,6 +671,6 @@ mod tests {
             ..options(Some(Format::Csv))
         };
         let (documents, _) = read(csv.as_bytes(), &joined).unwrap();
-        assert_eq!(text_of(&documents)[1], "buy now\nspam");
+        assert_eq!(text_of(&documents)[1], "buy now\n\u{1F}spam");
     }
 }

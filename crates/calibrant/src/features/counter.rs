@@ -252,8 +252,9 @@ pub struct ArrangedCounts {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DocumentFrequencyLimits {
-    /// Terms in fewer documents are left out.
-    pub min_documents: u32,
+    /// Terms in fewer documents are left out; by the number of documents if absent (see
+    /// [`Self::usual_min_documents`]).
+    pub min_documents: Option<u32>,
     /// Terms in more than this share of the documents are left out.
     pub max_share: f64,
     /// Of the rest, only this many with the highest document frequency.
@@ -263,17 +264,36 @@ pub struct DocumentFrequencyLimits {
 impl Default for DocumentFrequencyLimits {
     fn default() -> Self {
         Self {
-            min_documents: 2,
+            min_documents: None,
             max_share: 1.0,
             max_features: None,
         }
     }
 }
 
+/// From so many documents on, terms of a single one are left out.
+const MANY_DOCUMENTS: usize = 10_000;
+
 impl DocumentFrequencyLimits {
+    /// The least number of documents with a term where none is given.
+    pub fn usual_min_documents(document_count: usize) -> u32 {
+        if document_count < MANY_DOCUMENTS {
+            1
+        } else {
+            2
+        }
+    }
+
+    /// The least number of documents with a term, among so many.
+    pub fn least(&self, document_count: usize) -> u32 {
+        let usual = || Self::usual_min_documents(document_count);
+        self.min_documents.unwrap_or_else(usual)
+    }
+
     fn bounds(&self, document_count: usize) -> std::ops::RangeInclusive<u32> {
         let most = (self.max_share * document_count as f64 + 1e-9).floor();
-        self.min_documents.max(1)..=(most.clamp(0.0, f64::from(u32::MAX)) as u32)
+        let least = self.least(document_count).max(1);
+        least..=(most.clamp(0.0, f64::from(u32::MAX)) as u32)
     }
 }
 
@@ -295,7 +315,7 @@ mod tests {
 
     const TEXTS: [&str; 4] = ["corn wheat corn", "wheat ship", "ship wheat oil", ""];
     const EVERYTHING: DocumentFrequencyLimits = DocumentFrequencyLimits {
-        min_documents: 1,
+        min_documents: Some(1),
         max_share: 1.0,
         max_features: None,
     };
@@ -320,7 +340,7 @@ mod tests {
     #[test]
     fn limits_leave_out_rare_and_common_terms() {
         let limits = DocumentFrequencyLimits {
-            min_documents: 2,
+            min_documents: Some(2),
             max_share: 0.5,
             max_features: None,
         };

@@ -20,7 +20,9 @@ pub use counter::{
 };
 pub use kernels::LaneWeights;
 pub use selection::{Selected, Selection, SelectionMeasure, SelectionScope};
-pub use side_columns::{FittedSideColumns, SideColumns};
+pub use side_columns::{
+    Beside, FittedSideColumns, MostlyUnknown, SideColumns, UnknownCells, one_spelling,
+};
 pub use side_table::{Cells, RowCells, SideTable, TableRow};
 pub use sparse_matrix::{RowView, SparseMatrix};
 pub use term_hash::term_hash;

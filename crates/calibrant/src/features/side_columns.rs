@@ -1,12 +1,22 @@
 //! Numbers, categories and rules beside the text to columns of a row.
 
+mod category;
+mod unknown;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Cells, SideTable, SparseMatrix};
+pub use category::one_spelling;
+pub use unknown::{MostlyUnknown, UnknownCells};
 
 /// A number that lies further from the mean counts as lying there: so many standard deviations.
 const FARTHEST: f64 = 1e6;
+/// The same for learners by similarity, to whom one far number would be all there is to a document.
+const FARTHEST_BY_SIMILARITY: f64 = 3.0;
 /// What a rule of strength one comes to beside text of unit length: about as much as one of its words.
 const RULE_BESIDE_TEXT: f64 = 0.1;
 /// A spread below this share of the mean is rounding.
@@ -23,35 +33,69 @@ pub struct SideColumns {
     pub rules: Vec<String>,
 }
 
+/// What the columns stand beside, and who learns from them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beside {
+    /// Rows of text have unit length.
+    pub unit_length: bool,
+    /// What the columns count beside such rows, above 0 and at most 1.
+    pub factor: f64,
+    /// The learner compares rows as wholes and gives no column a weight of its own.
+    pub by_similarity: bool,
+    /// The learner looks at what is there or not, so a rule matches or does not.
+    pub presence_only: bool,
+    /// Rules are scores as they are, also those with the same strength in all training documents.
+    pub rules_are_scores: bool,
+}
+
+impl Default for Beside {
+    fn default() -> Self {
+        Self {
+            unit_length: false,
+            factor: 1.0,
+            by_similarity: false,
+            presence_only: false,
+            rules_are_scores: false,
+        }
+    }
+}
+
 /// Side columns with what was learned from the training documents.
 ///
 /// # Formula
 /// ```text
 /// number x           (x - mean) / sd · f     mean and sd over the documents that have x; 0 if missing
-/// `FIELD is missing` f                       a column only where some training document lacks the cell
-/// `FIELD=value`      f                       for each value that the training documents have
-/// rule strength s    s · g
+/// `FIELD is missing` f                       where some training documents lack the cell, not all
+/// `FIELD=value`      f                       for each value that some training documents have, not all
+/// rule strength s    s · g                   0 where it is the same in all training documents
 /// f = g = 1          unless rows of text are brought to unit length; then
-/// f = 1 / √(numeric + categorical fields),  g = 1/10
+/// f = factor / √(numeric + categorical fields),  g = 1/10
 /// ```
+/// What all training documents share would be a second intercept, one that is gone as soon as a new
+/// document lacks it: such a column is none. Integral numbers have one spelling as categories (see
+/// [`one_spelling`]). To learners by similarity a number lies three standard deviations from the mean
+/// at most: one far cell would be all they see of a document.
+///
 /// The standard deviation divides by the number of documents. A numeric field has a mean square of
 /// one, and so has a categorical field in every row; with `f` they have together about the length of
 /// the text, so that one price of errors suits both. A rule stands for a few words, and a word of a
 /// text of a hundred has about the value 1/10: were it much larger, a learner with few documents
-/// would find it cheaper to believe the rules than to look at the words. A number that is the same everywhere gets no
-/// column. Values that the training documents lack give nothing.
+/// would find it cheaper to believe the rules than to look at the words. Values that the training documents
+/// lack give nothing.
 ///
 /// # When it misleads
 /// Mean and deviation follow outliers. Documents count once whatever their weight.
 ///
 /// ```
-/// use calibrant::features::{FittedSideColumns, RowCells, SideColumns, SideTable, SparseMatrix};
+/// use calibrant::features::{
+///     Beside, FittedSideColumns, RowCells, SideColumns, SideTable, SparseMatrix,
+/// };
 /// let mut table = SideTable::default();
 /// for x in [Some(1.0), Some(3.0), None] {
 ///     table.push(RowCells { numbers: &[x], ..RowCells::default() });
 /// }
 /// let names = SideColumns { numeric: vec!["size".into()], ..SideColumns::default() };
-/// let fitted = FittedSideColumns::fit(&names, &table, false);
+/// let fitted = FittedSideColumns::fit(&names, &table, Beside::default());
 /// assert_eq!(fitted.column_names(), ["size", "size is missing"]);
 /// let rows = fitted.append_to(&SparseMatrix::from_rows(0, vec![vec![]; 3]), &table);
 /// assert_eq!(rows.row(0).values(), [-1.0]); // by hand: mean 2, deviation 1
@@ -67,6 +111,20 @@ pub struct FittedSideColumns {
     factor: f64,
     /// The factor `g`.
     rule_factor: f64,
+    /// Whether integral numbers have one spelling; models of before took cells as they were written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    one_spelling: bool,
+    /// Whether numbers are kept near the mean, for learners by similarity.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    by_similarity: bool,
+    /// Whether a rule matches or not, however strongly.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    presence_only: bool,
+    /// Rules with the same strength in all training documents; empty if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    idle_rules: Vec<bool>,
+    #[serde(skip)]
+    rules_are_scores: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,8 +156,8 @@ struct CategoricalColumn {
 }
 
 impl FittedSideColumns {
-    /// Learns from all rows. `beside_unit_length` says that rows of text have unit length.
-    pub fn fit(names: &SideColumns, table: &SideTable, beside_unit_length: bool) -> Self {
+    /// Learns from all rows.
+    pub fn fit(names: &SideColumns, table: &SideTable, beside: Beside) -> Self {
         let everyone: Vec<usize> = (0..table.row_count()).collect();
         let numeric = names.numeric.iter().enumerate().map(|(column, field)| {
             let moments = Moments::of(table, column, &everyone);
@@ -107,46 +165,52 @@ impl FittedSideColumns {
                 field: field.clone(),
                 mean: moments.mean,
                 deviation: moments.deviation(),
-                missing: moments.missing,
+                missing: moments.missing_in_some,
                 missing_unseen: false,
             }
         });
         let categorical = names.categorical.iter().enumerate().map(|(column, field)| {
-            let mut values: Vec<&str> = everyone
-                .iter()
-                .filter_map(|&row| table.category_of(row, column))
-                .collect();
-            let missing = values.len() < everyone.len();
-            values.sort_unstable();
-            values.dedup();
+            let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+            for (value, count) in table.category_counts(column) {
+                *counts.entry(one_spelling(value).into_owned()).or_default() += count;
+            }
+            let present: usize = counts.values().sum();
+            let in_some = |count: usize| count > 0 && count < everyone.len();
+            counts.retain(|_, count| in_some(*count));
             CategoricalColumn {
                 field: field.clone(),
-                values: values.into_iter().map(str::to_owned).collect(),
+                values: counts.into_keys().collect(),
                 unseen: Vec::new(),
-                missing,
+                missing: in_some(everyone.len() - present),
                 missing_unseen: false,
             }
         });
         let fields = names.numeric.len() + names.categorical.len();
-        Self {
+        let (factor, rule_factor) = if beside.unit_length {
+            let all = (fields.max(1) as f64).sqrt();
+            (beside.factor / all, RULE_BESIDE_TEXT)
+        } else {
+            (1.0, 1.0)
+        };
+        let mut fitted = Self {
             numeric: numeric.collect(),
             categorical: categorical.collect(),
             rules: names.rules.clone(),
-            factor: if beside_unit_length {
-                1.0 / (fields.max(1) as f64).sqrt()
-            } else {
-                1.0
-            },
-            rule_factor: if beside_unit_length {
-                RULE_BESIDE_TEXT
-            } else {
-                1.0
-            },
-        }
+            factor,
+            rule_factor,
+            one_spelling: true,
+            by_similarity: beside.by_similarity && beside.unit_length,
+            presence_only: beside.presence_only,
+            idle_rules: Vec::new(),
+            rules_are_scores: beside.rules_are_scores,
+        };
+        fitted.idle_rules = fitted.idle_rules_among(table, &everyone);
+        fitted
     }
 
     /// The same columns with means and deviations of the rows that `takes_part`. What only other rows
-    /// have (a value, a missing cell, any spread) gives nothing, as it would to a model that never saw them.
+    /// have (a value, a missing cell, any spread), and what only other rows lack, gives nothing, as it
+    /// would to a model that never saw them.
     pub fn relearned(&self, table: &SideTable, takes_part: impl Fn(usize) -> bool) -> Self {
         let members: Vec<usize> = (0..table.row_count())
             .filter(|&row| takes_part(row))
@@ -158,23 +222,54 @@ impl FittedSideColumns {
             numeric.deviation = numeric
                 .deviation
                 .map(|_| moments.deviation().unwrap_or(0.0));
-            numeric.missing_unseen = !moments.missing;
+            numeric.missing_unseen = !moments.missing_in_some;
         }
         for (column, categorical) in new.categorical.iter_mut().enumerate() {
-            categorical.unseen = vec![true; categorical.values.len()];
-            categorical.missing_unseen = true;
+            let mut counts = vec![0; categorical.values.len()];
+            let mut missing = 0;
             for &row in &members {
                 match table.category_of(row, column) {
-                    None => categorical.missing_unseen = false,
+                    None => missing += 1,
                     Some(value) => {
-                        if let Ok(at) = categorical.find(value) {
-                            categorical.unseen[at] = false;
+                        if let Ok(at) = categorical.find(&self.spelling_of(value)) {
+                            counts[at] += 1;
                         }
                     }
                 }
             }
+            let tells_nothing = |count: usize| count == 0 || count == members.len();
+            categorical.unseen = counts.into_iter().map(tells_nothing).collect();
+            categorical.missing_unseen = tells_nothing(missing);
         }
+        new.idle_rules = self.idle_rules_among(table, &members);
         new
+    }
+
+    /// Which rules have one strength in all of these rows; empty if none has.
+    fn idle_rules_among(&self, table: &SideTable, rows: &[usize]) -> Vec<bool> {
+        let is_idle = |rule: usize| {
+            let mut strengths = rows.iter().map(|&row| table.row(row).strength(rule));
+            let first = strengths.next();
+            strengths.all(|strength| Some(strength) == first)
+        };
+        if self.rules_are_scores {
+            return Vec::new();
+        }
+        let idle: Vec<bool> = (0..self.rules.len()).map(is_idle).collect();
+        if idle.contains(&true) {
+            idle
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// A category as it is looked up.
+    fn spelling_of<'v>(&self, value: &'v str) -> Cow<'v, str> {
+        if self.one_spelling {
+            one_spelling(value)
+        } else {
+            Cow::Borrowed(value)
+        }
     }
 
     /// How many columns there are.
@@ -235,12 +330,17 @@ impl FittedSideColumns {
     pub fn for_each_entry(&self, cells: &impl Cells, mut visit: impl FnMut(u32, f32)) {
         let mut next = 0u32;
         let one = self.factor as f32;
+        let farthest = if self.by_similarity {
+            FARTHEST_BY_SIMILARITY
+        } else {
+            FARTHEST
+        };
         for (column, numeric) in self.numeric.iter().enumerate() {
             let cell = cells.number(column);
             if let Some(deviation) = numeric.deviation {
                 let standardised = cell.map_or(0.0, |x| (x - numeric.mean) / deviation);
                 if deviation > 0.0 && standardised != 0.0 {
-                    let value = standardised.clamp(-FARTHEST, FARTHEST) * self.factor;
+                    let value = standardised.clamp(-farthest, farthest) * self.factor;
                     visit(next, value as f32);
                 }
                 next += 1;
@@ -254,7 +354,7 @@ impl FittedSideColumns {
         }
         for (column, categorical) in self.categorical.iter().enumerate() {
             let cell = cells.category(column);
-            if let Some(Ok(at)) = cell.map(|value| categorical.find(value))
+            if let Some(Ok(at)) = cell.map(|value| categorical.find(&self.spelling_of(value)))
                 && !categorical.unseen.get(at).is_some_and(|&unseen| unseen)
             {
                 visit(next + at as u32, one);
@@ -269,7 +369,9 @@ impl FittedSideColumns {
         }
         for rule in 0..self.rules.len() {
             let strength = f64::from(cells.strength(rule));
-            if strength > 0.0 {
+            let idle = self.idle_rules.get(rule).is_some_and(|&idle| idle);
+            if strength > 0.0 && !idle {
+                let strength = if self.presence_only { 1.0 } else { strength };
                 visit(next, (strength * self.rule_factor) as f32);
             }
             next += 1;
@@ -324,7 +426,8 @@ impl FittedSideColumns {
             .iter()
             .all(|column| column.values.is_sorted_by(|a, b| a < b));
         let is_share = |factor: f64| factor > 0.0 && factor <= 1.0;
-        numeric && categorical && is_share(self.factor) && is_share(self.rule_factor)
+        let rules = self.idle_rules.is_empty() || self.idle_rules.len() == self.rules.len();
+        numeric && categorical && rules && is_share(self.factor) && is_share(self.rule_factor)
     }
 }
 
@@ -349,7 +452,8 @@ impl CategoricalColumn {
 struct Moments {
     mean: f64,
     variance: f64,
-    missing: bool,
+    /// Whether some rows lack the number and some have it.
+    missing_in_some: bool,
 }
 
 impl Moments {
@@ -367,7 +471,7 @@ impl Moments {
         Self {
             mean,
             variance,
-            missing: present.len() < rows.len(),
+            missing_in_some: !present.is_empty() && present.len() < rows.len(),
         }
     }
 

@@ -223,6 +223,19 @@ impl SideTable {
         (code != MISSING).then(|| categories.names[code as usize].as_str())
     }
 
+    /// How many documents have each value of a categorical column; of some values none may.
+    pub(super) fn category_counts(&self, column: usize) -> Vec<(&str, usize)> {
+        let Some(categories) = self.categories.get(column) else {
+            return Vec::new();
+        };
+        let names = categories.names.iter();
+        let mut counts: Vec<(&str, usize)> = names.map(|name| (name.as_str(), 0)).collect();
+        for &code in categories.of_row.iter().filter(|&&code| code != MISSING) {
+            counts[code as usize].1 += 1;
+        }
+        counts
+    }
+
     /// The cells of a document.
     pub fn row(&self, row: usize) -> TableRow<'_> {
         TableRow { table: self, row }

@@ -37,6 +37,22 @@ pub struct WeightingSettings {
     pub l2_norm: bool,
 }
 
+impl WeightingSettings {
+    /// In a few words: `log-tf-idf, unit length`.
+    pub fn name(&self) -> String {
+        let name = match self.weighting {
+            Weighting::Binary => "binary",
+            Weighting::Tf => "tf",
+            Weighting::LogTf => "log-tf",
+            Weighting::TfIdf => "tf-idf",
+            Weighting::LogTfIdf => "log-tf-idf",
+            Weighting::Bm25 { .. } => "bm25",
+        };
+        let length = if self.l2_norm { ", unit length" } else { "" };
+        format!("{name}{length}")
+    }
+}
+
 /// A weighting with what it learned from the training documents.
 ///
 /// # Formula

@@ -9,7 +9,7 @@ use super::error::IndexError;
 use super::query_terms::QueryTerms;
 use super::search::SearchIndex;
 use crate::ranking::functions::Analysis;
-use crate::text::AnalyzerBuffers;
+use crate::text::{AnalyzerBuffers, FIELD_BREAK};
 
 /// Words of a text that are looked at; the rest of a very long one is not shown.
 const WORDS_READ: usize = 20_000;
@@ -43,7 +43,8 @@ impl SearchIndex {
         }
         let mut buffers = AnalyzerBuffers::default();
         let words: Vec<(&str, Option<(usize, f64)>)> = text
-            .split_whitespace()
+            .split(|c: char| c.is_whitespace() || c == FIELD_BREAK)
+            .filter(|word| !word.is_empty())
             .take(WORDS_READ)
             .map(|word| {
                 let mut found = None;

@@ -2,7 +2,9 @@
 
 use super::training_corpus::{match_rules, side_cells};
 use crate::corpus::Content;
-use crate::features::{ColumnSpace, FittedSideColumns, FittedWeighting, RowView, Vocabulary};
+use crate::features::{
+    ColumnSpace, FittedSideColumns, FittedWeighting, RowView, UnknownCells, Vocabulary,
+};
 use crate::rules::{MatchBuffers, RuleMatcher};
 use crate::text::{AnalyzerBuffers, CompiledAnalyzer};
 
@@ -56,6 +58,13 @@ impl FeatureExtractor {
         });
         let side = self.side.as_ref().map(FittedSideColumns::column_names);
         terms.chain(side.into_iter().flatten().map(Some)).collect()
+    }
+
+    /// Adds the cells of a document that hold nothing the training documents had.
+    pub(super) fn add_unknown_cells(&self, content: &Content, to: &mut UnknownCells) {
+        if let Some(side) = &self.side {
+            side.add_unknown(&side_cells(content, &[]), to);
+        }
     }
 
     /// The vocabulary, unless features are hashed.

@@ -8,6 +8,7 @@ use super::extractor::FeatureExtractor;
 use super::fit_scorer::Training;
 use super::fold_rows::SideRows;
 use super::rule_scorer::rule_columns;
+use super::side_factor::with_side_factor;
 use super::single_model::{Calibrators, SingleModel};
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
 use super::training_corpus::PreparedCorpus;
@@ -15,7 +16,7 @@ use super::{ClassWeights, Classifier, FitSettings, KnownDocuments, Model, Traini
 use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores, SavedCalibrator};
 use crate::corpus::{Fields, Folds};
 use crate::evaluation::{Forecasts, evaluate_without_chance};
-use crate::features::{FittedSideColumns, SideColumns, SideTable};
+use crate::features::{Beside, FittedSideColumns, SideColumns, SideTable};
 use crate::multiclass::{ClassFactors, ClassLabels};
 use crate::{FitError, Progress, Task};
 
@@ -66,7 +67,8 @@ pub(super) fn fit_prepared(
     keep_scores: bool,
 ) -> Result<(Model, Vec<HeldOutScores>), FitError> {
     settings.check()?;
-    let settings = with_usual_weighting(settings, corpus.numbered_features);
+    let mut settings = with_usual_weighting(settings, corpus.numbered_features);
+    settings.limits = corpus.limits;
     let analyzer = settings.analyzer.compile()?;
     let PreparedCorpus {
         arranged,
@@ -78,6 +80,7 @@ pub(super) fn fit_prepared(
         ..
     } = corpus;
     let has_terms = arranged.counts.entry_count() > 0;
+    let settings = with_side_factor(corpus, &fields, settings)?;
     let side = side_columns(&settings, &fields, table, has_terms)?;
     let term_columns = arranged.counts.column_count();
     if term_columns == 0 && side.is_none() {
@@ -223,14 +226,20 @@ fn side_columns(
             value: "without them".into(),
         });
     }
-    let unit_length = has_terms && settings.effective_weighting().l2_norm;
     let mut named = names.numeric.iter().chain(&names.categorical);
     if let (Classifier::Rules, Some(field)) = (&settings.classifier, named.next()) {
         return Err(FitError::RulesAlone {
             field: field.clone(),
         });
     }
-    let fitted = FittedSideColumns::fit(&names, table, unit_length);
+    let beside = Beside {
+        unit_length: has_terms && settings.effective_weighting().l2_norm,
+        factor: settings.side_factor.unwrap_or(1.0),
+        by_similarity: settings.classifier.by_similarity(),
+        presence_only: settings.classifier.presence_only(),
+        rules_are_scores: settings.classifier == Classifier::Rules,
+    };
+    let fitted = FittedSideColumns::fit(&names, table, beside);
     if let (Classifier::NaiveBayes(_), Some(field)) = (&settings.classifier, names.numeric.first())
     {
         return Err(FitError::NumbersForCounts {
@@ -277,7 +286,8 @@ pub(super) fn check_survives<T: Serialize + DeserializeOwned>(value: &T) -> Resu
 /// was asked for.
 fn with_usual_weighting(settings: &FitSettings, numbered_features: bool) -> FitSettings {
     let mut settings = settings.clone();
-    if settings.weighting.is_none() && numbered_features {
+    let keeps_values = !settings.classifier.presence_only();
+    if settings.weighting.is_none() && numbered_features && keeps_values {
         settings.weighting = Some(crate::features::WeightingSettings {
             weighting: crate::features::Weighting::Tf,
             l2_norm: false,

@@ -180,7 +180,8 @@ impl Training<'_> {
         let min_documents = if self.settings.hash_bits.is_some() {
             0
         } else {
-            self.settings.limits.min_documents
+            let limits = self.settings.limits;
+            limits.least(self.weights.len())
         };
         FoldRows {
             counts,

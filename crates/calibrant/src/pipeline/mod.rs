@@ -20,6 +20,7 @@ mod rule_scorer;
 mod score_calibrator;
 mod search;
 mod settings;
+mod side_factor;
 mod single_model;
 mod summary;
 mod training_corpus;

@@ -4,6 +4,7 @@ use super::{
     ClassSummary, CombinedModel, Explanation, PredictBuffers, SingleModel, TrainingSummary,
 };
 use crate::corpus::{Content, Fields};
+use crate::features::UnknownCells;
 use crate::{Probability, Task};
 
 /// A fitted, calibrated classifier.
@@ -126,6 +127,20 @@ impl Model {
             priors.iter_mut().for_each(|prior| *prior /= sum);
         }
         priors
+    }
+
+    /// Counts the cells of a document beside its text that hold nothing the training documents had.
+    pub fn count_unknown_cells(&self, content: &Content, to: &mut UnknownCells) {
+        to.begin_document();
+        match self {
+            Self::Single(model) => model.extractor().add_unknown_cells(content, to),
+            // Members learned from the same fields.
+            Self::Combined(model) => {
+                if let Some(first) = model.members().first() {
+                    first.model().extractor().add_unknown_cells(content, to);
+                }
+            }
+        }
     }
 
     /// The probability of each class, in the order of [`Self::class_names`].

@@ -11,6 +11,7 @@ use crate::features::{
 };
 use crate::multiclass::CodeSettings;
 use crate::rules::{RuleMatcher, RuleSet};
+use crate::scorers::naive_bayes::not_presence;
 use crate::scorers::{
     AdaBoost, LinearSvm, LogisticRegression, NaiveBayes, NearestNeighbours, Perceptron, Rocchio,
     Smoothing,
@@ -42,6 +43,12 @@ pub enum Classifier {
     Perceptron(Perceptron),
 }
 
+/// Whether a term is there.
+const PRESENCE: WeightingSettings = WeightingSettings {
+    weighting: Weighting::Binary,
+    l2_norm: false,
+};
+
 impl Default for Classifier {
     fn default() -> Self {
         Self::LinearSvm(LinearSvm::default())
@@ -49,10 +56,11 @@ impl Default for Classifier {
 }
 
 impl Classifier {
-    /// The weighting that suits the learner: counts for naive Bayes, `(1 + ln tf) idf` of unit
-    /// length for the others.
+    /// The weighting that suits the learner: presence for Bernoulli naive Bayes, counts for the other
+    /// kinds, `(1 + ln tf) idf` of unit length for all else.
     pub fn usual_weighting(&self) -> WeightingSettings {
         match self {
+            Self::NaiveBayes(learner) if learner.presence_only() => PRESENCE,
             Self::NaiveBayes(_) => WeightingSettings {
                 weighting: Weighting::Tf,
                 l2_norm: false,
@@ -62,6 +70,16 @@ impl Classifier {
                 l2_norm: true,
             },
         }
+    }
+
+    /// Whether it compares rows as wholes, so that a column without meaning hides those that have one.
+    pub(super) fn by_similarity(&self) -> bool {
+        matches!(self, Self::Rocchio(_) | Self::NearestNeighbours(_))
+    }
+
+    /// Whether it looks at which terms are there, whatever their weight.
+    pub(super) fn presence_only(&self) -> bool {
+        matches!(self, Self::NaiveBayes(learner) if learner.presence_only())
     }
 
     /// Finds settings of the learner that make no sense.
@@ -160,6 +178,11 @@ pub struct FitSettings {
     /// read, as [`Fields::asked`](crate::corpus::Fields::asked).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<String>,
+    /// What numbers and categories count beside text of unit length: a factor above 0 and at most 1.
+    /// Absent, it is 1; for learners by similarity (nearest neighbours, Rocchio), who give no column a
+    /// weight of its own, the one of least held-out log loss.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side_factor: Option<f64>,
     /// The learner.
     pub classifier: Classifier,
     /// An output code around the learner, for documents with one of several classes; each class
@@ -197,6 +220,7 @@ impl Default for FitSettings {
             weighting: None,
             selection: None,
             rules: None,
+            side_factor: None,
             classifier: Classifier::default(),
             code: None,
             class_weights: ClassWeights::default(),
@@ -299,6 +323,21 @@ impl FitSettings {
                 "BM25's k1 and b",
                 "k1 >= 0 and b from 0 to 1",
                 format!("{k1} and {b}"),
+            );
+        }
+        if self.classifier.presence_only()
+            && let Some(asked) = self.weighting
+            && asked != PRESENCE
+        {
+            return Err(not_presence(asked.name()));
+        }
+        if let Some(factor) = self.side_factor
+            && !(factor > 0.0 && factor <= 1.0)
+        {
+            return bad(
+                "the factor of side columns",
+                "above 0 and at most 1",
+                factor.to_string(),
             );
         }
         if self.selection.is_some_and(|selection| selection.count == 0) {

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use super::{Classifier, FitSettings};
 use crate::corpus::{Content, Document};
-use crate::features::{BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, RowCells, SideTable};
+use crate::features::{
+    BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits, RowCells,
+    SideTable,
+};
 use crate::multiclass::ClassLabels;
 use crate::rules::{MatchBuffers, RuleMatcher};
 use crate::text::CompiledAnalyzer;
@@ -291,7 +294,11 @@ impl TrainingCorpus {
             .map(|&row| self.weights[row as usize])
             .collect();
         let numbered_features = self.has_features();
-        let arranged = self.counts.arrange(&row_order, &settings.limits);
+        let limits = DocumentFrequencyLimits {
+            min_documents: Some(settings.limits.least(row_order.len())),
+            ..settings.limits
+        };
+        let arranged = self.counts.arrange(&row_order, &limits);
         let side = self.side.rearranged(&row_order);
         let labels = ClassLabels {
             task,
@@ -307,6 +314,7 @@ impl TrainingCorpus {
             class_names,
             left_out,
             numbered_features,
+            limits,
         })
     }
 
@@ -375,4 +383,6 @@ pub(super) struct PreparedCorpus {
     pub(super) left_out: usize,
     /// Whether features came as numbers in place of text.
     pub(super) numbered_features: bool,
+    /// Which terms are features, with what was chosen by the number of documents.
+    pub(super) limits: DocumentFrequencyLimits,
 }

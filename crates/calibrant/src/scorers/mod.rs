@@ -6,7 +6,7 @@
 mod boosting;
 mod class_scorer;
 mod linear;
-mod naive_bayes;
+pub(crate) mod naive_bayes;
 mod neighbours;
 mod perceptron;
 mod postings;

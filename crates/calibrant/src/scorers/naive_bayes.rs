@@ -17,7 +17,7 @@ use crate::{FitError, Task};
 pub enum NaiveBayesKind {
     /// Words drawn one after another.
     Multinomial,
-    /// Each word there or not; absent words speak too.
+    /// Each word there or not; absent words speak too. Rows must hold ones and nothing else.
     Bernoulli,
     /// Words of all other classes, against them (Rennie et al. 2003): steadier where classes differ in size.
     Complement,
@@ -50,7 +50,8 @@ pub enum Smoothing {
 /// `n` counts words, `d` documents. Laplace: `e_w = α`, `e = α V`; `e'_w = α`, `e' = 2α`. Corpus prior
 /// of strength `m`: `e_w = m (n_w + 1) / (n + V)`, `e = m`; `e'_w = m (d_w + 1/2) / (d + 1)`, `e' = m`.
 /// With one label a document, outputs are joint log-probabilities with the observed class shares;
-/// with several, each class stands against the rest with prior `(d_c + 1) / (d + 2)`.
+/// with several, each class stands against the rest with prior `(d_c + 1) / (d + 2)`. The Bernoulli
+/// kind knows presence alone, in learning and in scoring: rows with other values than 1 are refused.
 ///
 /// # When it misleads
 /// Words are not independent: a word that came once tends to come again, and each repetition is
@@ -134,7 +135,8 @@ impl ClassCounts {
             .for_each(|&class| self.documents_by_class[class as usize] += weight);
         let mut row_mass = 0.0;
         for (feature, value) in row.entries() {
-            let amount = weight * if presence_only { 1.0 } else { value };
+            let present = if value == 0.0 { 0.0 } else { 1.0 };
+            let amount = weight * if presence_only { present } else { value };
             row_mass += amount;
             self.by_feature[feature] += amount;
             let counts = &mut self.by_class[feature * self.class_count..][..self.class_count];
@@ -150,7 +152,8 @@ impl ClassCounts {
 }
 
 impl NaiveBayes {
-    fn presence_only(&self) -> bool {
+    /// Whether it is a matter of terms that are there or not, however often.
+    pub fn presence_only(&self) -> bool {
         self.kind == NaiveBayesKind::Bernoulli
     }
 
@@ -169,6 +172,13 @@ impl NaiveBayes {
         for row in rows.rows() {
             if let Some((feature, value)) = row.entries().find(|&(_, value)| value < 0.0) {
                 return Err(FitError::NegativeFeature { feature, value });
+            }
+            // Scores are weighted sums: a 2 would count as if the word were there twice over.
+            let is_presence = |value: f64| value == 0.0 || value == 1.0;
+            if self.presence_only()
+                && let Some((_, value)) = row.entries().find(|&(_, value)| !is_presence(value))
+            {
+                return Err(not_presence(value.to_string()));
             }
         }
         Ok(())
@@ -318,6 +328,15 @@ impl NaiveBayes {
                     .ln(),
             })
             .collect()
+    }
+}
+
+/// What says more of a term than that it is there.
+pub(crate) fn not_presence(value: String) -> FitError {
+    FitError::BadSetting {
+        setting: "the weighting",
+        requirement: "`binary` and without unit length for Bernoulli naive Bayes, which looks at whether a term is there",
+        value,
     }
 }
 

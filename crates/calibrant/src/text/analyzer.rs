@@ -7,7 +7,8 @@ use super::language::Language;
 
 /// How a text becomes terms. Plain settings: [`Analyzer::compile`] checks them.
 ///
-/// Missing fields of a saved analyzer take their defaults; unknown ones are refused.
+/// Missing fields of a saved analyzer take their defaults, or what was done before they were thought of;
+/// unknown ones are refused.
 ///
 /// ```
 /// use calibrant::text::{Analyzer, Language, NgramRange};
@@ -46,11 +47,20 @@ pub struct Analyzer {
     pub min_token_chars: usize,
     /// How many neighbouring words make a term, joined by one space; 1 to 1 by default.
     ///
-    /// Neighbours are those left over by the earlier steps: removed words leave no gap.
+    /// Neighbours are those left over by the earlier steps: removed words leave no gap. The last word
+    /// of a field and the first of the next (see [`FIELD_BREAK`](super::FIELD_BREAK)) are none.
     pub word_ngrams: NgramRange,
     /// If given, terms are runs of so many characters inside each word padded by a space on
     /// either side, and `word_ngrams` is not used; none by default.
     pub char_ngrams: Option<NgramRange>,
+    /// Whether a capital sigma that ends a word becomes the small letter of word ends, so that `ΟΔΟΣ`
+    /// is `οδος` (yes by default; analyzers that were saved before there was a choice made it `οδοσ`).
+    #[serde(default)]
+    pub final_sigma: bool,
+    /// Whether word n-grams end where a text field ends (yes by default; analyzers that were saved before
+    /// there was a choice ran on into the next field).
+    #[serde(default)]
+    pub fields_apart: bool,
 }
 
 impl Default for Analyzer {
@@ -63,6 +73,8 @@ impl Default for Analyzer {
             min_token_chars: 1,
             word_ngrams: NgramRange::default(),
             char_ngrams: None,
+            final_sigma: true,
+            fields_apart: true,
         }
     }
 }
@@ -236,12 +248,16 @@ mod tests {
             min_token_chars: 2,
             word_ngrams: range(1, 3),
             char_ngrams: Some(range(2, 5)),
+            ..Analyzer::default()
         };
         let json = serde_json::to_string(&analyzer).unwrap();
         assert_eq!(serde_json::from_str::<Analyzer>(&json).unwrap(), analyzer);
         let short: Analyzer = serde_json::from_str(r#"{"stemmer":"english"}"#).unwrap();
         let expected = Analyzer {
             stemmer: Some(Language::English),
+            // As it was before there was a choice.
+            final_sigma: false,
+            fields_apart: false,
             ..Analyzer::default()
         };
         assert_eq!(short, expected);

@@ -1,5 +1,6 @@
 //! An analyzer ready for use.
 
+use super::FIELD_BREAK;
 use super::analyzer::{Analyzer, AnalyzerError};
 use super::ngrams::{CharacterWindow, WordWindow};
 use super::spelling::Spelling;
@@ -42,6 +43,7 @@ impl CompiledAnalyzer {
         let spelling = Spelling {
             lowercase: settings.lowercase,
             fold_accents: settings.fold_accents,
+            final_sigma: settings.final_sigma,
         };
         let stop_words = settings
             .stop_words
@@ -92,10 +94,13 @@ impl CompiledAnalyzer {
         } else if range.max == 1 {
             self.for_each_kept_word(text, words, stems, visit);
         } else {
-            window.clear();
-            self.for_each_kept_word(text, words, stems, |word| {
-                window.push(word, range, &mut visit);
-            });
+            let apart = self.settings.fields_apart;
+            for field in text.split(|c: char| apart && c == FIELD_BREAK) {
+                window.clear();
+                self.for_each_kept_word(field, words, stems, |word| {
+                    window.push(word, range, &mut visit);
+                });
+            }
         }
     }
 
@@ -248,6 +253,36 @@ mod tests {
     }
 
     #[test]
+    fn greek_capitals_are_the_words_that_they_are_in_small_letters() {
+        let small = terms(Analyzer::default(), "οδος οδυσσεύς");
+        assert_eq!(terms(Analyzer::default(), "ΟΔΟΣ ΟΔΥΣΣΕΎΣ"), small);
+        // Inside a word, before an apostrophe with letters behind it, and alone it is no last letter.
+        let found = terms(Analyzer::default(), "ΣΟΦΟΣ Σ ΑΣ'ΤΟ Σ.");
+        assert_eq!(found, ["σοφος", "σ", "ασ'το", "σ"]);
+        // As analyzers did that were saved before.
+        let old: Analyzer = serde_json::from_str(r#"{"lowercase":true}"#).unwrap();
+        assert_eq!(terms(old, "ΟΔΟΣ"), ["οδοσ"]);
+    }
+
+    #[test]
+    fn word_ngrams_end_with_their_field() {
+        let pairs = Analyzer {
+            word_ngrams: NgramRange { min: 1, max: 2 },
+            ..Analyzer::default()
+        };
+        let text = format!("stock\nfalls{FIELD_BREAK}oil rises");
+        let expected = ["stock", "falls", "stock falls", "oil", "rises", "oil rises"];
+        assert_eq!(terms(pairs.clone(), &text), expected);
+        let old = Analyzer {
+            fields_apart: false,
+            ..pairs
+        };
+        assert!(terms(old, &text).contains(&"falls oil".to_owned()));
+        let old: Analyzer = serde_json::from_str("{}").unwrap();
+        assert!(!old.fields_apart);
+    }
+
+    #[test]
     fn french_elision_is_left_to_the_stemmer() {
         let analyzer = Analyzer {
             stemmer: Some(Language::French),
@@ -335,6 +370,7 @@ mod tests {
                     min_token_chars: min,
                     word_ngrams: words,
                     char_ngrams: characters,
+                    ..Analyzer::default()
                 },
             )
     }

@@ -9,7 +9,7 @@
 //!    typographic apostrophe becomes `'`), `example.com`, `snake_case` and `3.14` two. Apostrophes
 //!    at the edge of a word are not part of it: `dogs'` gives `dogs`. Words longer than
 //!    [`MAX_WORD_BYTES`] are noise and dropped.
-//! 2. **Lower-case**, character by character: a final capital sigma becomes `σ`, not `ς`.
+//! 2. **Lower-case**, character by character; a capital sigma that ends a word becomes `ς`.
 //! 3. **Fold accents** of Latin, Greek and Cyrillic letters.
 //! 4. **Stop words** are removed.
 //! 5. **Short words** are removed.
@@ -37,3 +37,6 @@ pub use analyzer::{Analyzer, AnalyzerError, NgramRange};
 pub use compiled::{AnalyzerBuffers, CompiledAnalyzer};
 pub use language::{Language, UnknownLanguage};
 pub use words::MAX_WORD_BYTES;
+
+/// Stands where one text field of a document ends and the next begins (ASCII's unit separator).
+pub const FIELD_BREAK: char = '\u{1F}';

@@ -8,6 +8,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 pub(super) struct Spelling {
     pub(super) lowercase: bool,
     pub(super) fold_accents: bool,
+    pub(super) final_sigma: bool,
 }
 
 /// Room for the stages of [`Spelling::apply`].
@@ -27,9 +28,11 @@ impl Spelling {
             parts,
         } = scratch;
         first.clear();
-        for character in word.chars() {
+        for (at, character) in word.char_indices() {
             if is_apostrophe(character) {
                 first.push('\'');
+            } else if character == 'Σ' && self.ends_in_sigma(word, at) {
+                first.push('ς');
             } else if !is_invisible(character) {
                 self.push_cased(character, first);
             }
@@ -45,6 +48,14 @@ impl Spelling {
             std::mem::swap(first, second);
         }
         first
+    }
+
+    /// Whether the capital sigma at `at` is the last of several letters.
+    fn ends_in_sigma(self, word: &str, at: usize) -> bool {
+        let has_letter = |part: &str| part.chars().any(char::is_alphabetic);
+        let before = &word[..at];
+        let behind = word[at..].strip_prefix('Σ').unwrap_or_default();
+        self.lowercase && self.final_sigma && has_letter(before) && !has_letter(behind)
     }
 
     #[inline]
@@ -201,11 +212,13 @@ mod tests {
         let spelling = Spelling {
             lowercase: true,
             fold_accents: false,
+            final_sigma: true,
         };
         assert_eq!(spelling.apply(word, &mut scratch), lowered);
         let spelling = Spelling {
             lowercase: true,
             fold_accents: true,
+            final_sigma: true,
         };
         assert_eq!(spelling.apply(word, &mut scratch), folded);
     }

@@ -49,6 +49,7 @@ mod tests {
             Spelling {
                 lowercase: true,
                 fold_accents,
+                final_sigma: true,
             },
         )
         .unwrap()

@@ -150,7 +150,7 @@ pub(crate) fn with_classifier(classifier: Classifier) -> FitSettings {
     FitSettings {
         classifier,
         limits: DocumentFrequencyLimits {
-            min_documents: 1,
+            min_documents: Some(1),
             ..DocumentFrequencyLimits::default()
         },
         ..FitSettings::default()

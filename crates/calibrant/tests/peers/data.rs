@@ -134,9 +134,11 @@ pub(crate) fn counts_of(documents: &[Document]) -> SparseMatrix {
     let mut counts = CorpusCounts::new(ColumnSpace::Vocabulary);
     counts.merge(counter.finish());
     let order: Vec<u32> = (0..documents.len() as u32).collect();
-    counts
-        .arrange(&order, &DocumentFrequencyLimits::default())
-        .counts
+    let two_documents = DocumentFrequencyLimits {
+        min_documents: Some(2),
+        ..DocumentFrequencyLimits::default()
+    };
+    counts.arrange(&order, &two_documents).counts
 }
 
 /// A matrix for a script: the parts of compressed sparse rows.

@@ -13,7 +13,7 @@ use crate::data::{
 use crate::python::ask;
 
 /// Closed forms in `f64` on both sides: only the order of sums differs.
-const TOLERANCE: f64 = 1e-9;
+const TOLERANCE: f64 = 1e-12;
 
 fn name(kind: NaiveBayesKind) -> &'static str {
     match kind {
@@ -38,6 +38,18 @@ fn outputs(
     weights: &[f64],
 ) -> Vec<Vec<f64>> {
     let everyone: Vec<u32> = (0..rows.row_count() as u32).collect();
+    let presence = rows.clone().map_rows(|_, values| values.fill(1.0));
+    let rows = if learner.presence_only() {
+        // Counts would be taken for more than presence, and are refused.
+        assert!(
+            learner
+                .fit_classes(rows, labels, weights, &everyone)
+                .is_err()
+        );
+        &presence
+    } else {
+        rows
+    };
     let model = learner
         .fit_classes(rows, labels, weights, &everyone)
         .unwrap();

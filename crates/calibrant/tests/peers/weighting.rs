@@ -47,7 +47,7 @@ fn check(texts: &[&str]) {
     counts.merge(counter.finish());
     let order: Vec<u32> = (0..texts.len() as u32).collect();
     let everything = DocumentFrequencyLimits {
-        min_documents: 1,
+        min_documents: Some(1),
         ..DocumentFrequencyLimits::default()
     };
     let arranged = counts.arrange(&order, &everything);

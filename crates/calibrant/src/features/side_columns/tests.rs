@@ -28,6 +28,14 @@ fn entries(fitted: &FittedSideColumns, cells: &impl Cells) -> Vec<(u32, f32)> {
     entries
 }
 
+const UNIT_LENGTH: Beside = Beside {
+    unit_length: true,
+    factor: 1.0,
+    by_similarity: false,
+    presence_only: false,
+    rules_are_scores: false,
+};
+
 const ROWS: [(Option<f64>, Option<&str>); 5] = [
     (Some(2.0), Some("red")),
     (Some(4.0), Some("blue")),
@@ -39,7 +47,7 @@ const ROWS: [(Option<f64>, Option<&str>); 5] = [
 #[test] // By hand: mean (2 + 4 + 6 + 8) / 4 = 5, variance (9 + 1 + 1 + 9) / 4 = 5.
 fn columns_are_standardised_as_worked_by_hand() {
     let table = table(&ROWS);
-    let fitted = FittedSideColumns::fit(&names(&["size"], &["colour"]), &table, false);
+    let fitted = FittedSideColumns::fit(&names(&["size"], &["colour"]), &table, Beside::default());
     let expected = [
         "size",
         "size is missing",
@@ -60,7 +68,11 @@ fn columns_are_standardised_as_worked_by_hand() {
 
 #[test]
 fn values_the_training_documents_lack_give_nothing() {
-    let fitted = FittedSideColumns::fit(&names(&["size"], &["colour"]), &table(&ROWS[..3]), false);
+    let fitted = FittedSideColumns::fit(
+        &names(&["size"], &["colour"]),
+        &table(&ROWS[..3]),
+        Beside::default(),
+    );
     assert_eq!(fitted.column_count(), 3);
     let cells = RowCells {
         numbers: &[None],
@@ -81,8 +93,176 @@ fn what_never_varies_gets_no_column() {
             ..RowCells::default()
         });
     }
-    let fitted = FittedSideColumns::fit(&names(&["a", "b", "c"], &[]), &table, false);
-    assert_eq!(fitted.column_names(), ["b is missing", "c is missing"]);
+    let fitted = FittedSideColumns::fit(&names(&["a", "b", "c"], &[]), &table, Beside::default());
+    // `c` is missing everywhere: its column would be a second intercept.
+    assert_eq!(fitted.column_names(), ["b is missing"]);
+}
+
+#[test]
+fn what_all_training_documents_share_gets_no_column() {
+    let rows = [(None, Some("red")), (None, Some("red"))];
+    let shared = FittedSideColumns::fit(&names(&["size"], &["colour"]), &table(&rows), UNIT_LENGTH);
+    assert_eq!(shared.column_count(), 0);
+    let nowhere = [(None, None), (None, None)];
+    let names = names(&["size"], &["colour"]);
+    let nowhere = FittedSideColumns::fit(&names, &table(&nowhere), Beside::default());
+    assert_eq!(nowhere.column_count(), 0);
+    // One value beside missing cells tells something, and so do two values.
+    let some = [(Some(1.0), Some("red")), (None, None)];
+    let some = FittedSideColumns::fit(&names, &table(&some), Beside::default());
+    assert_eq!(
+        some.column_names(),
+        ["size is missing", "colour=red", "colour is missing"]
+    );
+    // What all but a fold's documents share is no column to a model without the fold.
+    let table = table(&[ROWS[0], ROWS[2], ROWS[3]]);
+    let whole = FittedSideColumns::fit(&names, &table, Beside::default());
+    let without = whole.relearned(&table, |row| row < 2);
+    assert_eq!(whole.column_names()[2], "colour=red");
+    assert_eq!(
+        entries(
+            &without,
+            &RowCells {
+                categories: &[Some("red".into())],
+                ..RowCells::default()
+            }
+        ),
+        []
+    );
+}
+
+#[test]
+fn a_rule_with_one_strength_everywhere_gives_nothing() {
+    let names = SideColumns {
+        rules: vec!["corn".into(), "wheat".into()],
+        ..SideColumns::default()
+    };
+    let mut table = SideTable::default();
+    for strengths in [[1.0, 1.0], [1.0, 3.0], [1.0, 0.0]] {
+        let strengths = &strengths;
+        table.push(RowCells {
+            strengths,
+            ..RowCells::default()
+        });
+    }
+    let fitted = FittedSideColumns::fit(&names, &table, Beside::default());
+    assert_eq!(entries(&fitted, &table.row(1)), [(1, 3.0)]);
+    // To a learner that looks at presence a rule matches or does not.
+    let presence = Beside {
+        presence_only: true,
+        ..Beside::default()
+    };
+    let fitted = FittedSideColumns::fit(&names, &table, presence);
+    assert_eq!(entries(&fitted, &table.row(1)), [(1, 1.0)]);
+    // To one without the second document the other rule varies still.
+    assert_eq!(
+        entries(&fitted.relearned(&table, |row| row != 1), &table.row(1)),
+        [(1, 1.0)]
+    );
+    assert!(fitted.is_sound());
+}
+
+#[test]
+fn an_integer_is_one_category_however_it_is_written() {
+    let rows = [
+        (None, Some("1.0")),
+        (None, Some("2")),
+        (None, Some("1")),
+        (None, Some("01")),
+    ];
+    let table = table(&rows);
+    let fitted = FittedSideColumns::fit(&names(&[], &["shop"]), &table, Beside::default());
+    assert_eq!(fitted.column_names(), ["shop=01", "shop=1", "shop=2"]);
+    let cell = |value: &str| {
+        let categories = [Some(value.to_owned())];
+        entries(
+            &fitted,
+            &RowCells {
+                categories: &categories,
+                ..RowCells::default()
+            },
+        )
+    };
+    for written in ["1", "1.0", "1.00", "1e0"] {
+        assert_eq!(cell(written), [(1, 1.0)], "{written}");
+    }
+    assert_eq!(cell("2.0"), [(2, 1.0)]);
+    assert_eq!((cell("01"), cell("001")), (vec![(0, 1.0)], vec![]));
+    // Without the fold of the first two rows the two spellings are still one value.
+    let without = fitted.relearned(&table, |row| row >= 2);
+    assert_eq!(entries(&without, &table.row(0)), [(1, 1.0)]);
+}
+
+#[test] // As they are in files of before, which took every cell as it was written.
+fn columns_saved_before_there_was_one_spelling_look_cells_up_as_written() {
+    let saved = r#"{"numeric":[],"categorical":[{"field":"shop","values":["1","1.0"],"missing":false}],
+                    "rules":[],"factor":1.0,"rule_factor":1.0}"#;
+    let fitted: FittedSideColumns = serde_json::from_str(saved).unwrap();
+    let cell = |value: &str| {
+        let categories = [Some(value.to_owned())];
+        entries(
+            &fitted,
+            &RowCells {
+                categories: &categories,
+                ..RowCells::default()
+            },
+        )
+    };
+    assert_eq!(
+        (cell("1"), cell("1.0"), cell("1.00")),
+        (vec![(0, 1.0)], vec![(1, 1.0)], vec![])
+    );
+}
+
+#[test]
+fn a_far_number_is_near_enough_to_learners_by_similarity() {
+    let by_similarity = Beside {
+        by_similarity: true,
+        factor: 0.25,
+        ..UNIT_LENGTH
+    };
+    let table = table_of(&[1.0, 3.0]);
+    let fitted = FittedSideColumns::fit(&names(&["size"], &[]), &table, by_similarity);
+    let far = RowCells {
+        numbers: &[Some(1e9)],
+        ..RowCells::default()
+    };
+    assert_eq!(entries(&fitted, &far), [(0, 0.75)]); // by hand: 3 · 1/4
+    assert_eq!(entries(&fitted, &table.row(0)), [(0, -0.25)]);
+}
+
+#[test]
+fn cells_that_mean_nothing_to_the_model_are_counted() {
+    let fitted = FittedSideColumns::fit(
+        &names(&["size"], &["colour"]),
+        &table(&ROWS[..3]),
+        Beside::default(),
+    );
+    let mut unknown = UnknownCells::default();
+    for (number, colour) in [
+        (Some(1.0), "mauve"),
+        (None, "red"),
+        (None, "pink"),
+        (Some(2.0), "teal"),
+    ] {
+        unknown.begin_document();
+        let cells = RowCells {
+            numbers: &[number],
+            categories: &[Some(colour.into())],
+            strengths: &[],
+        };
+        fitted.add_unknown(&cells, &mut unknown);
+    }
+    let expected = MostlyUnknown {
+        field: "colour".into(),
+        share: 0.75,
+        example: Some("mauve".into()),
+    };
+    assert_eq!(unknown.mostly(), [expected]); // half of the sizes is not most of them
+    let mut all = UnknownCells::default();
+    all.merge(unknown.clone());
+    all.merge(unknown.clone());
+    assert_eq!(all.mostly(), unknown.mostly());
 }
 
 #[test] // Two fields: √2. A rule counts as a word would.
@@ -96,7 +276,7 @@ fn beside_unit_length_text_the_side_has_about_unit_length_too() {
         rules: vec!["wheat".into()],
         ..names(&["size"], &["colour"])
     };
-    let fitted = FittedSideColumns::fit(&names, &table, true);
+    let fitted = FittedSideColumns::fit(&names, &table, UNIT_LENGTH);
     let factor = 1.0 / 2f64.sqrt();
     assert_eq!(
         entries(&fitted, &table.row(5)),
@@ -108,7 +288,7 @@ fn beside_unit_length_text_the_side_has_about_unit_length_too() {
 #[test]
 fn a_fold_is_seen_as_a_model_without_it_would_see_it() {
     let table = table(&ROWS);
-    let whole = FittedSideColumns::fit(&names(&["size"], &["colour"]), &table, false);
+    let whole = FittedSideColumns::fit(&names(&["size"], &["colour"]), &table, Beside::default());
     let without = whole.relearned(&table, |row| row < 3);
     assert_eq!(without.column_names(), whole.column_names());
     // By hand: mean 4, variance 8/3.
@@ -125,7 +305,7 @@ fn a_fold_is_seen_as_a_model_without_it_would_see_it() {
 #[test]
 fn rows_grow_behind_the_columns_of_the_text() {
     let table = table(&ROWS);
-    let fitted = FittedSideColumns::fit(&names(&["size"], &["colour"]), &table, false);
+    let fitted = FittedSideColumns::fit(&names(&["size"], &["colour"]), &table, Beside::default());
     let text = SparseMatrix::from_rows(3, (0..5).map(|row| vec![(row % 3, 0.5)]));
     let rows = fitted.append_to(&text, &table);
     assert_eq!(rows.column_count(), 9);
@@ -137,7 +317,7 @@ fn rows_grow_behind_the_columns_of_the_text() {
 fn absurd_numbers_stay_finite() {
     let rows = [(Some(-1e100), None), (Some(1e100), None), (Some(0.0), None)];
     let table = table(&rows);
-    let fitted = FittedSideColumns::fit(&names(&["size"], &[]), &table, false);
+    let fitted = FittedSideColumns::fit(&names(&["size"], &[]), &table, Beside::default());
     assert!(fitted.is_sound());
     for row in 0..3 {
         assert!(
@@ -146,7 +326,11 @@ fn absurd_numbers_stay_finite() {
                 .all(|(_, value)| value.is_finite())
         );
     }
-    let narrow = FittedSideColumns::fit(&names(&["size"], &[]), &table_of(&[1.0, 1.1]), false);
+    let narrow = FittedSideColumns::fit(
+        &names(&["size"], &[]),
+        &table_of(&[1.0, 1.1]),
+        Beside::default(),
+    );
     let far = RowCells {
         numbers: &[Some(1e300)],
         ..RowCells::default()
@@ -161,7 +345,7 @@ fn table_of(numbers: &[f64]) -> SideTable {
 
 #[test]
 fn forged_columns_are_not_sound() {
-    let fitted = FittedSideColumns::fit(&names(&["size"], &["colour"]), &table(&ROWS), true);
+    let fitted = FittedSideColumns::fit(&names(&["size"], &["colour"]), &table(&ROWS), UNIT_LENGTH);
     let json = serde_json::to_string(&fitted).unwrap();
     let again: FittedSideColumns = serde_json::from_str(&json).unwrap();
     assert_eq!(again, fitted);

@@ -71,7 +71,9 @@ impl Contender {
         if self.classifier == Classifier::Rules {
             return vec![usual]; // It looks at no terms.
         }
-        let mut all: Vec<WeightingSettings> = if numbered_features {
+        let mut all: Vec<WeightingSettings> = if self.classifier.presence_only() {
+            vec![usual] // All others would say more than that a term is there.
+        } else if numbered_features {
             // Values of their own, which may be negative: taken as they are, or at unit length.
             let tf = |l2_norm| WeightingSettings {
                 weighting: Weighting::Tf,

@@ -2,7 +2,7 @@
 
 mod contenders;
 mod names;
-mod sample;
+pub(super) mod sample;
 mod trials;
 
 #[cfg(test)]

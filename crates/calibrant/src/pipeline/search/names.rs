@@ -1,7 +1,6 @@
 //! Settings in a few words.
 
 use super::contenders::named_price;
-use crate::features::{Weighting, WeightingSettings};
 use crate::pipeline::{Classifier, TriedSettings};
 use crate::scorers::NaiveBayesKind;
 
@@ -13,7 +12,7 @@ impl TriedSettings {
 
     /// The weighting: `log-tf-idf, unit length`.
     pub fn weighting_name(&self) -> String {
-        weighting(&self.weighting)
+        self.weighting.name()
     }
 }
 
@@ -30,21 +29,4 @@ pub(super) fn learner(classifier: &Classifier) -> String {
         Some((price, value)) => format!("{name}, {price} {value}"),
         None => name.to_owned(),
     }
-}
-
-pub(super) fn weighting(settings: &WeightingSettings) -> String {
-    let name = match settings.weighting {
-        Weighting::Binary => "binary",
-        Weighting::Tf => "tf",
-        Weighting::LogTf => "log-tf",
-        Weighting::TfIdf => "tf-idf",
-        Weighting::LogTfIdf => "log-tf-idf",
-        Weighting::Bm25 { .. } => "bm25",
-    };
-    let length = if settings.l2_norm {
-        ", unit length"
-    } else {
-        ""
-    };
-    format!("{name}{length}")
 }

@@ -1,7 +1,7 @@
 //! A part of the documents that looks like all of them.
 
 use crate::corpus::Folds;
-use crate::features::ArrangedCounts;
+use crate::features::{ArrangedCounts, DocumentFrequencyLimits};
 use crate::multiclass::ClassLabels;
 use crate::pipeline::FitSettings;
 use crate::pipeline::training_corpus::PreparedCorpus;
@@ -11,7 +11,7 @@ const OTHER_DRAW: u64 = 0x5A3D_1E0F;
 
 /// About `wanted` documents, every class in proportion and with one document at least, drawn by what
 /// the documents say. Nothing where there are fewer than twice as many.
-pub(super) fn sample(
+pub(in crate::pipeline) fn sample(
     corpus: &PreparedCorpus,
     settings: &FitSettings,
     wanted: usize,
@@ -50,7 +50,7 @@ pub(super) fn sample(
     let mut counts = counts.rearranged(&rows, &same, counts.column_count());
     if settings.hash_bits.is_none() {
         let frequencies = counts.document_frequencies();
-        let least = settings.limits.min_documents.max(1);
+        let least = settings.limits.least(rows.len()).max(1);
         let kept: Vec<u32> = same
             .into_iter()
             .filter(|&column| frequencies[column as usize] >= least)
@@ -77,5 +77,9 @@ pub(super) fn sample(
         class_names: corpus.class_names.clone(),
         left_out: corpus.left_out,
         numbered_features: corpus.numbered_features,
+        limits: DocumentFrequencyLimits {
+            min_documents: Some(settings.limits.least(rows.len())),
+            ..corpus.limits
+        },
     })
 }

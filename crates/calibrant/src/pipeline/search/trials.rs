@@ -140,7 +140,7 @@ impl<'a> Trials<'a> {
                 "trial {}: {}, {}",
                 self.done.len() + 1,
                 names::learner(&choice.classifier),
-                names::weighting(&choice.weighting)
+                choice.weighting.name()
             ),
         };
         let start = (self.clock)();
