@@ -33,6 +33,41 @@ class Corpus:
         ]
 
 
+class Generated:
+    """A plain file of JSON Lines that generated.py wrote: all of it is for training."""
+
+    def __init__(self, documents, classes, mean_words=14, seed=1):
+        self.documents, self.classes, self.mean_words, self.seed = documents, classes, mean_words, seed
+        self.file, self.label = f"generated-{documents}-{classes}.jsonl", "label"
+
+    def write(self, folder):
+        """Writes it unless it is there."""
+        import generated
+
+        path = Path(folder) / self.file
+        if not path.is_file():
+            unfinished = path.with_suffix(".unfinished")
+            generated.write(unfinished, self.documents, self.classes, self.seed, self.mean_words)
+            unfinished.rename(path)
+
+    def read(self, folder, split):
+        """Identifiers, texts and labels."""
+        with open(Path(folder) / self.file, encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in lines]
+        return list(range(len(rows))), [row["text"] for row in rows], [row["label"] for row in rows]
+
+    def arguments(self, folder, split):
+        """The same as arguments of calibrant."""
+        return [str(Path(folder) / self.file), "--text", "text"]
+
+
 NEWSGROUPS = Corpus("20newsgroups.jsonl.gz", ["subject", "text"], "label")
 REUTERS = Corpus("reuters21578.jsonl.gz", ["title", "body"], "topics")
-BY_NAME = {"newsgroups": NEWSGROUPS, "reuters": REUTERS, "reuters-all": REUTERS}
+INTENTS = Generated(15_000, 150, mean_words=9)
+THOUSAND = Generated(100_000, 1_000)
+THOUSAND_TENTH = Generated(10_000, 1_000)
+MILLION = Generated(1_000_000, 4)
+BY_NAME = {
+    **{"newsgroups": NEWSGROUPS, "reuters": REUTERS, "reuters-all": REUTERS},
+    **{"intents": INTENTS, "thousand-tenth": THOUSAND_TENTH},
+}

@@ -14,11 +14,12 @@ from corpora import BY_NAME, TEN_TOPICS
 
 name, folder, path = sys.argv[1:4]
 jobs = int(sys.argv[4]) if len(sys.argv) > 4 else None
+one_label = not name.startswith("reuters")
 _, texts, labels = BY_NAME[name].read(folder, "train")
 classifier = CalibratedClassifierCV(
-    LinearSVC(), method="sigmoid", cv=5, ensemble=False, n_jobs=jobs if name == "newsgroups" else None
+    LinearSVC(), method="sigmoid", cv=5, ensemble=False, n_jobs=jobs if one_label else None
 )
-if name == "newsgroups":
+if one_label:
     classes = None
 else:
     classes = TEN_TOPICS if name == "reuters" else sorted({topic for row in labels for topic in row})

@@ -8,7 +8,10 @@
 //! so one look at a row's last column tells that the whole row is inside the table. That lets the
 //! loops go without a check per entry.
 
-use super::RowView;
+use super::{RowView, prefetch};
+
+/// For so many columns of a row weights are asked for ahead of time.
+const MOST_PREFETCHED: usize = 32;
 
 /// Weights of `L` problems, feature after feature.
 #[derive(Debug, Clone)]
@@ -38,6 +41,16 @@ impl<const L: usize> LaneWeights<L> {
             }
         }
         sums
+    }
+
+    /// Asks for the weights at the row's columns, of which only so many as a short row has: those of a long
+    /// one are on their way soon enough.
+    #[inline]
+    pub(crate) fn prefetch(&self, row: RowView<'_>) {
+        let first = row.columns.len().min(MOST_PREFETCHED);
+        for &column in &row.columns[..first] {
+            prefetch(&self.values, column as usize);
+        }
     }
 
     #[inline]

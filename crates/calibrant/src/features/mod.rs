@@ -7,6 +7,7 @@
 
 mod counter;
 mod kernels;
+mod prefetch;
 mod selection;
 mod side_columns;
 mod side_table;
@@ -19,6 +20,7 @@ pub use counter::{
     ArrangedCounts, BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits,
 };
 pub use kernels::LaneWeights;
+pub(crate) use prefetch::prefetch;
 pub use selection::{Selected, Selection, SelectionMeasure, SelectionScope};
 pub use side_columns::{
     Beside, FittedSideColumns, MostlyUnknown, SideColumns, UnknownCells, one_spelling,

@@ -139,11 +139,10 @@ impl OneVsRest<'_> {
             };
             Ok(fits.into_iter().map(scored).collect())
         };
-        // As many folds at once as keep all threads busy, and no more: each holds rows of its own.
+        // As many folds at once as keep all threads busy, and no more: each holds values of its own.
+        let threads = rayon::current_num_threads();
         let blocks = duals.len().div_ceil(LANES);
-        let at_once = (4 * rayon::current_num_threads())
-            .div_ceil(blocks)
-            .min(folds.count());
+        let at_once = (4 * threads).div_ceil(blocks).min(threads);
         let mut parts = Vec::with_capacity(folds.count());
         for first in (0..folds.count()).step_by(at_once) {
             let some = first..(first + at_once).min(folds.count());

@@ -90,7 +90,7 @@ impl Training<'_> {
         };
         let solutions = self.labels.output_count() * (1 + self.folds.count());
         self.progress.begin("fitting", Some(solutions as u64));
-        let without = |fold| source.without(fold);
+        let without = |fold| source.revalued_without(fold);
         let fit = match &self.settings.classifier {
             Classifier::NaiveBayes(learner) => {
                 let (scorer, out_of_fold) = self.cross_fit_naive_bayes(learner, &source, &rows)?;

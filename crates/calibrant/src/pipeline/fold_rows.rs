@@ -42,34 +42,10 @@ impl FoldRows<'_> {
         }
     }
 
-    /// All documents over what the others than this fold give; columns keep their numbers.
+    /// All documents over what the others than this fold give; columns keep their numbers, and terms
+    /// that are no features without the fold have no entries.
     pub(super) fn without(&self, fold: usize) -> SparseMatrix {
-        let members: Vec<usize> = (0..self.counts.row_count())
-            .filter(|&row| self.folds.of(row) != fold)
-            .collect();
-        let mut frequencies = vec![0u32; self.counts.column_count()];
-        let mut total_length = 0.0;
-        for &row in &members {
-            let row = self.counts.row(row);
-            row.columns()
-                .iter()
-                .for_each(|&column| frequencies[column as usize] += 1);
-            total_length += row
-                .values()
-                .iter()
-                .map(|&value| f64::from(value))
-                .sum::<f64>();
-        }
-        let is_feature: Vec<bool> = frequencies
-            .iter()
-            .map(|&n| n >= self.min_documents)
-            .collect();
-        let weighting = FittedWeighting::from_parts(
-            self.settings,
-            members.len() as u64,
-            total_length,
-            frequencies,
-        );
+        let (is_feature, weighting) = self.weighting_without(fold);
         let numbers: Vec<usize> = (0..self.counts.row_count()).collect();
         let parts: Vec<SparseMatrix> = numbers
             .par_chunks(1024)
@@ -93,6 +69,48 @@ impl FoldRows<'_> {
             })
             .collect();
         let rows = SparseMatrix::concatenated(self.counts.column_count(), parts);
+        self.with_side_columns(rows, fold)
+    }
+
+    /// As [`Self::without`] for learners to whom an entry of zero is none: values alone are new, and
+    /// where they stand is shared with the counts.
+    pub(super) fn revalued_without(&self, fold: usize) -> SparseMatrix {
+        let (is_feature, weighting) = self.weighting_without(fold);
+        let rows = self.counts.clone().map_rows(|columns, values| {
+            for (&column, value) in columns.iter().zip(values.iter_mut()) {
+                if !is_feature[column as usize] {
+                    *value = 0.0;
+                }
+            }
+            weighting.apply_row(columns, values);
+        });
+        self.with_side_columns(rows, fold)
+    }
+
+    /// Which columns are features without the fold, and how much they weigh.
+    fn weighting_without(&self, fold: usize) -> (Vec<bool>, FittedWeighting) {
+        let mut frequencies = vec![0u32; self.counts.column_count()];
+        let mut members = 0;
+        let mut total_length = 0.0;
+        for row in (0..self.counts.row_count()).filter(|&row| self.folds.of(row) != fold) {
+            let row = self.counts.row(row);
+            row.columns()
+                .iter()
+                .for_each(|&column| frequencies[column as usize] += 1);
+            let length = row.values().iter().map(|&value| f64::from(value));
+            total_length += length.sum::<f64>();
+            members += 1;
+        }
+        let is_feature = frequencies
+            .iter()
+            .map(|&n| n >= self.min_documents)
+            .collect();
+        let weighting =
+            FittedWeighting::from_parts(self.settings, members, total_length, frequencies);
+        (is_feature, weighting)
+    }
+
+    fn with_side_columns(&self, rows: SparseMatrix, fold: usize) -> SparseMatrix {
         let Some(SideRows { table, fitted }) = self.side else {
             return rows;
         };
@@ -128,5 +146,64 @@ impl FoldRows<'_> {
             .iter()
             .map(|&n| n >= self.min_documents)
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::Weighting;
+    use crate::numeric::Random;
+
+    /// 300 short documents over 60 columns, some of which occur once or twice.
+    fn counts() -> SparseMatrix {
+        let mut random = Random::from_seed(8);
+        let row = |_| {
+            let entry = |column: u32, random: &mut Random| {
+                let share = 1.0 / f64::from(1 + 3 * column);
+                (random.uniform() < share).then(|| (column, 1.0 + random.below(3) as f32))
+            };
+            let columns = 0..60;
+            columns
+                .filter_map(|column| entry(column, &mut random))
+                .collect()
+        };
+        SparseMatrix::from_rows(60, (0..300).map(row))
+    }
+
+    #[test]
+    fn values_over_shared_columns_are_those_of_rows_made_anew() {
+        let counts = counts();
+        let keys: Vec<u128> = (0..300).collect();
+        let labels: Vec<Vec<u32>> = (0..300).map(|row| vec![row % 2]).collect();
+        let folds = Folds::stratified(&keys, &labels, 2, 5, 1).unwrap();
+        let kinds = [
+            Weighting::Binary,
+            Weighting::Tf,
+            Weighting::LogTf,
+            Weighting::TfIdf,
+            Weighting::LogTfIdf,
+            Weighting::Bm25 { k1: 1.2, b: 0.75 },
+        ];
+        for (weighting, l2_norm) in kinds
+            .into_iter()
+            .flat_map(|kind| [(kind, true), (kind, false)])
+        {
+            let source = FoldRows {
+                counts: &counts,
+                settings: WeightingSettings { weighting, l2_norm },
+                min_documents: 3,
+                folds: &folds,
+                side: None,
+            };
+            for fold in 0..5 {
+                let (anew, shared) = (source.without(fold), source.revalued_without(fold));
+                assert!(anew.entry_count() < shared.entry_count(), "no term is rare");
+                for (anew, shared) in anew.rows().zip(shared.rows()) {
+                    let kept: Vec<(usize, f64)> = shared.entries().filter(|e| e.1 != 0.0).collect();
+                    assert_eq!(kept, anew.entries().collect::<Vec<_>>());
+                }
+            }
+        }
     }
 }

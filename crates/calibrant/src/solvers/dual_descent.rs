@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::features::{LaneWeights, SparseMatrix};
+use crate::features::{LaneWeights, SparseMatrix, prefetch};
 use crate::numeric::Random;
 
 /// Rows that several problems with two classes each learn from.
@@ -39,7 +39,8 @@ pub struct Lane<'a> {
 /// The answer to one problem.
 #[derive(Debug, Clone)]
 pub struct LaneSolution {
-    /// The dual variable of each row, between 0 and `C_i`.
+    /// The dual variable of each row, between 0 and `C_i`; none where the problem itself started from
+    /// those of another.
     pub duals: Vec<f64>,
     /// `w = Σ y_i α_i x_i`.
     pub weights: Vec<f32>,
@@ -148,6 +149,7 @@ pub fn solve_side_by_side<const L: usize>(
         }
     }
     let Descent {
+        lanes,
         rows,
         weights,
         biases,
@@ -158,7 +160,10 @@ pub fn solve_side_by_side<const L: usize>(
         .into_iter()
         .enumerate()
         .map(|(lane, state)| LaneSolution {
-            duals: rows.iter().map(|row| row.duals[lane]).collect(),
+            duals: match lanes[lane].start {
+                Some(_) => Vec::new(),
+                None => rows.iter().map(|row| row.duals[lane]).collect(),
+            },
             weights: weights.lane(lane),
             bias: biases[lane],
             convergence: match state.stage {
@@ -175,6 +180,13 @@ pub fn solve_side_by_side<const L: usize>(
         .collect()
 }
 
+/// After so many passes a problem that began near its solution is looked at as a whole: most are solved
+/// by then, long before the last of the variables that they rest on have settled.
+const PASSES_BETWEEN_LOOKS: usize = 4;
+
+/// How many visits lie between two stages of fetching a row.
+const PREFETCH_DISTANCE: usize = 4;
+
 struct Descent<'a, const L: usize, Loss> {
     problem: &'a LinearProblem<'a>,
     lanes: &'a [Lane<'a>],
@@ -185,6 +197,8 @@ struct Descent<'a, const L: usize, Loss> {
     /// The rows where anything moves.
     order: Vec<u32>,
     states: Vec<LaneState>,
+    /// Whether all rows are looked at every few passes.
+    looks_early: bool,
 }
 
 /// All that a visit needs of a row beside its entries, in one place: rows are visited in random
@@ -192,8 +206,9 @@ struct Descent<'a, const L: usize, Loss> {
 #[derive(Debug, Clone, Copy)]
 struct RowState<const L: usize> {
     duals: [f64; L],
-    curvature: f64,
     weight: f64,
+    /// Rounded: it is the length of steps, not where they lead.
+    curvature: f32,
     /// A bit for each problem in which the row is positive.
     labels: u8,
     /// A bit for each problem whose variable of the row is moving.
@@ -257,8 +272,8 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
         let rows = (0..problem.rows.row_count())
             .map(|row| RowState {
                 duals: [0.0; L],
-                curvature: problem.squared_norms[row] + 1.0,
                 weight: problem.weights[row],
+                curvature: (problem.squared_norms[row] + 1.0) as f32,
                 labels: (0..lanes.len())
                     .map(|lane| u8::from(lanes[lane].labels[row]) << lane)
                     .sum(),
@@ -274,7 +289,9 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
             biases: [0.0; L],
             order: Vec::with_capacity(problem.members.len()),
             states: Vec::with_capacity(lanes.len()),
+            looks_early: lanes.iter().any(|lane| lane.start.is_some()),
         };
+        let mut resting_on = [0; L];
         for &number in problem.members {
             let number = number as usize;
             let row = &mut descent.rows[number];
@@ -288,12 +305,22 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
                 };
                 row.duals[lane] = dual;
                 steps[lane] = dual * row.sign(lane);
-                // A warm start begins with the variables that it rests on.
-                if dual > 0.0 || settings.start.is_none() {
+                if dual > 0.0 {
                     row.moving |= 1 << lane;
+                    resting_on[lane] += 1;
                 }
             }
             descent.step(number, steps);
+        }
+        // A warm start begins with the variables that it rests on, unless they are most of them anyway.
+        let all: u8 = (0..lanes.len())
+            .filter(|&lane| {
+                lanes[lane].start.is_none() || 2 * resting_on[lane] >= problem.members.len()
+            })
+            .map(|lane| 1 << lane)
+            .sum();
+        for &number in problem.members {
+            descent.rows[number as usize].moving |= all;
         }
         descent.states.extend((0..lanes.len()).map(|_| LaneState {
             bounds: LaneState::OPEN,
@@ -321,12 +348,30 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
             .extend(members.filter(|&row| rows[row as usize].moving != 0));
     }
 
+    /// Asks for what the visits to come will need, one stage after the other: each tells where the next
+    /// one lies.
+    #[inline]
+    fn prefetch_after(&self, order: &[u32], place: usize) {
+        let ahead = |distance: usize| order.get(place + distance).map(|&row| row as usize);
+        if let Some(row) = ahead(3 * PREFETCH_DISTANCE) {
+            self.problem.rows.prefetch_bounds(row);
+        }
+        if let Some(row) = ahead(2 * PREFETCH_DISTANCE) {
+            self.problem.rows.prefetch_entries(row);
+            prefetch(&self.rows, row);
+        }
+        if let Some(row) = ahead(PREFETCH_DISTANCE) {
+            self.weights.prefetch(self.problem.rows.row(row));
+        }
+    }
+
     /// One pass over the rows where anything moves.
     fn pass(&mut self, random: &mut Random) {
         let mut ranges = [(f64::INFINITY, f64::NEG_INFINITY); L];
         let mut order = std::mem::take(&mut self.order);
         random.shuffle(&mut order);
-        for &number in &order {
+        for (place, &number) in order.iter().enumerate() {
+            self.prefetch_after(&order, place);
             let number = number as usize;
             let scores = self.weights.dot(self.problem.rows.row(number));
             let row = &mut self.rows[number];
@@ -339,10 +384,9 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
                 let margin = sign * (scores[lane] + self.biases[lane]);
                 let dual = row.duals[lane];
                 let cost = row.cost(lane, settings.prices);
-                match self
-                    .loss
-                    .visit(margin, dual, cost, row.curvature, self.states[lane].bounds)
-                {
+                let curvature = f64::from(row.curvature);
+                let bounds = self.states[lane].bounds;
+                match self.loss.visit(margin, dual, cost, curvature, bounds) {
                     Visit::AtRest => row.moving &= !(1 << lane),
                     Visit::Moved {
                         dual: moved,
@@ -380,9 +424,11 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
     /// Looks at the problems that have settled; true when all have ended.
     fn settle(&mut self, pass: usize, limits: &SolverLimits) -> bool {
         let out_of_time = pass >= limits.max_passes;
+        let look = self.looks_early && pass.is_multiple_of(PASSES_BETWEEN_LOOKS);
         for lane in 0..self.states.len() {
             let state = &mut self.states[lane];
-            if state.stage == Stage::Moving && (state.spread <= state.settled || out_of_time) {
+            let settled = state.spread <= state.settled;
+            if state.stage == Stage::Moving && (settled || look || out_of_time) {
                 state.stage = Stage::Settled;
                 self.rows
                     .iter_mut()
@@ -422,9 +468,9 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
                 let (loss, gain) = self.loss.objectives(margin, dual, cost);
                 objectives[lane].0 += loss;
                 objectives[lane].1 += gain;
-                let visit = self
-                    .loss
-                    .visit(margin, dual, cost, row.curvature, LaneState::OPEN);
+                let curvature = f64::from(row.curvature);
+                let open = LaneState::OPEN;
+                let visit = self.loss.visit(margin, dual, cost, curvature, open);
                 let gradient = match visit {
                     Visit::AtRest => 0.0,
                     Visit::Moved { gradient, .. } => gradient.abs(),

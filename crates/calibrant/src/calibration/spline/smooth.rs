@@ -37,10 +37,10 @@ struct Expansion {
 const CURVATURE: f64 = 0.02;
 /// The logarithms of what changes of curvature cost, of which several are tried, the strongest first.
 const LN_CHANGES: [f64; 9] = [12.0, 10.0, 8.0, 6.0, 4.0, 2.0, 0.0, -2.0, -4.0];
+/// A pull on a held step that is a smaller share of the one it began with is rounding.
+const HARDEST: f64 = 1e-9;
 /// The promised gain of a step (in nats, over all examples) after which no other is worth taking.
 const GAIN: f64 = 1e-7;
-/// The gain of a step of a rising curve after which it ends; there is no last step that doubles the digits.
-const RISING_GAIN: f64 = 1e-11;
 
 impl<'a> Problem<'a> {
     pub(super) fn new(basis: &Basis, groups: &'a [Group]) -> Self {
@@ -83,15 +83,26 @@ impl<'a> Problem<'a> {
     pub(super) fn solve(&self, start: &[f64], monotone: bool) -> Vec<f64> {
         let mut curves: Vec<(Vec<f64>, f64)> = Vec::new();
         let mut here = start.to_vec();
+        let mut held = false;
         for ln_change in LN_CHANGES {
             let strengths = [CURVATURE, ln_change.exp()];
-            let (free, mut at) = self.descend(strengths, here);
-            let mut curve = free.clone();
-            if monotone && !curve.is_sorted() {
-                (curve, at) = self.rising(strengths, &curve);
+            let mut solved = None;
+            if !held {
+                let (free, at) = self.descend(strengths, here);
+                // A curve that falls somewhere has to be held up; with less to pay for bends, the next ones, too.
+                held = monotone && !free.is_sorted();
+                if held {
+                    here = self.some_rising(strengths, &free);
+                } else {
+                    here = free.clone();
+                    solved = Some((free, at));
+                }
             }
+            let (curve, at) = solved.unwrap_or_else(|| self.rising(strengths, &here));
             curves.push((curve, self.ln_evidence(strengths, &at)));
-            here = free;
+            if held {
+                here = curves[curves.len() - 1].0.clone();
+            }
         }
         let most = curves
             .iter()
@@ -178,57 +189,51 @@ impl<'a> Problem<'a> {
         (place, here)
     }
 
-    /// The best curve whose coefficients rise, by Newton's method over the steps between them:
-    /// steps that are zero and want to be less stay zero, and a move ends where a step would
-    /// become negative (Bertsekas 1982).
+    /// A rising curve to begin with: the highest so far of one that falls in places or, where it falls
+    /// nearly everywhere, a flat one.
+    fn some_rising(&self, strengths: [f64; 2], falling: &[f64]) -> Vec<f64> {
+        let mut top = f64::NEG_INFINITY;
+        let highest = falling.iter().map(|&coefficient| {
+            top = top.max(coefficient);
+            top
+        });
+        let highest: Vec<f64> = highest.collect();
+        let flat = vec![self.mean_log_odds(); self.size];
+        if self.expand(strengths, &flat).loss < self.expand(strengths, &highest).loss {
+            flat
+        } else {
+            highest
+        }
+    }
+
+    /// The best curve whose coefficients rise, from one that does, by Newton's method over the steps
+    /// between them: each move goes towards the least value of the quadratic approximation among steps
+    /// that are not negative, so that from near the end it doubles the digits as it would without bounds.
     fn rising(&self, strengths: [f64; 2], start: &[f64]) -> (Vec<f64>, Expansion) {
         let mut steps = vec![start[0]];
-        let mut top = start[0];
-        for &coefficient in &start[1..] {
-            steps.push((coefficient - top).max(0.0));
-            top = top.max(coefficient);
-        }
+        steps.extend(start.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0)));
         let mut here = self.expand(strengths, &running_sums(&steps));
-        // Where the curve falls nearly everywhere, a flat one is nearer.
-        let mut flat = vec![0.0; self.size];
-        flat[0] = self.mean_log_odds();
-        let at_flat = self.expand(strengths, &running_sums(&flat));
-        if at_flat.loss < here.loss {
-            (steps, here) = (flat, at_flat);
-        }
         for _ in 0..100 {
             let gradient = tail_sums(here.gradient.clone());
-            let free: Vec<usize> = (0..self.size)
-                .filter(|&j| j == 0 || steps[j] > 0.0 || gradient[j] < 0.0)
-                .collect();
             let hessian = over_steps(&here.hessian);
-            let kept = |row: &[f64]| free.iter().map(|&j| row[j]).collect::<Vec<f64>>();
-            let pull = kept(&gradient);
-            let Some(move_by) =
-                solve_full(free.iter().map(|&i| kept(&hessian[i])).collect(), &pull)
-            else {
+            let Some(aim) = least_quadratic(&hessian, &gradient, &steps) else {
                 break;
             };
-            let lengths = std::iter::successors(Some(1.0), |length| Some(0.5 * length)).take(30);
-            let moved = lengths.into_iter().find_map(|length| {
-                let mut tried = steps.clone();
-                for (&j, by) in free.iter().zip(&move_by) {
-                    tried[j] -= length * by;
-                    if j > 0 {
-                        tried[j] = tried[j].max(0.0);
-                    }
-                }
-                let promised = dot(&gradient, &steps) - dot(&gradient, &tried);
-                let there = self.expand(strengths, &running_sums(&tried));
-                (promised > 0.0 && there.loss <= here.loss - 1e-4 * promised)
-                    .then_some((tried, there))
-            });
-            let Some((tried, there)) = moved else { break };
-            let gain = here.loss - there.loss;
-            (steps, here) = (tried, there);
-            if gain <= RISING_GAIN {
+            let promised = dot(&gradient, &steps) - dot(&gradient, &aim);
+            if promised <= GAIN {
+                // As in `descend`: too small to need a check.
+                steps = aim;
                 break;
             }
+            let lengths = std::iter::successors(Some(1.0), |length| Some(0.5 * length)).take(30);
+            let moved = lengths.into_iter().find_map(|length| {
+                let along = |(step, aim): (&f64, &f64)| (1.0 - length) * step + length * aim;
+                let tried: Vec<f64> = steps.iter().zip(&aim).map(along).collect();
+                let there = self.expand(strengths, &running_sums(&tried));
+                (there.loss <= here.loss - 1e-4 * length * promised).then_some((tried, there))
+            });
+            let Some(moved) = moved else { break };
+            (steps, here) = moved;
         }
         (running_sums(&steps), here)
     }
@@ -255,6 +260,53 @@ impl<'a> Problem<'a> {
             _ => f64::NEG_INFINITY,
         }
     }
+}
+
+/// The least value of `g·(y - x) + (y - x)·H(y - x)/2` over `y` with no negative entry but the first, from
+/// an `x` that has none: entries at zero are held there until the others are right, then the one that pulls
+/// hardest is let go; a move ends where an entry would become negative, which is held from there on.
+/// `None` where `H` is not positive.
+fn least_quadratic(hessian: &[Vec<f64>], gradient: &[f64], x: &[f64]) -> Option<Vec<f64>> {
+    let size = x.len();
+    let mut y = x.to_vec();
+    let mut pull = gradient.to_vec();
+    let mut held: Vec<bool> = (0..size)
+        .map(|j| j > 0 && x[j] <= 0.0 && gradient[j] > 0.0)
+        .collect();
+    for _ in 0..4 * size {
+        let free: Vec<usize> = (0..size).filter(|&j| !held[j]).collect();
+        let kept = |row: &[f64]| free.iter().map(|&j| row[j]).collect::<Vec<f64>>();
+        let matrix = free.iter().map(|&i| kept(&hessian[i])).collect();
+        let step = solve_full(matrix, &kept(&pull))?;
+        let mut length = 1.0;
+        let mut ends_at = None;
+        for (&j, &by) in free.iter().zip(&step) {
+            if j > 0 && by > 0.0 && y[j] - length * by < 0.0 {
+                (length, ends_at) = (y[j] / by, Some(j));
+            }
+        }
+        for (&j, &by) in free.iter().zip(&step) {
+            y[j] -= length * by;
+            for (pull, entry) in pull.iter_mut().zip(&hessian[j]) {
+                *pull -= length * by * entry;
+            }
+        }
+        if let Some(j) = ends_at {
+            (y[j], held[j]) = (0.0, true);
+            continue;
+        }
+        let hardest = (0..size)
+            .filter(|&j| held[j])
+            .min_by(|&a, &b| pull[a].total_cmp(&pull[b]));
+        match hardest {
+            Some(j) if pull[j] < -HARDEST * gradient[j].abs().max(1e-3) => held[j] = false,
+            _ => break,
+        }
+    }
+    y.iter_mut()
+        .skip(1)
+        .for_each(|entry| *entry = entry.max(0.0));
+    Some(y)
 }
 
 fn running_sums(steps: &[f64]) -> Vec<f64> {
@@ -363,6 +415,84 @@ mod tests {
         }
     }
 
+    /// All sets of held entries, one after the other: the best of those that keep the rules.
+    fn least_by_trying_all(hessian: &[Vec<f64>], gradient: &[f64], x: &[f64]) -> f64 {
+        let size = x.len();
+        let mut least = f64::INFINITY;
+        for set in 0..1u32 << (size - 1) {
+            let free: Vec<usize> = (0..size)
+                .filter(|&j| j == 0 || set >> (j - 1) & 1 == 0)
+                .collect();
+            // With y = 0 where held: H_ff y_f = H_fx x - g_f.
+            let right: Vec<f64> = free
+                .iter()
+                .map(|&i| dot(&hessian[i], x) - gradient[i])
+                .collect();
+            let matrix = free
+                .iter()
+                .map(|&i| free.iter().map(|&j| hessian[i][j]).collect())
+                .collect();
+            let Some(found) = solve_full(matrix, &right) else {
+                continue;
+            };
+            if free
+                .iter()
+                .zip(&found)
+                .any(|(&j, &entry)| j > 0 && entry < 0.0)
+            {
+                continue;
+            }
+            let mut y = vec![0.0; size];
+            free.iter().zip(found).for_each(|(&j, entry)| y[j] = entry);
+            least = least.min(quadratic(hessian, gradient, x, &y));
+        }
+        least
+    }
+
+    fn quadratic(hessian: &[Vec<f64>], gradient: &[f64], x: &[f64], y: &[f64]) -> f64 {
+        let by: Vec<f64> = y.iter().zip(x).map(|(y, x)| y - x).collect();
+        let bent: Vec<f64> = hessian.iter().map(|row| dot(row, &by)).collect();
+        dot(gradient, &by) + 0.5 * dot(&bent, &by)
+    }
+
+    #[test]
+    fn the_least_quadratic_is_the_best_of_all_sets_of_held_steps() {
+        let mut random = Random::from_seed(11);
+        for case in 0..200 {
+            let size = 2 + case % 6;
+            let vectors: Vec<Vec<f64>> = (0..size + 2)
+                .map(|_| (0..size).map(|_| random.normal()).collect())
+                .collect();
+            let hessian: Vec<Vec<f64>> = (0..size)
+                .map(|i| {
+                    (0..size)
+                        .map(|j| vectors.iter().map(|v| v[i] * v[j]).sum())
+                        .collect()
+                })
+                .collect();
+            let gradient: Vec<f64> = (0..size).map(|_| 2.0 * random.normal()).collect();
+            let x: Vec<f64> = (0..size)
+                .map(|j| {
+                    if j == 0 {
+                        -0.3
+                    } else {
+                        random.normal().max(0.0)
+                    }
+                })
+                .collect();
+            let y = least_quadratic(&hessian, &gradient, &x).unwrap();
+            assert!(y[1..].iter().all(|&entry| entry >= 0.0));
+            let (found, least) = (
+                quadratic(&hessian, &gradient, &x, &y),
+                least_by_trying_all(&hessian, &gradient, &x),
+            );
+            assert!(
+                (found - least).abs() < 1e-8 * (1.0 + least.abs()),
+                "{found} {least}"
+            );
+        }
+    }
+
     #[test]
     fn the_best_rising_curve_cannot_be_improved() {
         // Targets that fall, rise and fall: some steps must be zero. No small move that keeps the
@@ -379,7 +509,7 @@ mod tests {
         for strengths in [[0.001, 0.01], [0.1, 1.0], [2.0, 50.0]] {
             let (start, _) = problem.descend(strengths, vec![0.0; basis.len()]);
             assert!(!start.is_sorted());
-            let (best, _) = problem.rising(strengths, &start);
+            let (best, _) = problem.rising(strengths, &problem.some_rising(strengths, &start));
             assert!(best.is_sorted());
             let least = problem.expand(strengths, &best).loss;
             for j in 0..best.len() {
