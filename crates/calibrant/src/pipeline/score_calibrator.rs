@@ -1,13 +1,19 @@
 //! Scores of any classifier in the world to probabilities: no text, no features.
 
+mod notes;
+
+pub use notes::ScoreNote;
+
 use serde::{Deserialize, Serialize};
 
 use super::HeldOutMeasures;
 use crate::calibration::{
     Calibrator, CalibratorKind, ChoiceRules, ClassRoom, HeldOutClassScores, HeldOutScores,
-    MulticlassKind, SavedCalibrator, SavedMulticlassCalibrator, ScoreScale,
+    HeldOutShape, MulticlassKind, SavedCalibrator, SavedMulticlassCalibrator, ScoreScale,
 };
-use crate::evaluation::{Forecasts, evaluate_without_chance};
+use crate::evaluation::{
+    Forecasts, StatedCell, StatedEnds, StatedTable, evaluate_without_chance, exclusive_into,
+};
 use crate::numeric::log_odds_against_rest;
 use crate::{FitError, Probability, Task};
 
@@ -92,6 +98,12 @@ pub struct ScoreSummary {
     pub rules: ChoiceRules,
     /// Measures of forecasts by curves that were fitted to the other folds.
     pub cross_validated: HeldOutMeasures,
+    /// How sure the forecasts of each class's examples were, to tell whether new ones look alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_out_shape: Option<HeldOutShape>,
+    /// What the user of the calibrator should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<ScoreNote>,
     /// The version of calibrant that fitted it.
     pub calibrant_version: String,
 }
@@ -103,6 +115,10 @@ pub struct ScoreCalibrator {
     classes: Vec<String>,
     fields: ScoreFields,
     scale: ScoreScale,
+    /// What a stated 0 of each class counts as, where there is one probability a class; absent in files of
+    /// version 1, where the scale says it for all classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    zeros: Option<Vec<f64>>,
     curve: ScoreCurve,
     summary: ScoreSummary,
 }
@@ -115,6 +131,8 @@ pub enum ScoreCurve {
     OneScore(SavedCalibrator),
     /// One score a class to probabilities that sum to one.
     ClassScores(SavedMulticlassCalibrator),
+    /// One score a class, left as it is: stated probabilities brought to a sum of one, or the softmax of numbers.
+    AsStated,
 }
 
 /// As a file has it, before it is believed.
@@ -124,6 +142,8 @@ struct Written {
     classes: Vec<String>,
     fields: ScoreFields,
     scale: ScoreScale,
+    #[serde(default)]
+    zeros: Option<Vec<f64>>,
     curve: ScoreCurve,
     summary: ScoreSummary,
 }
@@ -136,6 +156,7 @@ impl TryFrom<Written> for ScoreCalibrator {
             classes,
             fields,
             scale,
+            zeros,
             curve,
             summary,
         } = written;
@@ -148,12 +169,21 @@ impl TryFrom<Written> for ScoreCalibrator {
                 let fits = !matches!(scale, ScoreScale::Probability { .. });
                 (classes.len(), fits && curve.class_count() == classes.len())
             }
+            ScoreCurve::AsStated => (
+                classes.len(),
+                !matches!(scale, ScoreScale::Probability { .. }),
+            ),
         };
+        let is_share = |&zero: &f64| zero > 0.0 && zero < 1.0;
+        let zeros_fit = zeros
+            .as_ref()
+            .is_none_or(|zeros| zeros.len() == classes.len() && zeros.iter().all(is_share));
         let mut distinct: Vec<&String> = classes.iter().collect();
         distinct.sort_unstable();
         distinct.dedup();
         let weights = &summary.class_weights;
         let fits = scale_fits
+            && zeros_fit
             && classes.len() >= 2
             && distinct.len() == classes.len()
             && fields.scores.len() == score_count
@@ -169,6 +199,7 @@ impl TryFrom<Written> for ScoreCalibrator {
             classes,
             fields,
             scale,
+            zeros,
             curve,
             summary,
         })
@@ -221,10 +252,26 @@ impl ScoreCalibrator {
             });
         }
         let scale = scale_of(settings.score_is, &scores, one_score);
-        scores
-            .iter_mut()
-            .for_each(|score| *score = scale.apply(*score));
-        let (curve, method, tried, cross_validated) = if one_score {
+        let notes = ScoreNote::of(&scores, &labels, &class_counts, &settings.classes);
+        let output_count = if one_score { 1 } else { class_count };
+        let stated = as_stated(scale, output_count, &scores);
+        let zeros = match scale {
+            ScoreScale::ClassProbability { .. } => stated.1.map(|ends| ends.zero_counts_as),
+            _ => None,
+        };
+        let width = settings.fields.scores.len();
+        for (place, score) in scores.iter_mut().enumerate() {
+            *score = scaled(scale, zeros.as_deref(), place % width, *score);
+        }
+        let as_it_is = settings.method == CalibratorKind::None;
+        let (curve, method, tried, cross_validated) = if as_it_is {
+            let curve = if one_score {
+                ScoreCurve::OneScore(SavedCalibrator::Identity)
+            } else {
+                ScoreCurve::AsStated
+            };
+            (curve, CalibratorKind::None.name(), Vec::new(), stated.0)
+        } else if one_score {
             let truths = labels.iter().map(|&label| label == 1).collect();
             let held_out = HeldOutScores::assume_weighted(scores, truths, weights.clone())?;
             let choice = settings.method.choose_by(&held_out, settings.rules)?;
@@ -251,10 +298,13 @@ impl ScoreCalibrator {
                 choice.cross_validated,
             )
         };
-        let tried: Vec<(&str, f64)> = tried;
+        let mut tried: Vec<(&str, f64)> = tried;
         let outputs = Outputs::of(&settings.classes, one_score);
-        let forecasts = outputs.forecasts(cross_validated, &labels, weights);
+        let forecasts = outputs.forecasts(cross_validated.clone(), &labels, weights);
         let evaluation = evaluate_without_chance(&forecasts)?;
+        if as_it_is {
+            tried.push((method, evaluation.log_loss));
+        }
         let summary = ScoreSummary {
             examples: labels.len(),
             class_counts,
@@ -269,12 +319,15 @@ impl ScoreCalibrator {
                 .collect(),
             rules: settings.rules,
             cross_validated: HeldOutMeasures::from(&evaluation),
+            held_out_shape: super::summary::shape_of(&forecasts),
+            notes,
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let calibrator = Self {
             classes: settings.classes.clone(),
             fields: settings.fields.clone(),
             scale,
+            zeros,
             curve,
             summary,
         };
@@ -283,7 +336,7 @@ impl ScoreCalibrator {
         serde_json::from_str::<Self>(&json).map_err(|_| FitError::Overflow)?;
         Ok(ScoreFit {
             calibrator,
-            cross_validated: forecasts.probabilities,
+            cross_validated,
         })
     }
 
@@ -353,38 +406,52 @@ impl ScoreCalibrator {
         out: &mut [Probability],
     ) {
         match &self.curve {
+            ScoreCurve::OneScore(SavedCalibrator::Identity) => {
+                assert!(scores.len() == 1 && out.len() == 1);
+                out[0] = Probability::from_log_odds(self.scale.log_odds_as_stated(scores[0]));
+            }
             ScoreCurve::OneScore(curve) => {
                 assert!(scores.len() == 1 && out.len() == 1);
                 out[0] = curve.probability(self.scale.apply(scores[0]));
             }
             ScoreCurve::ClassScores(curve) => {
+                let zeros = self.zeros.as_deref();
+                let scaled = scores
+                    .iter()
+                    .enumerate()
+                    .map(|(class, &score)| scaled(self.scale, zeros, class, score));
                 room.scores.clear();
-                room.scores
-                    .extend(scores.iter().map(|&score| self.scale.apply(score)));
+                room.scores.extend(scaled);
                 curve.probabilities_into(&room.scores, &mut room.classes, out);
             }
+            ScoreCurve::AsStated => self.as_stated_into(scores, room, out),
         }
     }
 
-    /// As [`Self::probabilities_into`], the scores read as they are: as log-odds, or as logarithms
-    /// of what is brought to a sum of one.
-    pub fn uncalibrated_into(&self, scores: &[f64], room: &mut ScoreRoom, out: &mut [Probability]) {
-        let scale = |&score: &f64| {
-            let limit = Probability::MAX_LOG_ODDS;
-            self.scale.apply(score).clamp(-limit, limit)
-        };
-        if self.is_binary() {
-            assert!(scores.len() == 1 && out.len() == 1);
-            out[0] = Probability::from_log_odds(scale(&scores[0]));
+    fn as_stated_into(&self, scores: &[f64], room: &mut ScoreRoom, out: &mut [Probability]) {
+        assert!(scores.len() == self.classes.len() && out.len() == scores.len());
+        let (ScoreScale::ClassProbability { .. }, Some(zeros)) = (self.scale, &self.zeros) else {
+            softmax_into(scores, room, out);
             return;
-        }
-        room.scores.clear();
-        room.scores.extend(scores.iter().map(scale));
-        room.log_odds.resize(scores.len(), 0.0);
-        log_odds_against_rest(&room.scores, &mut room.log_odds);
-        for (out, &log_odds) in out.iter_mut().zip(&room.log_odds) {
-            *out = Probability::from_log_odds(log_odds);
-        }
+        };
+        let ln_zeros: Vec<f64> = zeros.iter().map(|zero| zero.ln()).collect();
+        let cells: Vec<StatedCell> = scores.iter().map(|&score| cell(score)).collect();
+        exclusive_into(&cells, &ln_zeros, &mut room.log_odds, out);
+    }
+
+    /// Whether it leaves scores as they are.
+    pub fn is_identity(&self) -> bool {
+        matches!(
+            self.curve,
+            ScoreCurve::AsStated | ScoreCurve::OneScore(SavedCalibrator::Identity)
+        )
+    }
+
+    /// What scores of a whole table say by themselves, output after output: plain numbers are read as log-odds,
+    /// or brought to a sum of one by the softmax; stated probabilities are taken at their word, zeros and ones
+    /// by the rule of [`StatedTable`], which then says what it did.
+    pub fn as_stated(&self, scores: &[f64]) -> (Vec<Probability>, Option<StatedEnds>) {
+        as_stated(self.scale, self.outputs().len(), scores)
     }
 
     /// The two probabilities between which that of the positive class lies, for methods that give
@@ -427,6 +494,8 @@ impl ScoreCalibrator {
     /// assert!((evaluate(&forecasts)?.log_loss - 2f64.ln()).abs() < 0.1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    /// One score a row speaks of two classes, and its forecasts are measured as forecasts of two classes are
+    /// everywhere.
     pub fn forecasts(
         &self,
         probabilities: Vec<Probability>,
@@ -440,6 +509,7 @@ impl ScoreCalibrator {
 /// The classes that get a probability.
 struct Outputs<'a> {
     names: &'a [String],
+    classes: &'a [String],
     task: Task,
 }
 
@@ -448,11 +518,13 @@ impl<'a> Outputs<'a> {
         if one_score {
             Self {
                 names: &classes[1..],
+                classes,
                 task: Task::MultiLabel,
             }
         } else {
             Self {
                 names: classes,
+                classes,
                 task: Task::SingleLabel,
             }
         }
@@ -464,18 +536,73 @@ impl<'a> Outputs<'a> {
         labels: &[u32],
         weights: Vec<f64>,
     ) -> Forecasts {
-        let of_row = |&label: &u32| match self.task {
-            Task::SingleLabel => vec![label],
-            Task::MultiLabel if label == 1 => vec![0],
-            Task::MultiLabel => Vec::new(),
+        let probabilities = match self.task {
+            Task::SingleLabel => probabilities,
+            Task::MultiLabel => probabilities
+                .into_iter()
+                .flat_map(|positive| [positive.complement(), positive])
+                .collect(),
         };
         Forecasts {
-            task: self.task,
-            class_names: self.names.to_vec(),
+            task: Task::SingleLabel,
+            class_names: self.classes.to_vec(),
             probabilities,
-            labels: labels.iter().map(of_row).collect(),
+            labels: labels.iter().map(|&label| vec![label]).collect(),
             weights: Some(weights),
         }
+    }
+}
+
+fn cell(score: f64) -> StatedCell {
+    StatedCell::of_number(score.clamp(0.0, 1.0)).unwrap_or(StatedCell::Zero)
+}
+
+/// The score that a calibrator sees.
+fn scaled(scale: ScoreScale, zeros: Option<&[f64]>, class: usize, score: f64) -> f64 {
+    match (scale, zeros) {
+        (ScoreScale::ClassProbability { .. }, Some(zeros)) if score <= 0.0 => zeros[class].ln(),
+        _ => scale.apply(score),
+    }
+}
+
+fn as_stated(
+    scale: ScoreScale,
+    outputs: usize,
+    scores: &[f64],
+) -> (Vec<Probability>, Option<StatedEnds>) {
+    let cells = || scores.iter().map(|&score| cell(score)).collect::<Vec<_>>();
+    let table = match scale {
+        ScoreScale::Probability { .. } => StatedTable::settle(Task::MultiLabel, 1, &cells()),
+        ScoreScale::ClassProbability { .. } => {
+            StatedTable::settle(Task::SingleLabel, outputs, &cells())
+        }
+        ScoreScale::Number if outputs == 1 => {
+            let stated = scores.iter().map(|&s| Probability::from_log_odds(s));
+            return (stated.collect(), None);
+        }
+        ScoreScale::Number => {
+            let mut out = vec![Probability::from_log_odds(0.0); scores.len()];
+            let mut room = ScoreRoom::default();
+            let rows = scores.chunks_exact(outputs);
+            for (row, out) in rows.zip(out.chunks_exact_mut(outputs)) {
+                softmax_into(row, &mut room, out);
+            }
+            return (out, None);
+        }
+    };
+    (table.probabilities, Some(table.ends))
+}
+
+fn softmax_into(scores: &[f64], room: &mut ScoreRoom, out: &mut [Probability]) {
+    let limit = Probability::MAX_LOG_ODDS;
+    room.scores.clear();
+    room.scores
+        .extend(scores.iter().map(|score| score.clamp(-limit, limit)));
+    room.log_odds.clear();
+    room.log_odds.resize(scores.len(), 0.0);
+    log_odds_against_rest(&room.scores, &mut room.log_odds);
+    for (out, &log_odds) in out.iter_mut().zip(&room.log_odds) {
+        *out = Probability::from_log_odds(log_odds);
     }
 }
 
