@@ -185,6 +185,7 @@ fn intervals_of_small_test_sets_hold_the_truth() {
 
 #[test]
 #[ignore = "takes minutes; prints the table of coverages"]
+#[allow(clippy::print_stdout)]
 fn the_table_of_coverages() {
     for world in WORLDS {
         for (documents, sets) in [(200, 1_000), (1_000, 500), (5_000, 200)] {

@@ -84,7 +84,8 @@ impl HeldOutShape {
         let cells = (documents / DOCUMENTS_A_CELL)
             .min(MOST_CELLS)
             .min(MOST_NUMBERS / class_count.max(1));
-        if class_count < 2 || cells < LEAST_CELLS || probabilities.len() % documents != 0 {
+        if class_count < 2 || cells < LEAST_CELLS || !probabilities.len().is_multiple_of(documents)
+        {
             return None;
         }
         let width = probabilities.len() / documents;

@@ -44,7 +44,8 @@ pub struct Bootstrap {
     /// F1 of all classes together; absent where no replicate shows anything else than the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micro_f1: Option<Interval>,
-    /// Mean F1 of classes; absent as above.
+    /// Mean F1 of classes; absent as above, and where a class has fewer than ten documents or predictions: simulated,
+    /// the interval is then too short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub macro_f1: Option<Interval>,
     /// Mean area under the ROC curve of classes against the rest.
@@ -167,10 +168,10 @@ pub(super) fn bootstrap_rows(
             }),
             Task::MultiLabel => share(3),
         },
-        macro_f1: share(4),
+        macro_f1: share(4).filter(|_| data.classes_are_filled()),
         macro_auc: share(5),
         macro_average_precision: share(6),
-        average_precision_of_second: share(7),
+        average_precision_of_second: share(7).filter(|_| data.second_is_filled()),
     }
 }
 
@@ -202,6 +203,8 @@ fn in_order<'a>(rows: &[Row<'a>]) -> Vec<Row<'a>> {
 /// Decisions times replicates that are afforded unless more are asked for.
 const AFFORDED: usize = 300_000_000;
 const MEASURES: usize = 8;
+/// Documents, and predictions, that a class needs for an interval of its own.
+const FILLED: usize = 10;
 
 /// What a replicate needs, in the order in which it passes through it.
 struct Resampled {
@@ -212,6 +215,8 @@ struct Resampled {
     /// The classes that each document has or is given, with whether it has and is given them.
     events: Vec<(u32, bool, bool)>,
     event_ends: Vec<usize>,
+    /// How many documents each class has, and how many were taken for it.
+    class_sizes: Vec<(usize, usize)>,
     /// Whether there are two exclusive classes.
     two: bool,
     ranks: Vec<Vec<Ranked>>,
@@ -234,6 +239,7 @@ impl Resampled {
             documents: Vec::with_capacity(rows.len()),
             events: Vec::new(),
             event_ends: Vec::with_capacity(rows.len()),
+            class_sizes: vec![(0, 0); class_count],
             two: single && class_count == 2,
             ranks: Vec::new(),
         };
@@ -265,6 +271,9 @@ impl Resampled {
             } else {
                 probability.log_odds() > 0.0
             };
+            let size = &mut self.class_sizes[class];
+            size.0 += usize::from(belongs);
+            size.1 += usize::from(given);
             if belongs || given {
                 self.events.push((class as u32, belongs, given));
             }
@@ -291,6 +300,19 @@ impl Resampled {
         self.documents
             .push([weight, weight * loss, weight * brier, weight * errors]);
         self.event_ends.push(self.events.len());
+    }
+
+    /// Whether every class that occurs has enough documents and predictions for an interval of its F1.
+    fn classes_are_filled(&self) -> bool {
+        let filled = |&(documents, predicted): &(usize, usize)| {
+            documents + predicted == 0 || documents.min(predicted) >= FILLED
+        };
+        self.class_sizes.iter().all(filled)
+    }
+
+    /// Whether the second class has enough documents for an interval of its average precision.
+    fn second_is_filled(&self) -> bool {
+        self.class_sizes.get(1).is_some_and(|size| size.0 >= FILLED)
     }
 
     /// All measures if document `i` were there `counts[i]` times; not a number where undefined.

@@ -235,6 +235,7 @@ impl ScoreCalibrator {
         } = table;
         let one_score = settings.fields.scores.len() == 1;
         check_settings(settings, &labels)?;
+        check_table(&scores, &labels, &weights, settings.fields.scores.len())?;
         let (class_counts, class_weights) = totals(&labels, &weights, class_count);
         if let [only] = *present(&class_counts) {
             return Err(FitError::OneClass {
@@ -263,46 +264,16 @@ impl ScoreCalibrator {
         for (place, score) in scores.iter_mut().enumerate() {
             *score = scaled(scale, zeros.as_deref(), place % width, *score);
         }
-        let as_it_is = settings.method == CalibratorKind::None;
-        let (curve, method, tried, cross_validated) = if as_it_is {
-            let curve = if one_score {
-                ScoreCurve::OneScore(SavedCalibrator::Identity)
-            } else {
-                ScoreCurve::AsStated
-            };
-            (curve, CalibratorKind::None.name(), Vec::new(), stated.0)
-        } else if one_score {
-            let truths = labels.iter().map(|&label| label == 1).collect();
-            let held_out = HeldOutScores::assume_weighted(scores, truths, weights.clone())?;
-            let choice = settings.method.choose_by(&held_out, settings.rules)?;
-            let tried = choice.tried.iter();
-            (
-                ScoreCurve::OneScore(choice.calibrator),
-                choice.chosen.name(),
-                tried.map(|t| (t.method.name(), t.log_loss)).collect(),
-                choice.cross_validated,
-            )
-        } else {
-            let held_out = HeldOutClassScores::assume_weighted(
-                scores,
-                class_count,
-                labels.clone(),
-                weights.clone(),
-            )?;
-            let choice = settings.multiclass.choose(&held_out, settings.method)?;
-            let tried = choice.tried.iter();
-            (
-                ScoreCurve::ClassScores(choice.calibrator),
-                choice.chosen.name(),
-                tried.map(|&(kind, loss)| (kind.name(), loss)).collect(),
-                choice.cross_validated,
-            )
-        };
-        let mut tried: Vec<(&str, f64)> = tried;
+        let Fitted {
+            curve,
+            method,
+            mut tried,
+            cross_validated,
+        } = fit_curve(settings, scores, &labels, &weights, stated.0)?;
         let outputs = Outputs::of(&settings.classes, one_score);
         let forecasts = outputs.forecasts(cross_validated.clone(), &labels, weights);
         let evaluation = evaluate_without_chance(&forecasts)?;
-        if as_it_is {
+        if tried.is_empty() {
             tried.push((method, evaluation.log_loss));
         }
         let summary = ScoreSummary {
@@ -642,6 +613,101 @@ fn check_settings(settings: &ScoreSettings, labels: &[u32]) -> Result<(), FitErr
         ));
     }
     Ok(())
+}
+
+/// A method fitted to a table, and what it says of its own examples.
+struct Fitted {
+    curve: ScoreCurve,
+    method: &'static str,
+    /// Empty where there was nothing to try.
+    tried: Vec<(&'static str, f64)>,
+    cross_validated: Vec<Probability>,
+}
+
+/// Fits the curve to scores as calibrators see them. `stated` is what they say by themselves.
+fn fit_curve(
+    settings: &ScoreSettings,
+    scores: Vec<f64>,
+    labels: &[u32],
+    weights: &[f64],
+    stated: Vec<Probability>,
+) -> Result<Fitted, FitError> {
+    let one_score = settings.fields.scores.len() == 1;
+    if settings.method == CalibratorKind::None {
+        return Ok(Fitted {
+            curve: if one_score {
+                ScoreCurve::OneScore(SavedCalibrator::Identity)
+            } else {
+                ScoreCurve::AsStated
+            },
+            method: CalibratorKind::None.name(),
+            tried: Vec::new(),
+            cross_validated: stated,
+        });
+    }
+    if one_score {
+        let truths = labels.iter().map(|&label| label == 1).collect();
+        let held_out = HeldOutScores::assume_weighted(scores, truths, weights.to_vec())?;
+        let choice = settings.method.choose_by(&held_out, settings.rules)?;
+        let tried = choice.tried.iter();
+        return Ok(Fitted {
+            curve: ScoreCurve::OneScore(choice.calibrator),
+            method: choice.chosen.name(),
+            tried: tried.map(|t| (t.method.name(), t.log_loss)).collect(),
+            cross_validated: choice.cross_validated,
+        });
+    }
+    let held_out = HeldOutClassScores::assume_weighted(
+        scores,
+        settings.classes.len(),
+        labels.to_vec(),
+        weights.to_vec(),
+    )?;
+    let choice = settings.multiclass.choose(&held_out, settings.method)?;
+    let tried = choice.tried.iter();
+    Ok(Fitted {
+        curve: ScoreCurve::ClassScores(choice.calibrator),
+        method: choice.chosen.name(),
+        tried: tried.map(|&(kind, loss)| (kind.name(), loss)).collect(),
+        cross_validated: choice.cross_validated,
+    })
+}
+
+/// Whether there are as many scores, labels and weights as belong together, and all are numbers.
+fn check_table(
+    scores: &[f64],
+    labels: &[u32],
+    weights: &[f64],
+    width: usize,
+) -> Result<(), FitError> {
+    let mismatch = |left_name, left, right_name, right| FitError::LengthMismatch {
+        left_name,
+        left,
+        right_name,
+        right,
+    };
+    if scores.len() != labels.len() * width {
+        let rows = scores.len() / width.max(1);
+        return Err(mismatch("rows of scores", rows, "labels", labels.len()));
+    }
+    if weights.len() != labels.len() {
+        return Err(mismatch("labels", labels.len(), "weights", weights.len()));
+    }
+    if let Some(position) = scores.iter().position(|score| !score.is_finite()) {
+        return Err(FitError::BadScore {
+            position,
+            value: scores[position],
+        });
+    }
+    let bad = |weight: &&f64| !(weight.is_finite() && **weight > 0.0);
+    match weights.iter().find(bad) {
+        Some(weight) => Err(FitError::BadSetting {
+            setting: "a weight",
+            requirement: "a positive number",
+            value: weight.to_string(),
+        }),
+        None => Ok(()),
+    }
 }
 
 fn totals(labels: &[u32], weights: &[f64], class_count: usize) -> (Vec<usize>, Vec<f64>) {
