@@ -415,7 +415,7 @@ mod tests {
             ..options()
         };
         let (documents, _) = read(
-            b"{\"text\": \"x\"}\n{\"text\": \"y\", \"label\": 1}",
+            b"{\"text\": \"x\"}\n{\"text\": \"y\", \"label\": 1}\n",
             &lenient,
         )
         .unwrap();

@@ -275,7 +275,24 @@ impl Default for DocumentFrequencyLimits {
 const MANY_DOCUMENTS: usize = 10_000;
 
 impl DocumentFrequencyLimits {
-    /// The least number of documents with a term where none is given.
+    /// The least number of documents with a term where none is given: 1 below ten thousand documents, else 2.
+    ///
+    /// The rarest terms are most of the vocabulary, and where documents are few they are much of what is known.
+    /// Measured by the experiment `small` (linear SVM, log loss on unseen documents, means of three draws; of two
+    /// and without joint calibration at 10,000), taking all terms in place of those in two documents changed the log
+    /// loss by so many per cent:
+    ///
+    /// ```text
+    /// documents   SMS   packages  Reuters  newsgroups  film reviews
+    ///       300   -9.8    -3.4      -0.7      -8.2        -1.6
+    ///     1,000   -2.7    -4.3      -2.2      -4.9        -0.4
+    ///     3,000   +0.7    -3.8      -0.4      -2.5        -0.5
+    ///    10,000                               -1.7        -0.5
+    /// ```
+    /// Three documents were worse than two in every cell. From ten thousand documents on the gain is small and
+    /// the vocabulary two to three times as large. The price of errors does not depend on the number of
+    /// documents: at 300 and at 1,000 the usual one was, on average over the corpora, within 0.4 % of the best of
+    /// a quarter to four times as much.
     pub fn usual_min_documents(document_count: usize) -> u32 {
         if document_count < MANY_DOCUMENTS {
             1

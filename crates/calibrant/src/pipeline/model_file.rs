@@ -215,7 +215,7 @@ impl SingleModel {
             summary,
         } = description;
         let analyzer = settings.analyzer.compile().ok()?;
-        settings.check().ok()?;
+        settings.check_saved().ok()?;
         let frequencies = reader.vector::<u32>("document_frequencies")?;
         let vocabulary = match settings.hash_bits {
             Some(bits) => (frequencies.len() == 1 << bits).then_some(None)?,

@@ -290,6 +290,18 @@ impl FitSettings {
 
     /// Finds settings that make no sense before any work is done.
     pub fn check(&self) -> Result<(), FitError> {
+        if self.classifier.presence_only()
+            && let Some(asked) = self.weighting
+            && asked != PRESENCE
+        {
+            return Err(not_presence(asked.name()));
+        }
+        self.check_saved()
+    }
+
+    /// What the settings of a model file must be like. Those of before may hold what is refused today:
+    /// Bernoulli naive Bayes that was learned from presence and scores counts.
+    pub(super) fn check_saved(&self) -> Result<(), FitError> {
         let bad = |setting, requirement, value: String| {
             Err(FitError::BadSetting {
                 setting,
@@ -324,12 +336,6 @@ impl FitSettings {
                 "k1 >= 0 and b from 0 to 1",
                 format!("{k1} and {b}"),
             );
-        }
-        if self.classifier.presence_only()
-            && let Some(asked) = self.weighting
-            && asked != PRESENCE
-        {
-            return Err(not_presence(asked.name()));
         }
         if let Some(factor) = self.side_factor
             && !(factor > 0.0 && factor <= 1.0)
