@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::digest::{Digest, LossParts};
 use super::{Calibrator, CalibratorKind, HeldOutScores, SavedCalibrator};
 use crate::{FitError, Probability};
 
@@ -49,99 +50,77 @@ impl CalibratorKind {
         rules: ChoiceRules,
     ) -> Result<Choice, FitError> {
         let folds = held_out.folds();
-        let positives = held_out.positives();
-        let rarer = positives.min(held_out.len() - positives);
-        let candidates: Vec<Candidate> = if self == Self::Auto {
-            let allowed = |candidate: &&Candidate| rarer >= candidate.needed;
-            Self::CANDIDATES.iter().filter(allowed).copied().collect()
-        } else {
-            vec![Candidate::new(self, 0, Lead::Nats(0.0))]
-        };
-        let total: f64 = held_out.weights().iter().sum();
-        let mut contestants: Vec<Contestant> = Vec::new();
-        let mut chosen = 0;
-        let mut straight = None;
-        let mut failure = None;
-        for Candidate { method, lead, .. } in candidates {
-            let tested = method
-                .fit_by(held_out, straight.as_ref(), rules)
-                .and_then(|calibrator| {
-                    let forecasts = method.cross_validate(held_out, &folds, &calibrator, rules)?;
-                    Ok((calibrator, forecasts))
-                });
-            let (calibrator, cross_validated) = match tested {
-                Ok(tested) => tested,
-                Err(error) => {
-                    failure = Some(error);
-                    continue;
-                }
-            };
-            if method == Self::Platt {
-                straight = Some(calibrator.clone());
-            }
-            let losses: Vec<f64> = held_out
-                .examples()
-                .zip(&cross_validated)
-                .map(|((_, label, weight), forecast)| weight * forecast.log_loss(label))
-                .collect();
-            if contestants
-                .get(chosen)
-                .is_some_and(|best| lead.is_reached(&losses, &best.losses))
-            {
-                chosen = contestants.len();
-            }
-            contestants.push(Contestant {
-                method,
+        if self != Self::Auto {
+            let calibrator = self.fit_by(held_out, None, rules)?;
+            let cross_validated = self.cross_validate(held_out, &folds, &calibrator, rules)?;
+            let losses = losses(held_out, &cross_validated);
+            let total: f64 = held_out.weights().iter().sum();
+            let log_loss = LossParts::of(held_out).sum(&losses) / total;
+            return Ok(Choice {
+                chosen: self,
                 calibrator,
+                tried: vec![Tried {
+                    method: self,
+                    log_loss,
+                }],
+                margin: None,
                 cross_validated,
-                losses,
             });
         }
-        let tried: Vec<Tried> = contestants
-            .iter()
-            .map(|contestant| Tried {
-                method: contestant.method,
-                log_loss: contestant.losses.iter().sum::<f64>() / total,
-            })
-            .collect();
-        let next = (0..tried.len())
-            .filter(|&other| other != chosen)
-            .min_by(|&a, &b| tried[a].log_loss.total_cmp(&tried[b].log_loss));
-        let margin = next.map(|next| {
-            let (gain, standard_error) =
-                mean_gain(&contestants[chosen].losses, &contestants[next].losses);
-            let count = held_out.len() as f64;
-            Margin {
-                over: tried[next].method,
-                log_loss: gain * count / total,
-                standard_error: standard_error * count / total,
+        let positives = held_out.positives();
+        let rarer = positives.min(held_out.len() - positives);
+        let allowed = |candidate: &&Candidate| rarer >= candidate.needed;
+        let candidates = Self::CANDIDATES.iter().filter(allowed);
+        // Candidates are compared on few examples; what wins is fitted to all.
+        match Digest::of(held_out, &folds) {
+            None => {
+                let parts = LossParts::of(held_out);
+                Ok(Contest::run(candidates, held_out, &folds, &parts, rules)?.finish(&parts))
             }
-        });
-        if contestants.is_empty() {
-            return Err(failure.unwrap_or(FitError::NoDocuments));
+            Some(Digest { examples, parts }) => {
+                let few_folds = examples.folds();
+                let contest = Contest::run(candidates, &examples, &few_folds, &parts, rules)?;
+                let straight = contest.straight.clone();
+                let choice = contest.finish(&parts);
+                let calibrator = choice.chosen.fit_by(held_out, None, rules)?;
+                let start = choice.chosen.start_of_folds(straight.as_ref(), &calibrator);
+                let forecasts = choice
+                    .chosen
+                    .cross_validate(held_out, &folds, start, rules)?;
+                Ok(Choice {
+                    calibrator,
+                    cross_validated: forecasts,
+                    ..choice
+                })
+            }
         }
-        let winner = contestants.swap_remove(chosen);
-        Ok(Choice {
-            chosen: winner.method,
-            calibrator: winner.calibrator,
-            tried,
-            margin,
-            cross_validated: winner.cross_validated,
-        })
     }
 
-    /// What curves fitted to the other folds say of each fold; they start from the whole's curve.
+    /// Where the fits without a fold start: a spline bends Platt's curve, others begin with the whole's.
+    fn start_of_folds<'a>(
+        self,
+        straight: Option<&'a SavedCalibrator>,
+        whole: &'a SavedCalibrator,
+    ) -> &'a SavedCalibrator {
+        match (self, straight) {
+            (Self::Spline, Some(straight)) => straight,
+            _ => whole,
+        }
+    }
+
+    /// What curves fitted to the other folds say of each fold; they start from one that is near, as the
+    /// whole's is.
     fn cross_validate(
         self,
         held_out: &HeldOutScores,
         folds: &[u8],
-        whole: &SavedCalibrator,
+        near: &SavedCalibrator,
         rules: ChoiceRules,
     ) -> Result<Vec<Probability>, FitError> {
         let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.len()];
         for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
             let rest = held_out.filtered(|example| folds[example] != fold);
-            let calibrator = self.fit_by(&rest, Some(whole), rules)?;
+            let calibrator = self.fit_by(&rest, Some(near), rules)?;
             for (example, &score) in held_out.scores().iter().enumerate() {
                 if folds[example] == fold {
                     forecasts[example] = calibrator.probability(score);
@@ -181,10 +160,10 @@ pub enum Lead {
 }
 
 impl Lead {
-    fn is_reached(self, losses: &[f64], others: &[f64]) -> bool {
-        let (gain, standard_error) = mean_gain(losses, others);
+    fn is_reached_by(self, parts: &LossParts, losses: &[f64], others: &[f64]) -> bool {
+        let (gain, standard_error) = parts.mean_gain(losses, others);
         match self {
-            Self::Nats(nats) => gain * losses.len() as f64 > nats,
+            Self::Nats(nats) => gain * parts.count() > nats,
             Self::StandardErrors(errors) => gain > errors * standard_error,
         }
     }
@@ -205,16 +184,119 @@ struct Contestant {
     method: CalibratorKind,
     calibrator: SavedCalibrator,
     cross_validated: Vec<Probability>,
+    /// What each forecast loses, for a weight of one.
     losses: Vec<f64>,
 }
 
-/// How much less the losses are than others, in the mean, and the standard error of that.
-fn mean_gain(losses: &[f64], others: &[f64]) -> (f64, f64) {
-    let count = losses.len() as f64;
-    let gains = || others.iter().zip(losses).map(|(other, loss)| other - loss);
-    let mean = gains().sum::<f64>() / count;
-    let squares = gains().map(|gain| (gain - mean).powi(2)).sum::<f64>();
-    (mean, squares.sqrt() / count)
+/// Candidates and which of them leads.
+struct Contest {
+    contestants: Vec<Contestant>,
+    chosen: usize,
+    /// Platt's curve of all examples, from which others can be bent.
+    straight: Option<SavedCalibrator>,
+}
+
+impl Contest {
+    /// Fits one candidate after the other, to all examples and without each fold.
+    fn run<'a>(
+        candidates: impl Iterator<Item = &'a Candidate>,
+        held_out: &HeldOutScores,
+        folds: &[u8],
+        parts: &LossParts,
+        rules: ChoiceRules,
+    ) -> Result<Self, FitError> {
+        let straight = CalibratorKind::Platt.fit_by(held_out, None, rules).ok();
+        let mut contest = Self {
+            contestants: Vec::new(),
+            chosen: 0,
+            straight,
+        };
+        let mut failure = None;
+        for &Candidate { method, lead, .. } in candidates {
+            match Contestant::test(method, held_out, folds, contest.straight.as_ref(), rules) {
+                Ok(tested) => contest.enter(tested, lead, parts),
+                Err(error) => failure = Some(error),
+            }
+        }
+        if contest.contestants.is_empty() {
+            return Err(failure.unwrap_or(FitError::NoDocuments));
+        }
+        Ok(contest)
+    }
+
+    fn enter(&mut self, tested: Contestant, lead: Lead, parts: &LossParts) {
+        let best = self.contestants.get(self.chosen);
+        if best.is_some_and(|best| lead.is_reached_by(parts, &tested.losses, &best.losses)) {
+            self.chosen = self.contestants.len();
+        }
+        self.contestants.push(tested);
+    }
+
+    fn finish(mut self, parts: &LossParts) -> Choice {
+        let chosen = self.chosen;
+        let total = parts.total();
+        let tried: Vec<Tried> = self
+            .contestants
+            .iter()
+            .map(|contestant| Tried {
+                method: contestant.method,
+                log_loss: parts.sum(&contestant.losses) / total,
+            })
+            .collect();
+        let next = (0..tried.len())
+            .filter(|&other| other != chosen)
+            .min_by(|&a, &b| tried[a].log_loss.total_cmp(&tried[b].log_loss));
+        let margin = next.map(|next| {
+            let [own, other] = [chosen, next].map(|place| &self.contestants[place].losses);
+            let (gain, standard_error) = parts.mean_gain(own, other);
+            Margin {
+                over: tried[next].method,
+                log_loss: gain * parts.count() / total,
+                standard_error: standard_error * parts.count() / total,
+            }
+        });
+        let winner = self.contestants.swap_remove(chosen);
+        Choice {
+            chosen: winner.method,
+            calibrator: winner.calibrator,
+            tried,
+            margin,
+            cross_validated: winner.cross_validated,
+        }
+    }
+}
+
+impl Contestant {
+    fn test(
+        method: CalibratorKind,
+        held_out: &HeldOutScores,
+        folds: &[u8],
+        straight: Option<&SavedCalibrator>,
+        rules: ChoiceRules,
+    ) -> Result<Self, FitError> {
+        let calibrator = match (method, straight) {
+            (CalibratorKind::Platt, Some(straight)) => straight.clone(),
+            (CalibratorKind::Spline, _) => method.fit_by(held_out, None, rules)?,
+            _ => method.fit_by(held_out, straight, rules)?,
+        };
+        let start = method.start_of_folds(straight, &calibrator);
+        let cross_validated = method.cross_validate(held_out, folds, start, rules)?;
+        let losses = losses(held_out, &cross_validated);
+        Ok(Self {
+            method,
+            calibrator,
+            cross_validated,
+            losses,
+        })
+    }
+}
+
+/// What each forecast loses, for a weight of one.
+fn losses(held_out: &HeldOutScores, forecasts: &[Probability]) -> Vec<f64> {
+    let labels = held_out.labels().iter();
+    let lost = labels.zip(forecasts);
+    lost.map(|(&label, forecast)| forecast.log_loss(label))
+        .collect()
 }
 
 /// What a choice must keep to.
@@ -303,6 +385,31 @@ mod tests {
         let margin = choice.margin.unwrap();
         let next = loss(margin.over);
         assert!((margin.log_loss - (next - loss(choice.chosen))).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_chosen_on_few_examples_is_fitted_to_all() {
+        let mut random = Random::from_seed(6);
+        let scores: Vec<f64> = (0..30_000).map(|_| 0.4 * random.normal() - 1.0).collect();
+        let labels: Vec<bool> = scores
+            .iter()
+            .map(|s| random.uniform() < sigmoid(8.0 * s + 3.0 + 2.0 * s * s))
+            .collect();
+        let held_out = HeldOutScores::assume(scores, labels).unwrap();
+        let choice = CalibratorKind::Auto.choose(&held_out).unwrap();
+        let named = choice.chosen.choose(&held_out).unwrap();
+        assert_eq!(choice.calibrator, named.calibrator);
+        let loss = |choice: &Choice| {
+            let parts = LossParts::of(&held_out);
+            parts.sum(&losses(&held_out, &choice.cross_validated)) / parts.total()
+        };
+        let (found, exact) = (loss(&choice), loss(&named));
+        assert!((found - exact).abs() < 1e-6, "{found} {exact}");
+        // The candidates' own figures are those of few examples.
+        for tried in &choice.tried {
+            let exact = tried.method.choose(&held_out).unwrap().tried[0].log_loss;
+            assert!((tried.log_loss - exact).abs() < 3e-5, "{tried:?} {exact}");
+        }
     }
 
     #[test]

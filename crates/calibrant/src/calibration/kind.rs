@@ -183,6 +183,10 @@ impl CalibratorKind {
                 let squash = Squash::AsGiven;
                 Saved::Beta(Beta { kind, squash }.fit(held_out)?)
             }
+            (Self::Spline, Some(Saved::Platt(line))) => {
+                let line = Platt.fit_from(held_out, Some(line))?;
+                Saved::Spline(Spline::default().fit_bending(held_out, line)?)
+            }
             (Self::Spline, _) => Saved::Spline(Spline::default().fit(held_out)?),
             (Self::Platt, Some(Saved::Platt(start))) => {
                 Saved::Platt(Platt.fit_from(held_out, Some(start))?)

@@ -11,6 +11,7 @@ mod centred_isotonic;
 mod class_scores;
 mod cross_venn_abers;
 mod density;
+mod digest;
 mod distinct_scores;
 mod held_out;
 mod held_out_shape;
