@@ -119,7 +119,13 @@ impl<'a> EvaluatePage<'a> {
             let method = summary.calibrator.name().replace('_', " ");
             let name = match summary.calibration {
                 CalibrationNote::Own => method,
-                CalibrationNote::Pooled => format!("{method} of the rarer classes"),
+                CalibrationNote::Weighed => {
+                    format!("{method}, weighed with one curve for all labels")
+                }
+                CalibrationNote::Common => "one curve for all labels".to_owned(),
+                CalibrationNote::Pooled => "borrowed of other classes".to_owned(),
+                CalibrationNote::Drawn => format!("{method}, from few positives"),
+                CalibrationNote::Guess => "a guessed slope".to_owned(),
                 CalibrationNote::PriorOnly => "the class's share".to_owned(),
                 // All classes have a calibrator together, which is no curve of one score; this one stands beside.
                 CalibrationNote::Joint => "the class alone against the rest".to_owned(),

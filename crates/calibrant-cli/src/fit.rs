@@ -205,17 +205,7 @@ fn report(
     )?;
     write_multiclass(&mut out, summary)?;
     write_classes(&mut out, summary)?;
-    let borrowed: Vec<&str> = summary
-        .borrowed()
-        .map(|class| class.label.as_str())
-        .collect();
-    if !borrowed.is_empty() {
-        writeln!(
-            out,
-            "\ncalibrated with the help of other classes (fewer positives than folds): {}",
-            borrowed.join(", ")
-        )?;
-    }
+    write_few_positives(&mut out, summary)?;
     writeln!(
         out,
         "\nwrote {} ({:.1} MB)",
@@ -223,6 +213,39 @@ fn report(
         model_bytes as f64 / 1e6
     )?;
     Ok(out.flush()?)
+}
+
+/// Which classes have hardly any examples, and what their probabilities rest on.
+fn write_few_positives(out: &mut impl Write, summary: &TrainingSummary) -> Result<(), CliError> {
+    let folds = summary.folds;
+    let notes = [
+        (
+            CalibrationNote::Pooled,
+            "fewer positives than folds, calibrated with the help of other classes",
+        ),
+        (
+            CalibrationNote::Drawn,
+            "fewer positives than folds: the slope is drawn to what is usual",
+        ),
+        (
+            CalibrationNote::Guess,
+            "one or two positives: how fast the probability rises with the score is a guess",
+        ),
+        (
+            CalibrationNote::PriorOnly,
+            "the scores tell nothing: every document gets the class's share",
+        ),
+    ];
+    for (note, meaning) in notes {
+        let classes: Vec<&str> = summary
+            .noted(note)
+            .map(|class| class.label.as_str())
+            .collect();
+        if !classes.is_empty() {
+            writeln!(out, "\n{meaning} ({folds} folds): {}", classes.join(", "))?;
+        }
+    }
+    Ok(())
 }
 
 /// The code in a line.
@@ -318,14 +341,22 @@ pub(crate) fn write_classes(
             .filter(|tried| tried.method != class.calibrator);
         let next = others.min_by(|a, b| a.log_loss.total_cmp(&b.log_loss));
         let note = match class.calibration {
-            CalibrationNote::Own => "",
-            CalibrationNote::Pooled => " (pooled)",
-            CalibrationNote::PriorOnly => " (prior only)",
-            CalibrationNote::Joint => " (all classes together)",
+            CalibrationNote::Own => String::new(),
+            CalibrationNote::Weighed => match class.own_weight {
+                Some(own) => format!(" × {own:.2}, common curve × {:.2}", 1.0 - own),
+                None => String::new(),
+            },
+            CalibrationNote::Common => "common curve".to_owned(),
+            CalibrationNote::Pooled => "borrowed".to_owned(),
+            CalibrationNote::Drawn => " (few positives)".to_owned(),
+            CalibrationNote::Guess => " (a guess)".to_owned(),
+            CalibrationNote::PriorOnly => " (prior only)".to_owned(),
+            CalibrationNote::Joint => " (all classes together)".to_owned(),
         };
         // A class has no calibrator of its own where there is one for all.
         let method = match (class.calibration, &summary.multiclass) {
             (CalibrationNote::Joint, Some(joint)) => joint.chosen.name(),
+            (CalibrationNote::Common | CalibrationNote::Pooled, _) => "",
             _ => class.calibrator.name(),
         };
         rows.add_row(vec![

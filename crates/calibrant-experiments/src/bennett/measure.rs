@@ -126,15 +126,12 @@ pub(super) fn forecasts(
     for problem in problems {
         let rare = problem.held_out.positives() < folds && kind != CalibratorKind::None;
         calibrators.push(if rare {
-            let prior = problem.held_out.ln_prior_odds();
             let nothing_known = PlattCalibrator {
                 slope: 0.0,
-                intercept: prior,
+                intercept: problem.held_out.ln_prior_odds(),
             };
-            SavedCalibrator::Platt(
-                pool.as_ref()
-                    .map_or(nothing_known, |pool| pool.for_class(prior)),
-            )
+            let borrowed = pool.as_ref().map(|pool| pool.for_class(&problem.held_out));
+            SavedCalibrator::Platt(borrowed.unwrap_or(nothing_known))
         } else {
             kind.fit(&problem.held_out)?
         });

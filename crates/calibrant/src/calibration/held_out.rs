@@ -194,7 +194,7 @@ impl HeldOutScores {
     }
 
     /// Score, truth and weight of each example.
-    pub fn examples(&self) -> impl Iterator<Item = (f64, bool, f64)> + '_ {
+    pub fn examples(&self) -> impl Iterator<Item = (f64, bool, f64)> + Clone + '_ {
         self.scores
             .iter()
             .zip(&self.labels)

@@ -6,12 +6,14 @@
 mod auto;
 mod bbq;
 mod beta;
+mod blend;
 mod blocks;
 mod centred_isotonic;
 mod class_scores;
 mod cross_venn_abers;
 mod density;
 mod distinct_scores;
+mod few_positives;
 mod held_out;
 mod histogram;
 mod isotonic;
@@ -20,6 +22,7 @@ mod knots;
 mod log_odds_pool;
 mod logistic;
 mod monotone;
+mod pieces;
 mod platt;
 mod pooled;
 mod prior_estimate;
@@ -28,6 +31,7 @@ mod prior_shift;
 mod promises;
 mod saved;
 mod score_scale;
+mod share;
 mod spline;
 mod steps;
 mod three_piece;
@@ -37,6 +41,7 @@ mod venn_abers;
 pub use auto::{Candidate, Choice, ChoiceRules, Lead, Margin, Tried};
 pub use bbq::{Bbq, BbqCalibrator};
 pub use beta::{Beta, BetaCalibrator, BetaKind, Squash};
+pub use blend::BlendCalibrator;
 pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};
 pub use class_scores::{
     CalibratedClass, CalibrationNote, ClassRoom, CouplingCalibrator, Dirichlet,
@@ -58,6 +63,7 @@ pub(crate) use log_odds_pool::evidence;
 pub use log_odds_pool::{LogOddsPool, MemberForecasts};
 pub use logistic::LogisticCurve;
 pub use monotone::{Flat, Monotone, MonotoneCalibrator, Turning};
+pub use pieces::PiecesCalibrator;
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
 pub use prior_estimate::{GAP_TOLERANCE, PriorEstimate, estimate_priors, estimate_priors_of_each};
@@ -69,7 +75,7 @@ pub use three_piece::{ThreePiece, ThreePieceCalibrator};
 pub use three_piece_at_modes::ThreePieceAtModes;
 pub use venn_abers::{VennAbers, VennAbersCalibrator};
 
-pub(crate) use class_scores::{MOST_CURVES, calibrate_each, normalise_into};
+pub(crate) use class_scores::{MOST_CURVES, calibrate_each, calibrate_labels, normalise_into};
 
 use crate::{FitError, Probability};
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::platt::{Standard, TOLERANCE};
+use super::share::{shift_to_total, wanted_total};
 use super::{HeldOutScores, PlattCalibrator};
 use crate::FitError;
 use crate::solvers::newton_logistic;
@@ -82,11 +83,16 @@ impl PooledCurve {
         }))
     }
 
-    /// The curve for a class with these prior odds.
-    pub fn for_class(&self, ln_prior_odds: f64) -> PlattCalibrator {
+    /// The curve for a class: its probabilities add up to the weight of its positives, whatever the prior would have
+    /// them add up to.
+    pub fn for_class(&self, held_out: &HeldOutScores) -> PlattCalibrator {
+        let start = self.intercept + self.prior_factor * held_out.ln_prior_odds();
+        let said = held_out
+            .examples()
+            .map(|(score, _, weight)| (self.slope * score + start, weight));
         PlattCalibrator {
             slope: self.slope,
-            intercept: self.intercept + self.prior_factor * ln_prior_odds,
+            intercept: start + shift_to_total(said, wanted_total(held_out)),
         }
     }
 }
@@ -114,9 +120,18 @@ mod tests {
             .map(|i| class(0.002 * 1.2f64.powi(i), 2000, i as u64))
             .collect();
         let curve = PooledCurve::fit(&classes).unwrap().unwrap();
-        let rare = curve.for_class(0.003f64.ln());
+        let rare = curve.for_class(&classes[1]);
         assert!((rare.slope - 2.0).abs() < 0.4, "{rare:?}");
-        assert!(rare.probability(0.0) < curve.for_class(0.02f64.ln()).probability(0.0));
+        assert!(rare.probability(0.0) < curve.for_class(&classes[29]).probability(0.0));
+        for class in &classes {
+            let line = curve.for_class(class);
+            let stated: f64 = class
+                .scores()
+                .iter()
+                .map(|&s| line.probability(s).value())
+                .sum();
+            assert!((stated - class.positives() as f64).abs() < 1e-6, "{stated}");
+        }
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AsymmetricGauss, AsymmetricLaplace, BbqCalibrator, BetaCalibrator, Calibrator,
+    AsymmetricGauss, AsymmetricLaplace, BbqCalibrator, BetaCalibrator, BlendCalibrator, Calibrator,
     CentredIsotonicCalibrator, CrossVennAbersCalibrator, DensityCalibrator, Gauss,
     HistogramCalibrator, Hybrid, IntervalCalibrator, IsotonicCalibrator, Laplace,
-    MonotoneCalibrator, PlattCalibrator, SplineCalibrator, ThreePieceCalibrator, Turning,
-    VennAbersCalibrator,
+    MonotoneCalibrator, PiecesCalibrator, PlattCalibrator, SplineCalibrator, ThreePieceCalibrator,
+    Turning, VennAbersCalibrator,
 };
 use crate::Probability;
 
@@ -47,6 +47,10 @@ pub enum SavedCalibrator {
     VennAbers(VennAbersCalibrator),
     /// The same by folds.
     CrossVennAbers(CrossVennAbersCalibrator),
+    /// Straight pieces.
+    Pieces(PiecesCalibrator),
+    /// A class's own curve, weighed with one for all.
+    Blend(Box<BlendCalibrator<SavedCalibrator>>),
     /// A curve that would fall here and there, made to rise.
     Monotone(Box<MonotoneCalibrator<SavedCalibrator>>),
 }
@@ -71,6 +75,8 @@ macro_rules! inside {
             SavedCalibrator::Bbq($calibrator) => $found,
             SavedCalibrator::VennAbers($calibrator) => $found,
             SavedCalibrator::CrossVennAbers($calibrator) => $found,
+            SavedCalibrator::Pieces($calibrator) => $found,
+            SavedCalibrator::Blend($calibrator) => $found,
             SavedCalibrator::Monotone($calibrator) => $found,
         }
     };
@@ -97,6 +103,14 @@ impl SavedCalibrator {
         }
     }
 
+    /// How much a class's own curve counts, where it is weighed with one for all.
+    pub fn own_weight(&self) -> Option<f64> {
+        match self {
+            Self::Blend(blend) => Some(blend.weight()),
+            _ => None,
+        }
+    }
+
     /// Whether the probability never falls while the score rises.
     pub fn never_falls(&self) -> bool {
         match self {
@@ -109,6 +123,8 @@ impl SavedCalibrator {
             | Self::Bbq(_) => false,
             Self::Platt(line) => line.slope >= 0.0,
             Self::ThreePiece(curve) => curve.rises(),
+            Self::Pieces(curve) => curve.rises(),
+            Self::Blend(blend) => blend.own().never_falls() && blend.common().rises(),
             Self::Beta(curve) => {
                 curve.a * curve.line.slope >= 0.0 && curve.b * curve.line.slope >= 0.0
             }
@@ -140,6 +156,8 @@ impl Turning for SavedCalibrator {
             Self::Histogram(calibrator) => calibrator.turns(),
             Self::Bbq(calibrator) => calibrator.turns(),
             Self::Beta(calibrator) => calibrator.turns(),
+            Self::Pieces(calibrator) => calibrator.turns(),
+            Self::Blend(calibrator) => calibrator.turns(),
             // These rise, or fall, throughout.
             Self::Identity
             | Self::Platt(_)

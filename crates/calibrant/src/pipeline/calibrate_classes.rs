@@ -4,7 +4,8 @@ use super::summary::MulticlassSummary;
 use super::{Classifier, FitSettings};
 use crate::calibration::{
     CalibratedClass, CalibratorKind, ChoiceRules, HeldOutClassScores, HeldOutScores, MOST_CURVES,
-    MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, calibrate_each, normalise_into,
+    MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, calibrate_each,
+    calibrate_labels, normalise_into,
 };
 use crate::corpus::Folds;
 use crate::multiclass::ClassLabels;
@@ -90,6 +91,15 @@ impl CalibrationData<'_> {
         }
     }
 
+    /// Whether a curve for all labels stands beside each label's own: where there are several, and nobody asked for
+    /// each alone.
+    fn labels_help_each_other(&self) -> bool {
+        self.labels.task == Task::MultiLabel
+            && self.labels.output_count() > 1
+            && self.settings.multiclass == MulticlassKind::Auto
+            && !self.settings.monotone
+    }
+
     /// The calibrator of single classes where a curve for all stands beside: margins need no more than a line,
     /// and with very many classes there is no time for more.
     fn beside_a_curve(&self) -> CalibratorKind {
@@ -132,7 +142,11 @@ impl CalibrationData<'_> {
         let rules = ChoiceRules {
             monotone: self.settings.monotone,
         };
-        let outputs = calibrate_each(&held_out, kind, rules, self.settings.folds)?;
+        let outputs = if kind == CalibratorKind::Auto && self.labels_help_each_other() {
+            calibrate_labels(&held_out, self.settings.folds)?
+        } else {
+            calibrate_each(&held_out, kind, rules, self.settings.folds)?
+        };
         let class_count = self.labels.class_count;
         let even = Probability::from_log_odds(0.0);
         let mut forecasts = vec![even; self.weights.len() * class_count];

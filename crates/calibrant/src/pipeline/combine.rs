@@ -323,6 +323,7 @@ impl Combiner {
                 prior: share,
                 calibrator: CalibratorKind::None,
                 calibration: CalibrationNote::Joint,
+                own_weight: None,
                 tried: Vec::new(),
                 convergence: None,
             }

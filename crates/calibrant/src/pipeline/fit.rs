@@ -146,6 +146,7 @@ pub(super) fn fit_prepared(
                 prior: unequal.map(|unequal| unequal.share(&members[class], weights)),
                 calibrator: own.map_or(CalibratorKind::None, |own| own.kind),
                 calibration: own.map_or(CalibrationNote::Joint, |own| own.note),
+                own_weight: own.and_then(|own| own.calibrator.own_weight()),
                 tried: own.map(|own| own.tried.clone()).unwrap_or_default(),
                 convergence: fit.convergence.get(output).copied(),
             }

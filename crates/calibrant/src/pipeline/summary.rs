@@ -23,6 +23,9 @@ pub struct ClassSummary {
     pub calibrator: CalibratorKind,
     /// Where the calibrator comes from.
     pub calibration: CalibrationNote,
+    /// How much its own curve counts beside one for all labels; absent where nothing is weighed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_weight: Option<f64>,
     /// Every method that was tried with its cross-validated log loss.
     pub tried: Vec<Tried>,
     /// How the solver ended at its worst over the whole and the folds; absent for naive Bayes.
@@ -135,9 +138,12 @@ impl TrainingSummary {
 
     /// Classes whose calibrator is not their own.
     pub fn borrowed(&self) -> impl Iterator<Item = &ClassSummary> {
-        use CalibrationNote::{Pooled, PriorOnly};
-        self.classes
-            .iter()
-            .filter(|class| matches!(class.calibration, Pooled | PriorOnly))
+        self.noted(CalibrationNote::Pooled)
+    }
+
+    /// Classes whose calibrator came about in this way.
+    pub fn noted(&self, note: CalibrationNote) -> impl Iterator<Item = &ClassSummary> {
+        let classes = self.classes.iter();
+        classes.filter(move |class| class.calibration == note)
     }
 }

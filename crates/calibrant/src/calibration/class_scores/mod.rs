@@ -7,6 +7,7 @@ mod choose;
 mod coupling;
 mod dirichlet;
 mod held_out;
+mod labels;
 mod one_vs_rest;
 mod pool;
 mod shared_curve;
@@ -28,6 +29,7 @@ pub use temperature::{Temperature, TemperatureCalibrator};
 pub use vector::{VectorCalibrator, VectorScaling};
 
 pub(crate) use choose::MOST_CURVES;
+pub(crate) use labels::calibrate_labels;
 pub(crate) use one_vs_rest::{calibrate_each, normalise_into};
 
 use serde::{Deserialize, Serialize};

@@ -4,9 +4,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{ClassRoom, tame};
+use crate::calibration::few_positives::few_positives;
 use crate::calibration::{
-    Calibrator, CalibratorKind, ChoiceRules, HeldOutScores, PlattCalibrator, PooledCurve,
-    SavedCalibrator, Tried,
+    Calibrator, CalibratorKind, Choice, ChoiceRules, HeldOutScores, PooledCurve, SavedCalibrator,
+    Tried,
 };
 use crate::numeric::log_odds_against_rest;
 use crate::{FitError, Probability};
@@ -131,9 +132,17 @@ pub(crate) fn normalise_into(
 pub enum CalibrationNote {
     /// Fitted to the class's own held-out scores.
     Own,
-    /// The class has fewer positives than folds: borrowed from the rarer classes together.
+    /// The label's own curve, weighed with one curve for all labels.
+    Weighed,
+    /// One curve for all labels, with a line for this one.
+    Common,
+    /// The class has fewer positives than folds: borrowed from other classes.
     Pooled,
-    /// Too few positives and nothing to borrow: the class's share, whatever the score.
+    /// Fewer positives than folds and nothing to borrow: a line whose slope is drawn to what such slopes are like.
+    Drawn,
+    /// One or two positives and nothing to borrow: a line whose slope is a guess.
+    Guess,
+    /// The scores tell nothing: the class's share, whatever the score.
     PriorOnly,
     /// One calibrator for all classes together.
     Joint,
@@ -155,19 +164,16 @@ pub struct CalibratedClass {
 }
 
 /// Calibrates every class on its own. One with fewer positives than folds borrows the curve of the
-/// rarer classes together; where there is none to borrow, its prior has to do.
+/// rarer classes together; where there is none to borrow, it gets a line whose slope is drawn to what such
+/// slopes are like.
 pub(crate) fn calibrate_each(
     held_out: &[HeldOutScores],
     kind: CalibratorKind,
     rules: ChoiceRules,
     fold_count: usize,
 ) -> Result<Vec<CalibratedClass>, FitError> {
-    let is_rare = |scores: &HeldOutScores| {
-        let positives = scores.positives();
-        positives.min(scores.len() - positives) < fold_count
-    };
-    let pool = if kind != CalibratorKind::None && held_out.len() > 1 && held_out.iter().any(is_rare)
-    {
+    let rare = |scores: &HeldOutScores| kind != CalibratorKind::None && is_rare(scores, fold_count);
+    let pool = if held_out.len() > 1 && held_out.iter().any(rare) {
         PooledCurve::fit(held_out)?
     } else {
         None
@@ -175,41 +181,50 @@ pub(crate) fn calibrate_each(
     held_out
         .par_iter()
         .map(|scores| {
-            if kind != CalibratorKind::None && is_rare(scores) {
-                return Ok(rare(scores, pool.as_ref()));
+            if rare(scores) {
+                return Ok(of_rare(scores, pool.as_ref()));
             }
-            let choice = kind.choose_by(scores, rules)?;
-            Ok(CalibratedClass {
-                calibrator: choice.calibrator,
-                kind: choice.chosen,
-                note: CalibrationNote::Own,
-                tried: choice.tried,
-                forecasts: choice.cross_validated,
-            })
+            Ok(CalibratedClass::own(kind.choose_by(scores, rules)?))
         })
         .collect()
 }
 
-fn rare(scores: &HeldOutScores, pool: Option<&PooledCurve>) -> CalibratedClass {
-    let prior = scores.ln_prior_odds();
-    let (curve, note) = match pool {
-        Some(pool) => (pool.for_class(prior), CalibrationNote::Pooled),
-        None => (
-            PlattCalibrator {
-                slope: 0.0,
-                intercept: prior,
-            },
-            CalibrationNote::PriorOnly,
-        ),
+/// Whether one side of a class has too few examples for a curve of its own.
+pub(super) fn is_rare(scores: &HeldOutScores, fold_count: usize) -> bool {
+    let positives = scores.positives();
+    positives.min(scores.len() - positives) < fold_count
+}
+
+impl CalibratedClass {
+    pub(super) fn own(choice: Choice) -> Self {
+        Self {
+            calibrator: choice.calibrator,
+            kind: choice.chosen,
+            note: CalibrationNote::Own,
+            tried: choice.tried,
+            forecasts: choice.cross_validated,
+        }
+    }
+}
+
+fn of_rare(scores: &HeldOutScores, pool: Option<&PooledCurve>) -> CalibratedClass {
+    let fit = |scores: &HeldOutScores| match pool {
+        Some(pool) => (pool.for_class(scores), CalibrationNote::Pooled),
+        None => few_positives(scores),
     };
-    let calibrator = SavedCalibrator::Platt(curve);
-    let forecasts = scores
-        .scores()
-        .iter()
-        .map(|&score| calibrator.probability(score))
-        .collect();
+    let (curve, note) = fit(scores);
+    let folds = scores.folds();
+    let mut forecasts = vec![Probability::from_log_odds(0.0); scores.len()];
+    for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
+        let (curve, _) = fit(&scores.filtered(|example| folds[example] != fold));
+        for (example, forecast) in forecasts.iter_mut().enumerate() {
+            if folds[example] == fold {
+                *forecast = curve.probability(scores.scores()[example]);
+            }
+        }
+    }
     CalibratedClass {
-        calibrator,
+        calibrator: SavedCalibrator::Platt(curve),
         kind: CalibratorKind::Platt,
         note,
         tried: Vec::new(),

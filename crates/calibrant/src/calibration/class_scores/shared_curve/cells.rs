@@ -4,13 +4,6 @@ use crate::numeric::{Random, sigmoid};
 
 /// Whether the classes of an example exclude each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "several labels a document still have curves of their own"
-    )
-)]
 pub(crate) enum Link {
     /// Exactly one is right: `P(c) ∝ e^{L_c}`.
     Softmax,
@@ -33,13 +26,6 @@ pub(crate) struct ScoreRows<'a> {
 
 /// The right classes of rows: one each, or any number.
 #[derive(Debug, Clone, Copy)]
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "several labels a document still have curves of their own"
-    )
-)]
 pub(crate) enum Labels<'a> {
     /// One a row.
     One(&'a [u32]),

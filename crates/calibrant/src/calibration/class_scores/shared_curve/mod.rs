@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ClassRoom, tame};
 use crate::FitError;
+use crate::calibration::PiecesCalibrator;
 use cells::{Cells, place};
 pub(crate) use cells::{Labels, Link, ScoreRows};
 use newton::{Freedom, Solution};
@@ -154,6 +155,13 @@ impl SharedCurveCalibrator {
         let (piece, along) = place(score, &self.knots);
         let curve = self.values[piece] + along * (self.values[piece + 1] - self.values[piece]);
         curve + self.slopes[class] * (score - self.centre) + self.intercepts[class]
+    }
+
+    /// `L_c` of a class as a curve of its own.
+    pub(super) fn pieces(&self, class: usize) -> PiecesCalibrator {
+        let values = self.knots.iter().map(|&knot| self.log_weight(class, knot));
+        let values = values.map(|value| value.clamp(-1e300, 1e300));
+        PiecesCalibrator::of_curve(self.knots.clone(), values.collect())
     }
 
     pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
