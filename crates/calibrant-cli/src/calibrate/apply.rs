@@ -156,6 +156,7 @@ impl Output<'_> {
             if self.calibrator.is_binary() {
                 self.writer.write_positive(&PositivePrediction {
                     id,
+                    class: &names[0],
                     probability: row[0],
                     interval: intervals.next(),
                 })?;
