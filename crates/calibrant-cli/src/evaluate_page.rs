@@ -25,11 +25,11 @@ pub(crate) struct EvaluatePage<'a> {
 }
 
 impl<'a> EvaluatePage<'a> {
-    /// Nothing where no page was asked for. A wrong place is refused before any work.
+    /// Nothing where no page was asked for. A wrong place is refused before any work. `measured` is the model
+    /// with its classes that are measured; there is none where probabilities came as a table.
     pub(crate) fn wanted(
         arguments: &'a EvaluateArguments,
-        model: &Model,
-        classes: &[usize],
+        measured: Option<(&Model, &[usize])>,
     ) -> Result<Option<Self>, CliError> {
         let Some(path) = arguments.html.as_deref() else {
             return Ok(None);
@@ -46,7 +46,9 @@ impl<'a> EvaluatePage<'a> {
         }
         // A combination has no scores of its own.
         let mut outputs = Vec::new();
-        if let Some(model) = model.as_single() {
+        if let Some((model, classes)) = measured
+            && let Some(model) = model.as_single()
+        {
             let all = 0..model.calibrators().len();
             outputs.extend(all.filter(|&output| classes.contains(&model.class_of_output(output))));
             let positives =
@@ -75,7 +77,7 @@ impl<'a> EvaluatePage<'a> {
     pub(crate) fn write(
         &self,
         arguments: &EvaluateArguments,
-        model: &Model,
+        model: Option<&Model>,
         forecasts: &Forecasts,
         evaluation: &Evaluation,
         notes: Vec<String>,
@@ -86,7 +88,7 @@ impl<'a> EvaluatePage<'a> {
             notes,
             forecasts,
             evaluation,
-            scores: self.class_scores(model, forecasts),
+            scores: model.map_or_else(Vec::new, |model| self.class_scores(model, forecasts)),
         })?;
         write_page(OPTION, &report.to_html(), self.path)
     }
@@ -152,13 +154,19 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn facts(arguments: &EvaluateArguments, model: &Model) -> Vec<(String, String)> {
-    let summary = model.summary();
+fn facts(arguments: &EvaluateArguments, model: Option<&Model>) -> Vec<(String, String)> {
     let test = match arguments.file.as_str() {
         "-" => "standard input".to_owned(),
         file => file_name(Path::new(file)),
     };
     let fact = |name: &str, value: String| (name.to_owned(), value);
+    let Some(model) = model else {
+        return vec![
+            fact("probabilities", file_name(&arguments.model)),
+            fact("tested on", test),
+        ];
+    };
+    let summary = model.summary();
     vec![
         fact("model", file_name(&arguments.model)),
         fact(

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use calibrant::FitError;
+use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::{LabelNeed, ReadSummary, Source, read_batches};
 use calibrant::multiclass::CodeMatrix;
 use calibrant::pipeline::{
@@ -303,6 +304,9 @@ pub(crate) fn write_multiclass(
         .tried
         .iter()
         .map(|tried| match tried.weight {
+            _ if tried.kind == MulticlassKind::SecondPass => {
+                format!("then {} {:.5}", tried.kind.name(), tried.log_loss)
+            }
             0.0 => format!("{} {:.5}", tried.kind.name(), tried.log_loss),
             weight => format!("{} {:.5} × {weight:.2}", tried.kind.name(), tried.log_loss),
         })

@@ -108,3 +108,50 @@ fn a_wrong_place_is_refused_and_nothing_is_touched() {
         assert_eq!(sandbox.contents(), before);
     }
 }
+
+#[test] // "log loss" stood for the loss of all classes and for that of the first choice, one below the other.
+fn no_two_numbers_have_one_name() {
+    let sandbox = Sandbox::new();
+    sandbox.write("train.csv", csv(&messages(300, 3, 1)));
+    sandbox.succeed(&["fit", "train.csv", "-o", "model"]);
+    // No test document of the last class.
+    let all = messages(200, 3, 2);
+    let (last, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|m| m.labels == ["oil"]);
+    assert!(!last.is_empty());
+    sandbox.write("test.csv", csv(&others));
+    let text = sandbox.succeed(&["evaluate", "model", "test.csv", "--html", "report.html"]);
+    let names: Vec<&str> = text
+        .lines()
+        .take_while(|line| !line.starts_with("class "))
+        .filter_map(|line| Some(line.split_once("  ")?.0))
+        .filter(|name| !name.is_empty() && *name != "confused")
+        .collect();
+    let mut distinct = names.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), names.len(), "{names:?}");
+    assert!(
+        names.contains(&"log loss of the first choice, in parts"),
+        "{names:?}"
+    );
+    let html = page(&sandbox);
+    for name in ["log loss", "Brier score", "ECE"] {
+        assert!(
+            !html.contains(&format!("<td>{name}</td>")),
+            "{name} alone says too little"
+        );
+    }
+    assert!(html.contains("95 of 100 such forecasters") && !html.contains("90 of 100"));
+    // What cannot be said of a class without documents is not said to be zero.
+    let row = text.lines().find(|line| line.starts_with("oil")).unwrap();
+    assert!(row.contains('–'), "{row}");
+    let two = Sandbox::new();
+    two.write("train.csv", csv(&messages(200, 2, 1)));
+    two.write("test.csv", csv(&messages(150, 2, 2)));
+    two.succeed(&["fit", "train.csv", "-o", "model"]);
+    let text = two.succeed(&["evaluate", "model", "test.csv"]);
+    assert!(
+        text.contains("average precision of `money`") && text.contains("ECE of `money`"),
+        "{text}"
+    );
+}

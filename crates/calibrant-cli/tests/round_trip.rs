@@ -376,3 +376,153 @@ fn threads_and_the_order_of_rows_do_not_change_the_model() {
     sandbox.succeed(&["--threads", "3", "fit", "b.csv", "-o", "three"]);
     assert!(sandbox.read("one") == sandbox.read("three"));
 }
+
+#[test] // Without calibration the score is the log-odds.
+fn scores_are_the_learners_own() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "mail.jsonl",
+        json_lines(&multi_label_messages(120, 3), true),
+    );
+    sandbox.succeed(&["fit", "mail.jsonl", "-o", "raw", "--calibrator", "none"]);
+    let predict = ["predict", "raw", "mail.jsonl", "--scores", "--id", "id"];
+    let said = sandbox.succeed(&predict);
+    let mut reader = csv::Reader::from_reader(said.as_bytes());
+    let names = reader.headers().unwrap().clone();
+    assert_eq!(
+        names,
+        vec!["id", "rank", "label", "probability", "log_odds", "score"]
+    );
+    let rows: Vec<(String, u64, String, f64, f64, f64)> =
+        reader.deserialize().map(|row| row.unwrap()).collect();
+    assert_eq!(rows.len(), 120 * 4);
+    for (_, _, _, _, log_odds, score) in &rows {
+        assert!((log_odds - score).abs() < 1e-9, "{log_odds} {score}");
+    }
+    let lines = sandbox.succeed(&[&predict[..], &["--json", "--top", "1"]].concat());
+    let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(first["classes"][0]["score"].as_f64(), Some(rows[0].5));
+
+    // Two classes share a score, and it stays with its class when shares are shifted.
+    sandbox.write("two.csv", csv(&messages(90, 2, 1)));
+    sandbox.succeed(&["fit", "two.csv", "-o", "two"]);
+    let said = sandbox.succeed(&["predict", "two", "two.csv", "--scores", "--adapt-prior"]);
+    let mut reader = csv::Reader::from_reader(said.as_bytes());
+    let rows: Vec<(String, u64, String, f64, f64, f64)> =
+        reader.deserialize().map(|row| row.unwrap()).collect();
+    for pair in rows.chunks_exact(2) {
+        assert_eq!(pair[0].5, -pair[1].5);
+        let money = if pair[0].2 == "money" {
+            &pair[0]
+        } else {
+            &pair[1]
+        };
+        assert_eq!(money.5 > 0.0, money.5 > -money.5);
+    }
+    let refused = sandbox.run(&["predict", "two", "two.csv", "--scores", "--other", "0.05"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+/// Thirty-odd messages of which so many are spam, told by one word and never by another document.
+fn few_positives(positives: usize) -> String {
+    let mut rows = "text,label\n".to_owned();
+    for number in 0..40 {
+        let (word, label) = if number < positives {
+            ("prize winner", "spam")
+        } else {
+            ("meeting notes", "ham")
+        };
+        rows += &format!("{word} w{} v{},{label}\n", number % 7, number % 5);
+    }
+    rows
+}
+
+#[test]
+fn two_classes_with_few_positives_get_probabilities_that_rise_with_the_score() {
+    let sandbox = Sandbox::new();
+    for (positives, note) in [
+        (1, "is a guess"),
+        (2, "is a guess"),
+        (3, "drawn to what is usual"),
+        (4, "drawn to what is usual"),
+    ] {
+        sandbox.write("mail.csv", few_positives(positives));
+        let said = sandbox.succeed(&["fit", "mail.csv", "-o", "model"]);
+        assert!(said.contains(note), "{said}");
+        assert!(!said.contains("help of other classes"), "{said}");
+        sandbox.write("new.csv", "text\nprize winner w1 v2\nmeeting notes w1 v2\n");
+        let lines = sandbox.succeed(&["predict", "model", "new.csv", "--json", "--scores"]);
+        let spam: Vec<(f64, f64)> = lines
+            .lines()
+            .map(|line| {
+                let row: serde_json::Value = serde_json::from_str(line).unwrap();
+                let classes = row["classes"].as_array().unwrap().clone();
+                let class = classes
+                    .iter()
+                    .find(|class| class["label"] == "spam")
+                    .unwrap()
+                    .clone();
+                (
+                    class["score"].as_f64().unwrap(),
+                    class["probability"].as_f64().unwrap(),
+                )
+            })
+            .collect();
+        assert!(
+            spam[0].0 > spam[1].0 && spam[0].1 > 1.2 * spam[1].1,
+            "{positives}: {spam:?}"
+        );
+    }
+}
+
+#[test]
+fn a_curve_holds_beyond_the_scores_it_was_fitted_to() {
+    let sandbox = Sandbox::new();
+    let mut rows = "score,label\n".to_owned();
+    for number in 0..200 {
+        let score = f64::from(number) / 20.0 - 5.0;
+        let label = if (number * 7 + number / 3) % 10 < number / 20 {
+            "yes"
+        } else {
+            "no"
+        };
+        rows += &format!("{score},{label}\n");
+    }
+    sandbox.write("scores.csv", rows);
+    sandbox.write("new.csv", "score\n4.95\n6\n3000000\n");
+    for method in ["platt", "spline", "gauss", "asymmetric_laplace", "auto"] {
+        sandbox.succeed(&[
+            "calibrate",
+            "scores.csv",
+            "--score",
+            "score",
+            "--label",
+            "label",
+            "--positive",
+            "yes",
+            "--method",
+            method,
+            "-o",
+            "curve",
+        ]);
+        let lines = sandbox.succeed(&[
+            "calibrate",
+            "--apply",
+            "curve",
+            "new.csv",
+            "--score",
+            "score",
+            "--json",
+        ]);
+        let said: Vec<f64> = lines
+            .lines()
+            .map(|line| {
+                serde_json::from_str::<serde_json::Value>(line).unwrap()["log_odds"]
+                    .as_f64()
+                    .unwrap()
+            })
+            .collect();
+        assert_eq!(said[1], said[2], "{method}: {said:?}");
+        assert!((said[2] - said[0]).abs() < 3.0, "{method}: {said:?}");
+    }
+}

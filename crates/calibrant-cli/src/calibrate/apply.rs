@@ -83,7 +83,7 @@ pub(super) fn apply(
             interval: calibrator.has_interval(),
         }
     } else {
-        Layout::Classes
+        Layout::Classes { scores: false }
     };
     let path = arguments.predictions.as_deref();
     let mut output = Output {
@@ -156,6 +156,7 @@ impl Output<'_> {
             if self.calibrator.is_binary() {
                 self.writer.write_positive(&PositivePrediction {
                     id,
+                    class: &names[0],
                     probability: row[0],
                     interval: intervals.next(),
                 })?;
@@ -165,7 +166,12 @@ impl Output<'_> {
                     .into_iter()
                     .map(|(class, probability)| (names[class].as_str(), probability))
                     .collect();
-                self.writer.write(&Prediction { id, classes })?;
+                let scores = Vec::new();
+                self.writer.write(&Prediction {
+                    id,
+                    classes,
+                    scores,
+                })?;
             }
         }
         Ok(())

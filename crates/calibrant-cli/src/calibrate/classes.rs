@@ -4,7 +4,6 @@ use calibrant::corpus::ReadSummary;
 
 use super::columns::Columns;
 use crate::error::CliError;
-use crate::output::note;
 
 /// Pairs of labels of which everybody knows which is meant, the positive first.
 const USUAL_PAIRS: [(&str, &str); 9] = [
@@ -58,11 +57,12 @@ pub(super) fn class_fields(written: &[String]) -> Result<Vec<ClassField>, CliErr
     Ok(fields)
 }
 
-/// The negative and the positive class of a file with one score a row.
+/// The negative and the positive class of a file with one score a row; what was guessed is said in `notes`.
 pub(super) fn two_classes(
     columns: &Columns,
     wanted: Option<&str>,
     file: &str,
+    notes: &mut Vec<String>,
 ) -> Result<Vec<String>, CliError> {
     let mut names: Vec<&str> = columns.names.iter().map(|n| n.name.as_str()).collect();
     names.sort_unstable();
@@ -82,7 +82,7 @@ pub(super) fn two_classes(
         return Ok(match names.as_slice() {
             [negative] => vec![(*negative).to_owned(), positive.to_owned()],
             _ => {
-                note(&format!(
+                notes.push(format!(
                     "`{positive}` against all other labels: {}",
                     listed(&names)
                 ));
@@ -104,8 +104,9 @@ pub(super) fn two_classes(
         (second, first)
     } else {
         if !is_usual(second, first) {
-            note(&format!(
-                "`{second}` is taken as the positive label, `{first}` as the negative one; --positive says otherwise"
+            notes.push(format!(
+                "`{second}` is taken as the positive label, `{first}` as the negative one: a guess, by the alphabet; --positive \
+                 says otherwise"
             ));
         }
         (first, second)

@@ -1,19 +1,20 @@
 //! Files of probabilities: what `calibrant predict` writes, and what other programs do.
 
-use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::Path;
 
+use calibrant::Task;
 use calibrant::corpus::{
     Document, Fields, LabelNeed, ReadOptions, Source, field_names, open_lines, read_batches,
 };
+use calibrant::evaluation::StatedCell;
 use calibrant::text::FIELD_BREAK;
-use calibrant::{Probability, Task};
 use serde::Deserialize;
 
+use super::Question;
+use super::groups::Groups;
 use super::stated::{Rows, Stated, log_odds, plain_number};
 use super::test_set::TestSet;
-use crate::arguments::CompareArguments;
 use crate::error::CliError;
 use crate::output::warn;
 use crate::progress::TerminalProgress;
@@ -57,7 +58,10 @@ enum Layout {
     /// A row a document, a column a class: names of columns, and of their classes.
     Wide(Vec<String>, Vec<String>),
     /// A row a document, one probability: of the second of these classes, or of the only one.
-    One(Vec<String>),
+    One {
+        classes: Vec<String>,
+        column: &'static str,
+    },
     /// A row for each document and class, as `calibrant predict` writes tables.
     Long { with_log_odds: bool },
     /// An object a document with a list of classes, as `calibrant predict` writes JSON Lines.
@@ -66,7 +70,7 @@ enum Layout {
 
 /// Reads the probabilities of all documents of the test set.
 pub(super) fn read(
-    arguments: &CompareArguments,
+    arguments: &Question<'_>,
     path: &Path,
     test_set: &TestSet,
     wanted: &Wanted,
@@ -77,15 +81,16 @@ pub(super) fn read(
     let layout = layout(arguments, path, &columns, wanted, task)?;
     let id_field = match &arguments.reading.id {
         Some(field) => Some(id_column(path, field, &columns)?),
-        None => None,
+        // Whoever wrote an identifier meant rows to be known by it.
+        None => Some("id".to_owned()).filter(|id| columns.contains(id)),
     };
     let rows = match layout {
         Layout::Wide(columns, classes) => {
             let read = read_wide(&source, columns, id_field)?;
             read.rows(path, classes, |row| row.to_vec())
         }
-        Layout::One(classes) => {
-            let read = read_wide(&source, vec!["probability".to_owned()], id_field)?;
+        Layout::One { classes, column } => {
+            let read = read_wide(&source, vec![column.to_owned()], id_field)?;
             let two = classes.len() == 2;
             read.rows(path, classes, |row| {
                 if two {
@@ -106,11 +111,11 @@ pub(super) fn read(
             groups.rows()?
         }
     };
-    rows.arrange(test_set)
+    rows.arrange(test_set, arguments.reading.id.is_some(), task)
 }
 
 fn layout(
-    arguments: &CompareArguments,
+    arguments: &Question<'_>,
     path: &Path,
     columns: &[String],
     wanted: &Wanted,
@@ -147,7 +152,14 @@ fn layout(
         Task::MultiLabel => 1,
     };
     if has("probability") && wanted.names().len() == classes {
-        return one_column(arguments, path, wanted.names()).map(Layout::One);
+        let classes = one_column(arguments, path, columns, wanted.names())?;
+        // Log-odds lose nothing near 0 and 1.
+        let column = if has("log_odds") {
+            "log_odds"
+        } else {
+            "probability"
+        };
+        return Ok(Layout::One { classes, column });
     }
     let lacking = missing("");
     let shown: Vec<String> = lacking
@@ -174,7 +186,7 @@ fn layout(
 
 /// Columns beyond the labels that occur: classes too, unless they are known to be something else.
 fn other_classes(
-    arguments: &CompareArguments,
+    arguments: &Question<'_>,
     columns: &[String],
     prefix: &str,
     known: &[String],
@@ -199,13 +211,19 @@ fn other_classes(
 
 /// The classes of a file with one column, the one that it speaks of last.
 fn one_column(
-    arguments: &CompareArguments,
+    arguments: &Question<'_>,
     path: &Path,
+    columns: &[String],
     names: &[String],
 ) -> Result<Vec<String>, CliError> {
     let mut classes = names.to_vec();
     classes.sort_unstable();
-    if let Some(positive) = &arguments.positive {
+    let named = match arguments.positive {
+        Some(positive) => Some(positive.to_owned()),
+        None if columns.iter().any(|column| column == "class") => only_class(path)?,
+        None => None,
+    };
+    if let Some(positive) = &named {
         let position = classes.iter().position(|class| class == positive);
         let position = position.ok_or_else(|| {
             let names: Vec<String> = classes.iter().map(|name| format!("`{name}`")).collect();
@@ -221,6 +239,25 @@ fn one_column(
         ));
     }
     Ok(classes)
+}
+
+/// The class that a table of `calibrant calibrate` says its probabilities are of; `None` where rows differ.
+fn only_class(path: &Path) -> Result<Option<String>, CliError> {
+    let options = table_options(vec!["class".to_owned()], None);
+    let (mut first, mut differ) = (None, false);
+    read_batches(
+        &Source::Path(path.to_owned()),
+        &options,
+        &TerminalProgress::default(),
+        |batch| batch,
+        |batch| {
+            for document in &batch {
+                let name = text_of(document);
+                differ |= first.get_or_insert_with(|| name.to_owned()) != name;
+            }
+        },
+    )?;
+    Ok(first.filter(|_| !differ))
 }
 
 fn id_column(path: &Path, field: &str, columns: &[String]) -> Result<String, CliError> {
@@ -239,9 +276,8 @@ fn id_column(path: &Path, field: &str, columns: &[String]) -> Result<String, Cli
 /// A table with a row for each document.
 struct Wide {
     width: usize,
-    probabilities: Vec<Probability>,
+    cells: Vec<StatedCell>,
     ids: Option<Vec<String>>,
-    ends: usize,
 }
 
 impl Wide {
@@ -250,26 +286,16 @@ impl Wide {
         self,
         path: &Path,
         classes: Vec<String>,
-        complete: impl Fn(&[Probability]) -> Vec<Probability>,
+        complete: impl Fn(&[StatedCell]) -> Vec<StatedCell>,
     ) -> Rows {
-        warn_ends(path, self.ends);
-        let rows = self.probabilities.chunks_exact(self.width.max(1));
+        let rows = self.cells.chunks_exact(self.width.max(1));
         Rows {
             file: path.display().to_string(),
             row_count: rows.len(),
-            probabilities: rows.flat_map(complete).collect(),
+            cells: rows.flat_map(complete).collect(),
             classes,
             ids: self.ids,
         }
-    }
-}
-
-fn warn_ends(path: &Path, ends: usize) {
-    if ends > 0 {
-        warn(&format!(
-            "{ends} probabilities of `{}` are written as 0 or 1; they are taken for the nearest numbers that a double can tell from 0 and 1",
-            path.display()
-        ));
     }
 }
 
@@ -316,18 +342,21 @@ fn read_wide(source: &Source, columns: Vec<String>, id: Option<String>) -> Resul
     let parse = |documents: Vec<Document>| -> Result<Wide, CliError> {
         let mut batch = Wide {
             width: columns.len(),
-            probabilities: Vec::with_capacity(documents.len() * columns.len()),
+            cells: Vec::with_capacity(documents.len() * columns.len()),
             ids: with_ids.then(Vec::new),
-            ends: 0,
         };
         for document in documents {
             let mut values = text_of(&document).split('\n').map(unmarked);
             for column in &columns {
                 let value = values.next().unwrap_or_default();
-                let (probability, end) = plain_number(value)
-                    .ok_or_else(|| not_a_probability(&file, document.line, column, value))?;
-                batch.probabilities.push(probability);
-                batch.ends += usize::from(end);
+                let stated = if column == "log_odds" && columns.len() == 1 {
+                    log_odds(value)
+                } else {
+                    plain_number(value)
+                };
+                let cell =
+                    stated.ok_or_else(|| not_a_probability(&file, document.line, column, value))?;
+                batch.cells.push(cell);
             }
             // A value with a line break inside has shifted the others.
             if let Some(value) = values.next() {
@@ -346,9 +375,8 @@ fn read_wide(source: &Source, columns: Vec<String>, id: Option<String>) -> Resul
     };
     let mut all = Wide {
         width: columns.len(),
-        probabilities: Vec::new(),
+        cells: Vec::new(),
         ids: with_ids.then(Vec::new),
-        ends: 0,
     };
     let mut failure = None;
     read_batches(
@@ -358,8 +386,7 @@ fn read_wide(source: &Source, columns: Vec<String>, id: Option<String>) -> Resul
         parse,
         |batch| match batch {
             Ok(batch) if failure.is_none() => {
-                all.probabilities.extend(batch.probabilities);
-                all.ends += batch.ends;
+                all.cells.extend(batch.cells);
                 if let (Some(all), Some(batch)) = (&mut all.ids, batch.ids) {
                     all.extend(batch);
                 }
@@ -371,99 +398,6 @@ fn read_wide(source: &Source, columns: Vec<String>, id: Option<String>) -> Resul
         },
     )?;
     failure.map_or(Ok(all), Err)
-}
-
-/// Documents whose classes come one after the other.
-struct Groups<'a> {
-    path: &'a Path,
-    classes: Vec<String>,
-    numbers: HashMap<String, usize>,
-    /// Document, class, probability.
-    cells: Vec<(usize, usize, Probability)>,
-    ids: Option<Vec<String>>,
-    count: usize,
-    ends: usize,
-}
-
-impl<'a> Groups<'a> {
-    fn new(path: &'a Path, with_ids: bool) -> Self {
-        Self {
-            path,
-            classes: Vec::new(),
-            numbers: HashMap::new(),
-            cells: Vec::new(),
-            ids: with_ids.then(Vec::new),
-            count: 0,
-            ends: 0,
-        }
-    }
-
-    fn begin(&mut self, id: Option<String>) {
-        self.count += 1;
-        if let Some(ids) = &mut self.ids {
-            ids.push(id.unwrap_or_default());
-        }
-    }
-
-    fn push(&mut self, label: &str, probability: Probability) {
-        let next = self.classes.len();
-        let class = match self.numbers.get(label) {
-            Some(&class) => class,
-            None => {
-                self.numbers.insert(label.to_owned(), next);
-                self.classes.push(label.to_owned());
-                next
-            }
-        };
-        self.cells
-            .push((self.count.saturating_sub(1), class, probability));
-    }
-
-    /// A whole table, with the classes in order; every document must have them all.
-    fn rows(self) -> Result<Rows, CliError> {
-        warn_ends(self.path, self.ends);
-        let mut order: Vec<usize> = (0..self.classes.len()).collect();
-        order.sort_unstable_by_key(|&class| &self.classes[class]);
-        let mut place = vec![0; order.len()];
-        for (position, &class) in order.iter().enumerate() {
-            place[class] = position;
-        }
-        let classes: Vec<String> = order
-            .iter()
-            .map(|&class| self.classes[class].clone())
-            .collect();
-        // Nothing larger than the cells themselves is set aside: a file that names a new class in
-        // every row is refused before.
-        let file = self.path.display().to_string();
-        let mut cells = self.cells;
-        cells.iter_mut().for_each(|cell| cell.1 = place[cell.1]);
-        cells.sort_by_key(|&(document, class, _)| (document, class));
-        let mut probabilities = Vec::with_capacity(cells.len());
-        let mut cells = cells.into_iter();
-        for document in 0..self.count {
-            for (class, name) in classes.iter().enumerate() {
-                match cells.next() {
-                    Some((d, c, probability)) if (d, c) == (document, class) => {
-                        probabilities.push(probability);
-                    }
-                    _ => {
-                        return Err(CliError::new(format!(
-                            "document {} of `{file}` does not have exactly one probability for the class `{name}`",
-                            document + 1
-                        ))
-                        .hint("every document needs every class: predict without --top"));
-                    }
-                }
-            }
-        }
-        Ok(Rows {
-            file,
-            classes,
-            probabilities,
-            ids: self.ids,
-            row_count: self.count,
-        })
-    }
 }
 
 /// A row for each document and class; a document begins with rank 1.
@@ -488,25 +422,16 @@ fn read_long(
         let mut next = || values.next().unwrap_or_default();
         let (rank, value, label) = (next(), next(), next());
         let parsed = if with_log_odds {
-            log_odds(value).map(|probability| (probability, false))
+            log_odds(value)
         } else {
             plain_number(value)
         };
-        let (probability, end) =
+        let cell =
             parsed.ok_or_else(|| not_a_probability(&file, document.line, value_column, value))?;
-        if rank.trim() == "1" {
-            if groups.ids.is_some() && document.id.is_none() {
-                return Err(no_identifier(&file, document.line));
-            }
-            groups.begin(document.id.clone());
-        } else if groups.count == 0 {
-            return Err(CliError::new(format!(
-                "{file}, line {}: the first row of a document must have rank 1",
-                document.line
-            )));
+        if groups.has_ids() && document.id.is_none() {
+            return Err(no_identifier(&file, document.line));
         }
-        groups.ends += usize::from(end);
-        groups.push(label, probability);
+        groups.push(rank.trim() == "1", document.id.as_deref(), label, cell);
         Ok(())
     };
     read_batches(
@@ -563,23 +488,20 @@ fn read_lists(source: &Source, path: &Path, groups: &mut Groups<'_>) -> Result<(
         }
         let document: ListedDocument =
             serde_json::from_slice(&line).map_err(|error| bad(error.to_string()))?;
-        groups.begin(match document.id {
+        let id = match document.id {
             serde_json::Value::String(id) => Some(id),
-            serde_json::Value::Null if groups.ids.is_some() => {
+            serde_json::Value::Null if groups.has_ids() => {
                 return Err(no_identifier(&path.display().to_string(), number));
             }
             serde_json::Value::Null => None,
             other => Some(other.to_string()),
-        });
-        for class in document.classes {
-            let odds = class
-                .log_odds
-                .map(|odds| (Probability::from_log_odds(odds), false));
-            let parsed = odds.or_else(|| plain_number(&class.probability?.to_string()));
-            let (probability, end) = parsed
+        };
+        for (place, class) in document.classes.into_iter().enumerate() {
+            let odds = class.log_odds.and_then(StatedCell::of_log_odds);
+            let parsed = odds.or_else(|| StatedCell::of_number(class.probability?));
+            let cell = parsed
                 .ok_or_else(|| bad(format!("the class `{}` has no probability", class.label)))?;
-            groups.ends += usize::from(end);
-            groups.push(&class.label, probability);
+            groups.push(place == 0, id.as_deref(), &class.label, cell);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use calibrant::Probability;
 use calibrant::corpus::{LabelNeed, Source, read_batches_until};
 use calibrant::features::UnknownCells;
-use calibrant::pipeline::{Model, PredictBuffers};
+use calibrant::pipeline::{Model, PredictBuffers, SingleModel};
 
 use crate::arguments::PredictArguments;
 use crate::error::CliError;
@@ -49,22 +49,31 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
         model.task(),
         &class_names[..model.class_count()],
         None,
-        model.priors(),
+        (model.priors(), model.summary().held_out_shape.as_ref()),
     )?;
-    let mut writer =
-        PredictionWriter::create(arguments.output.as_deref(), arguments.json, Layout::Classes)?;
+    let scorer = scorer_of(&model, arguments.scores)?;
+    let layout = Layout::Classes {
+        scores: arguments.scores,
+    };
+    let mut writer = PredictionWriter::create(arguments.output.as_deref(), arguments.json, layout)?;
     let mut held = Held::default();
     let mut unknown = UnknownCells::default();
     let mut failure = None;
     let mut number = 0u64;
-    let mut write = |id: Option<String>, classes: &[(usize, Probability)]| {
+    let mut write = |id: Option<String>, classes: &[(usize, Probability)], scores: &[f64]| {
         number += 1;
         let id = id.unwrap_or_else(|| number.to_string());
+        let of_class = |&(class, _): &(usize, Probability)| scores.get(class).copied();
+        let scores = classes.iter().filter_map(of_class).collect();
         let classes = classes
             .iter()
             .map(|&(class, probability)| (class_names[class], probability))
             .collect();
-        writer.write(&Prediction { id, classes })
+        writer.write(&Prediction {
+            id,
+            classes,
+            scores,
+        })
     };
     let read = read_batches_until(
         &Source::from(arguments.file.as_str()),
@@ -99,18 +108,21 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
                     } else {
                         best(&classes, most)
                     };
-                    (document.id, row)
+                    let scores = scorer.map(|model| model.class_scores(&buffers).collect());
+                    let scores: Vec<f64> = scores.unwrap_or_default();
+                    (document.id, row, scores)
                 })
                 .collect();
             (rows, unknown)
         },
         |(batch, found)| {
             unknown.merge(found);
-            for (id, row) in batch {
+            for (id, row, scores) in batch {
                 if plan.must_see_all() {
                     held.ids.push(id);
                     held.probabilities.extend(row.iter().map(|class| class.1));
-                } else if let Err(error) = write(id, &row) {
+                    held.scores.push(scores);
+                } else if let Err(error) = write(id, &row, &scores) {
                     failure = Some(error);
                     return ControlFlow::Break(());
                 }
@@ -125,12 +137,9 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
         let all = &mut held.probabilities;
         let decided = plan.decide(&arguments.file, model.task(), &class_names, all, None)?;
         decided.apply(class_names.len(), all);
-        for (id, row) in held
-            .ids
-            .into_iter()
-            .zip(all.chunks_exact(class_names.len()))
-        {
-            write(id, &best(row, most))?;
+        let rows = all.chunks_exact(class_names.len()).zip(&held.scores);
+        for (id, (row, scores)) in held.ids.into_iter().zip(rows) {
+            write(id, &best(row, most), scores)?;
         }
     }
     writer.finish()?;
@@ -144,6 +153,20 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
 struct Held {
     ids: Vec<Option<String>>,
     probabilities: Vec<Probability>,
+    /// The learner's scores, if they were asked for.
+    scores: Vec<Vec<f64>>,
+}
+
+/// The model whose scores are asked for.
+fn scorer_of(model: &Model, wanted: bool) -> Result<Option<&SingleModel>, CliError> {
+    match (wanted, model.as_single()) {
+        (false, _) => Ok(None),
+        (true, Some(single)) => Ok(Some(single)),
+        (true, None) => Err(
+            CliError::new("a combination of models has no scores of its own")
+                .hint("leave out --scores, or predict with its members one by one"),
+        ),
+    }
 }
 
 /// The most probable classes, the first of equals first.

@@ -37,7 +37,7 @@ impl ParquetRows {
         let columns: Vec<Column> = names
             .iter()
             .map(|&name| match name {
-                "id" | "label" => Column::Text(Vec::new()),
+                "id" | "label" | "class" => Column::Text(Vec::new()),
                 "rank" => Column::Whole(Vec::new()),
                 _ => Column::Real(Vec::new()),
             })
@@ -72,7 +72,9 @@ impl ParquetRows {
     pub(super) fn push(&mut self, prediction: &Prediction<'_>) -> Result<(), CliError> {
         let id = ByteArray::from(prediction.id.as_str());
         for (rank, (label, probability)) in prediction.classes.iter().enumerate() {
-            let mut numbers = [probability.value(), probability.log_odds()].into_iter();
+            let score = prediction.scores.get(rank).copied();
+            let numbers = [probability.value(), probability.log_odds()];
+            let mut numbers = numbers.into_iter().chain(score);
             let mut texts = [id.clone(), ByteArray::from(*label)].into_iter();
             for column in &mut self.columns {
                 match column {
@@ -86,11 +88,14 @@ impl ParquetRows {
         self.flush_if_full()
     }
 
-    pub(super) fn push_positive(&mut self, row: &PositivePrediction) -> Result<(), CliError> {
+    pub(super) fn push_positive(&mut self, row: &PositivePrediction<'_>) -> Result<(), CliError> {
         let mut numbers = row.numbers(self.layout);
+        let mut texts = [row.id.as_str(), row.class]
+            .into_iter()
+            .map(ByteArray::from);
         for column in &mut self.columns {
             match column {
-                Column::Text(values) => values.push(ByteArray::from(row.id.as_str())),
+                Column::Text(values) => values.extend(texts.next()),
                 Column::Whole(_) => {}
                 Column::Real(values) => values.extend(numbers.next()),
             }

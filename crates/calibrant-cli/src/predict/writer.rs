@@ -13,8 +13,8 @@ use crate::output::stdout;
 /// Which columns there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// A row for each document and class: [`Prediction`].
-    Classes,
+    /// A row for each document and class: [`Prediction`], with the learner's score or without.
+    Classes { scores: bool },
     /// A row for each example: [`PositivePrediction`], with the ends of an interval or without.
     Positive { interval: bool },
 }
@@ -22,10 +22,13 @@ pub(crate) enum Layout {
 impl Layout {
     pub(super) fn columns(self) -> &'static [&'static str] {
         match self {
-            Self::Classes => &["id", "rank", "label", "probability", "log_odds"],
-            Self::Positive { interval: false } => &["id", "probability", "log_odds"],
+            Self::Classes { scores: false } => &["id", "rank", "label", "probability", "log_odds"],
+            Self::Classes { scores: true } => {
+                &["id", "rank", "label", "probability", "log_odds", "score"]
+            }
+            Self::Positive { interval: false } => &["id", "class", "probability", "log_odds"],
             Self::Positive { interval: true } => {
-                &["id", "probability", "log_odds", "lower", "upper"]
+                &["id", "class", "probability", "log_odds", "lower", "upper"]
             }
         }
     }
@@ -33,19 +36,21 @@ impl Layout {
 
 /// The probability of the positive class of one example, between the ends of an interval if the
 /// layout has one.
-pub(crate) struct PositivePrediction {
+pub(crate) struct PositivePrediction<'a> {
     pub(crate) id: String,
+    /// Whose probability it is.
+    pub(crate) class: &'a str,
     pub(crate) probability: Probability,
     pub(crate) interval: Option<(Probability, Probability)>,
 }
 
-impl PositivePrediction {
-    /// The numbers, in the order of the columns behind the identifier.
+impl PositivePrediction<'_> {
+    /// The numbers, in the order of the columns behind the class.
     pub(super) fn numbers(&self, layout: Layout) -> impl Iterator<Item = f64> {
         let p = self.probability;
         let (lower, upper) = self.interval.unwrap_or((p, p));
         let numbers = [p.value(), p.log_odds(), lower.value(), upper.value()];
-        numbers.into_iter().take(layout.columns().len() - 1)
+        numbers.into_iter().take(layout.columns().len() - 2)
     }
 }
 
@@ -53,6 +58,8 @@ impl PositivePrediction {
 pub(crate) struct Prediction<'a> {
     pub(crate) id: String,
     pub(crate) classes: Vec<(&'a str, Probability)>,
+    /// The learner's score of each of these classes; empty where the layout has none.
+    pub(crate) scores: Vec<f64>,
 }
 
 pub(crate) struct PredictionWriter {
@@ -135,24 +142,29 @@ impl PredictionWriter {
                     out.write_record(self.layout.columns()).map_err(csv_error)?;
                 }
                 for (rank, (label, probability)) in prediction.classes.iter().enumerate() {
-                    out.write_record([
-                        prediction.id.as_str(),
-                        &(rank + 1).to_string(),
-                        label,
-                        &probability.value().to_string(),
-                        &probability.log_odds().to_string(),
-                    ])
-                    .map_err(csv_error)?;
+                    let place = (rank + 1).to_string();
+                    let numbers = [probability.value(), probability.log_odds()];
+                    let score = prediction.scores.get(rank).copied();
+                    let numbers = numbers.into_iter().chain(score).map(|n| n.to_string());
+                    for text in [prediction.id.as_str(), &place, label] {
+                        out.write_field(text).map_err(csv_error)?;
+                    }
+                    for number in numbers {
+                        out.write_field(number).map_err(csv_error)?;
+                    }
+                    out.write_record(None::<&[u8]>).map_err(csv_error)?;
                 }
             }
             Format::JsonLines(out, _) => {
                 let classes: Vec<JsonClass<'_>> = prediction
                     .classes
                     .iter()
-                    .map(|&(label, p)| JsonClass {
+                    .enumerate()
+                    .map(|(rank, &(label, p))| JsonClass {
                         label,
                         probability: p.value(),
                         log_odds: p.log_odds(),
+                        score: prediction.scores.get(rank).copied(),
                     })
                     .collect();
                 serde_json::to_writer(
@@ -169,13 +181,14 @@ impl PredictionWriter {
         Ok(())
     }
 
-    pub(crate) fn write_positive(&mut self, row: &PositivePrediction) -> Result<(), CliError> {
+    pub(crate) fn write_positive(&mut self, row: &PositivePrediction<'_>) -> Result<(), CliError> {
         match &mut self.format {
             Format::Delimited(out, _) => {
                 if std::mem::take(&mut self.header_due) {
                     out.write_record(self.layout.columns()).map_err(csv_error)?;
                 }
                 out.write_field(&row.id).map_err(csv_error)?;
+                out.write_field(row.class).map_err(csv_error)?;
                 for number in row.numbers(self.layout) {
                     out.write_field(number.to_string()).map_err(csv_error)?;
                 }
@@ -187,6 +200,7 @@ impl PredictionWriter {
                     &mut *out,
                     &JsonPositive {
                         id: &row.id,
+                        class: row.class,
                         probability: row.probability.value(),
                         log_odds: row.probability.log_odds(),
                         lower: lower.map(Probability::value),
@@ -233,11 +247,14 @@ struct JsonClass<'a> {
     label: &'a str,
     probability: f64,
     log_odds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
 }
 
 #[derive(serde::Serialize)]
 struct JsonPositive<'a> {
     id: &'a str,
+    class: &'a str,
     probability: f64,
     log_odds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -13,7 +13,8 @@ impl CalibratorKind {
         self.choose_by(held_out, ChoiceRules::default())
     }
 
-    /// As [`Self::choose`], with curves that keep to the rules.
+    /// As [`Self::choose`], with curves that keep to the rules. The curve holds where the examples end, see
+    /// [`super::HeldCalibrator`].
     pub fn choose_by(
         self,
         held_out: &HeldOutScores,
@@ -22,6 +23,7 @@ impl CalibratorKind {
         // Sorted once, so that no method has to sort again and the order of examples cannot matter.
         let (sorted, order) = held_out.sorted();
         let mut choice = self.choose_sorted(&sorted, rules)?;
+        choice.calibrator = choice.calibrator.held(&sorted);
         let mut forecasts = choice.cross_validated.clone();
         for (&example, &forecast) in order.iter().zip(&choice.cross_validated) {
             forecasts[example as usize] = forecast;

@@ -171,7 +171,7 @@ impl CalibratorKind {
     ) -> Result<SavedCalibrator, FitError> {
         use SavedCalibrator as Saved;
         Ok(match (self, start) {
-            (Self::Auto, _) => self.choose(held_out)?.calibrator,
+            (Self::Auto, _) => self.choose(held_out)?.calibrator.curve().clone(),
             (Self::None, _) => Saved::Identity,
             (Self::LogReg, _) => Saved::Platt(LogisticCurve.fit(held_out)?),
             (Self::Beta | Self::BetaAb | Self::BetaAm, _) => {

@@ -14,7 +14,9 @@ mod cross_venn_abers;
 mod density;
 mod distinct_scores;
 mod few_positives;
+mod held;
 mod held_out;
+mod held_out_shape;
 mod histogram;
 mod isotonic;
 mod kind;
@@ -47,15 +49,17 @@ pub use class_scores::{
     CalibratedClass, CalibrationNote, ClassRoom, CouplingCalibrator, Dirichlet,
     DirichletCalibrator, HeldOutClassScores, MulticlassChoice, MulticlassKind, OneVsRestCalibrator,
     PairwiseCoupling, PoolCalibrator, PoolMember, SavedMulticlassCalibrator, SharedCurve,
-    SharedCurveCalibrator, Temperature, TemperatureCalibrator, VectorCalibrator, VectorScaling,
-    Weighed, couple,
+    SharedCurveCalibrator, Temperature, TemperatureCalibrator, TwoPasses, VectorCalibrator,
+    VectorScaling, Weighed, couple,
 };
 pub use cross_venn_abers::{CrossVennAbers, CrossVennAbersCalibrator};
 pub use density::{
     AsymmetricGauss, AsymmetricLaplace, AsymmetricLaplaceMethod, ClassScores, Decay, Density,
     DensityCalibrator, DensityMethod, Gauss, Hybrid, Laplace, Side,
 };
+pub use held::HeldCalibrator;
 pub use held_out::HeldOutScores;
+pub use held_out_shape::{HeldOutShape, ShiftFit, large_move};
 pub use histogram::{Binning, Histogram, HistogramCalibrator};
 pub use isotonic::{Isotonic, IsotonicCalibrator};
 pub use kind::CalibratorKind;

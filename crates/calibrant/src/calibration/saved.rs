@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AsymmetricGauss, AsymmetricLaplace, BbqCalibrator, BetaCalibrator, BlendCalibrator, Calibrator,
-    CentredIsotonicCalibrator, CrossVennAbersCalibrator, DensityCalibrator, Gauss,
-    HistogramCalibrator, Hybrid, IntervalCalibrator, IsotonicCalibrator, Laplace,
+    CentredIsotonicCalibrator, CrossVennAbersCalibrator, DensityCalibrator, Gauss, HeldCalibrator,
+    HeldOutScores, HistogramCalibrator, Hybrid, IntervalCalibrator, IsotonicCalibrator, Laplace,
     MonotoneCalibrator, PiecesCalibrator, PlattCalibrator, SplineCalibrator, ThreePieceCalibrator,
     Turning, VennAbersCalibrator,
 };
@@ -51,6 +51,8 @@ pub enum SavedCalibrator {
     Pieces(PiecesCalibrator),
     /// A class's own curve, weighed with one for all.
     Blend(Box<BlendCalibrator<SavedCalibrator>>),
+    /// A curve that holds where the examples end.
+    Held(Box<HeldCalibrator<SavedCalibrator>>),
     /// A curve that would fall here and there, made to rise.
     Monotone(Box<MonotoneCalibrator<SavedCalibrator>>),
 }
@@ -77,6 +79,7 @@ macro_rules! inside {
             SavedCalibrator::CrossVennAbers($calibrator) => $found,
             SavedCalibrator::Pieces($calibrator) => $found,
             SavedCalibrator::Blend($calibrator) => $found,
+            SavedCalibrator::Held($calibrator) => $found,
             SavedCalibrator::Monotone($calibrator) => $found,
         }
     };
@@ -103,10 +106,36 @@ impl SavedCalibrator {
         }
     }
 
+    /// The same, held where these examples end. What says no more beyond them anyway stays as it is, and so does a score
+    /// that is taken for log-odds.
+    pub(crate) fn held(self, held_out: &HeldOutScores) -> Self {
+        match self {
+            Self::Identity
+            | Self::Isotonic(_)
+            | Self::CentredIsotonic(_)
+            | Self::Histogram(_)
+            | Self::Bbq(_)
+            | Self::VennAbers(_)
+            | Self::CrossVennAbers(_)
+            | Self::Pieces(_)
+            | Self::Held(_) => self,
+            _ => Self::Held(Box::new(HeldCalibrator::of(self, held_out))),
+        }
+    }
+
+    /// The curve itself, whether it is held or goes on without end.
+    pub fn curve(&self) -> &Self {
+        match self {
+            Self::Held(held) => held.inner(),
+            other => other,
+        }
+    }
+
     /// How much a class's own curve counts, where it is weighed with one for all.
     pub fn own_weight(&self) -> Option<f64> {
         match self {
             Self::Blend(blend) => Some(blend.weight()),
+            Self::Held(held) => held.inner().own_weight(),
             _ => None,
         }
     }
@@ -124,6 +153,7 @@ impl SavedCalibrator {
             Self::Platt(line) => line.slope >= 0.0,
             Self::ThreePiece(curve) => curve.rises(),
             Self::Pieces(curve) => curve.rises(),
+            Self::Held(held) => held.inner().never_falls(),
             Self::Blend(blend) => blend.own().never_falls() && blend.common().rises(),
             Self::Beta(curve) => {
                 curve.a * curve.line.slope >= 0.0 && curve.b * curve.line.slope >= 0.0
@@ -158,6 +188,7 @@ impl Turning for SavedCalibrator {
             Self::Beta(calibrator) => calibrator.turns(),
             Self::Pieces(calibrator) => calibrator.turns(),
             Self::Blend(calibrator) => calibrator.turns(),
+            Self::Held(calibrator) => calibrator.turns(),
             // These rise, or fall, throughout.
             Self::Identity
             | Self::Platt(_)

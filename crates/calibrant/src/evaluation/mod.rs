@@ -41,6 +41,7 @@ mod roc;
 mod significance;
 mod smooth_error;
 mod sorted_forecasts;
+mod stated;
 mod threshold;
 
 pub use bootstrap::{Bootstrap, BootstrapSettings, bootstrap};
@@ -82,4 +83,6 @@ pub use significance::{
 };
 pub use smooth_error::SmoothError;
 pub use sorted_forecasts::SortedForecasts;
+pub(crate) use stated::exclusive_into;
+pub use stated::{StatedCell, StatedEnds, StatedTable};
 pub use threshold::{Threshold, balanced_threshold, least_cost_threshold};

@@ -55,7 +55,7 @@ impl CalibrationData<'_> {
         }
         let held_out = self.class_scores(&out_of_fold)?;
         let mut outputs = Vec::new();
-        let contest = kind.choose_beside(&held_out, || {
+        let contest = kind.choose_beside(&held_out, !self.margins(), || {
             let (calibrated, forecasts) = self.one_by_one(out_of_fold, self.beside_a_curve())?;
             outputs = calibrated;
             let calibrators = outputs.iter().map(|output| output.calibrator.clone());
@@ -100,16 +100,20 @@ impl CalibrationData<'_> {
             && !self.settings.monotone
     }
 
-    /// The calibrator of single classes where a curve for all stands beside: margins need no more than a line,
-    /// and with very many classes there is no time for more.
-    fn beside_a_curve(&self) -> CalibratorKind {
-        let margins = matches!(
+    /// Whether scores are margins of weighted sums: one curve sets them right, and a second pass brought nothing.
+    fn margins(&self) -> bool {
+        matches!(
             self.settings.classifier,
             Classifier::LinearSvm(_)
                 | Classifier::LogisticRegression(_)
                 | Classifier::Perceptron(_)
-        );
-        if margins || self.labels.class_count > MOST_CURVES {
+        )
+    }
+
+    /// The calibrator of single classes where a curve for all stands beside: margins need no more than a line,
+    /// and with very many classes there is no time for more.
+    fn beside_a_curve(&self) -> CalibratorKind {
+        if self.margins() || self.labels.class_count > MOST_CURVES {
             CalibratorKind::Platt
         } else {
             CalibratorKind::Auto

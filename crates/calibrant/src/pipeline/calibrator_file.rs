@@ -1,7 +1,7 @@
 //! Calibrators of scores as files: one JSON document, checked before anything is believed.
 //!
 //! ```text
-//! {"calibrant":"calibrator","version":1,"checksum":"…","calibrator":{classes, fields, scale, curve, summary}}
+//! {"calibrant":"calibrator","version":2,"checksum":"…","calibrator":{classes, fields, scale, curve, summary}}
 //! ```
 //! The checksum is BLAKE3 over the version and the calibrator's own text. There is nothing in it to run, and
 //! any bytes give a calibrator or an error.
@@ -17,7 +17,7 @@ use super::model_envelope::{looks_like_a_model, publish};
 use super::score_calibrator::ScoreCalibrator;
 
 /// The version that this code writes; it reads this one and all before it.
-pub const CALIBRATOR_VERSION: u32 = 1;
+pub const CALIBRATOR_VERSION: u32 = 2;
 
 /// How every such file begins.
 const BEGINNING: &[u8] = br#"{"calibrant":"calibrator","#;
@@ -256,10 +256,10 @@ mod tests {
             Error::Damaged { .. }
         ));
         let text = String::from_utf8(bytes).unwrap();
-        let later = text.replace("\"version\":1", "\"version\":2");
+        let later = text.replace("\"version\":2", "\"version\":3");
         assert!(matches!(
             refused(later.as_bytes()),
-            Error::UnknownVersion { found: 2, .. }
+            Error::UnknownVersion { found: 3, .. }
         ));
         let changed = text.replace("\"slope\":", "\"slope\":1");
         assert!(matches!(refused(changed.as_bytes()), Error::Damaged { .. }));
@@ -270,8 +270,10 @@ mod tests {
     /// A forged file: the checksum fits, the contents need not.
     fn forged(json: &str) -> Vec<u8> {
         let mut bytes = BEGINNING.to_vec();
-        let checksum = checksum(1, json);
-        let rest = format!("\"version\":1,\"checksum\":\"{checksum}\",\"calibrator\":{json}}}");
+        let checksum = checksum(CALIBRATOR_VERSION, json);
+        let rest = format!(
+            "\"version\":{CALIBRATOR_VERSION},\"checksum\":\"{checksum}\",\"calibrator\":{json}}}"
+        );
         bytes.extend_from_slice(rest.as_bytes());
         bytes
     }

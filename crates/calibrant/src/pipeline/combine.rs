@@ -254,12 +254,16 @@ impl Combiner {
         let pools = (0..settings.folds)
             .map(|fold| LogOddsPool::fit(&forecasts, |row| folds.of(row) != fold))
             .collect::<Result<Vec<LogOddsPool>, FitError>>()?;
-        let measured = self.measure(&forecasts, |row| &pools[folds.of(row)])?;
-        let summary = self.summary(&forecasts, &measured, documents.left_out, settings);
+        let pooled = self.pooled(&forecasts, |row| &pools[folds.of(row)]);
+        let measured = evaluate_without_chance(&pooled).map_err(FitError::from)?;
+        let mut summary = self.summary(&forecasts, &measured, documents.left_out, settings);
+        summary.held_out_shape = super::summary::shape_of(&pooled);
         let mut log_losses = Vec::new();
         for member in 0..self.members.len() {
             let alone = LogOddsPool::of_one(member, self.members.len(), class_count);
-            log_losses.push(self.measure(&forecasts, |_| &alone)?.log_loss);
+            let alone = self.pooled(&forecasts, |_| &alone);
+            let measured = evaluate_without_chance(&alone).map_err(FitError::from)?;
+            log_losses.push(measured.log_loss);
         }
         check_survives(&summary)?;
         check_survives(&pool)?;
@@ -279,11 +283,11 @@ impl Combiner {
         }))
     }
 
-    fn measure<'p>(
+    fn pooled<'p>(
         &self,
         forecasts: &MemberForecasts,
         pool_of: impl Fn(usize) -> &'p LogOddsPool,
-    ) -> Result<Evaluation, FitError> {
+    ) -> Forecasts {
         let class_count = self.class_count();
         let even = Probability::from_log_odds(0.0);
         let mut probabilities = vec![even; forecasts.len() * class_count];
@@ -291,13 +295,13 @@ impl Combiner {
         for (row, classes) in probabilities.chunks_exact_mut(class_count).enumerate() {
             pool_of(row).pool_into(self.task(), forecasts.evidence(row), &mut room, classes);
         }
-        Ok(evaluate_without_chance(&Forecasts {
+        Forecasts {
             task: self.task(),
             class_names: self.class_numbers.keys().cloned().collect(),
             probabilities,
             labels: forecasts.labels().to_vec(),
             weights: Some(forecasts.weights().to_vec()),
-        })?)
+        }
     }
 
     fn summary(
@@ -339,6 +343,7 @@ impl Combiner {
             multiclass: None,
             known_documents: None,
             held_out: HeldOutMeasures::from(measured),
+            held_out_shape: None,
             search: Vec::new(),
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
         }

@@ -135,6 +135,20 @@ impl SingleModel {
         self.summary.classes.len()
     }
 
+    /// What the learner itself says of each class, before any calibration, of the document that was predicted last. Two
+    /// exclusive classes share a score: the first has it with the other sign.
+    pub fn class_scores<'a>(
+        &self,
+        buffers: &'a PredictBuffers,
+    ) -> impl ExactSizeIterator<Item = f64> + use<'a> {
+        let shared = buffers.scores.len() < self.class_count();
+        (0..self.class_count()).map(move |class| match shared {
+            true if class == 0 => -buffers.scores[0],
+            true => buffers.scores[0],
+            false => buffers.scores[class],
+        })
+    }
+
     /// Fills `classes` with the probability of each class.
     pub(super) fn predict_into(
         &self,

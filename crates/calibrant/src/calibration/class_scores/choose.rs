@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::held_out::Part;
 use super::one_vs_rest::{CalibratedClass, calibrate_each, normalise_into};
 use super::pool::Rivals;
+use super::shared_curve::ScoreRows;
+use super::two_passes::{TwoPasses, said_again};
 use super::{
     ClassRoom, Dirichlet, HeldOutClassScores, OneVsRestCalibrator, PairwiseCoupling,
     PoolCalibrator, PoolMember, SavedMulticlassCalibrator as Saved, SharedCurve, Temperature,
@@ -33,6 +35,8 @@ pub enum MulticlassKind {
     Coupling,
     /// One curve for all classes, with a line for each.
     SharedCurve,
+    /// One curve over what others have said: no way of its own.
+    SecondPass,
 }
 
 /// Examples times squared classes that a matrix may take in a pool: a second or so.
@@ -41,7 +45,7 @@ const MOST_MATRIX_WORK: usize = 1_000_000;
 pub(crate) const MOST_CURVES: usize = 64;
 
 impl MulticlassKind {
-    /// All ways but [`MulticlassKind::Auto`].
+    /// All ways that can be asked for but [`MulticlassKind::Auto`].
     pub const WAYS: [Self; 6] = [
         Self::OneVsRest,
         Self::SharedCurve,
@@ -64,6 +68,7 @@ impl MulticlassKind {
             Self::Dirichlet => "dirichlet",
             Self::Coupling => "coupling",
             Self::SharedCurve => "shared_curve",
+            Self::SecondPass => "second_pass",
         }
     }
 
@@ -75,7 +80,7 @@ impl MulticlassKind {
         binary: CalibratorKind,
     ) -> Result<MulticlassChoice, FitError> {
         let (arranged, order) = held_out.arranged();
-        let contest = self.hold_contest(&arranged, || {
+        let contest = self.hold_contest(&arranged, true, || {
             let each: Vec<_> = (0..arranged.class_count())
                 .map(|class| arranged.of_class(class))
                 .collect();
@@ -102,15 +107,16 @@ impl MulticlassKind {
     }
 
     /// As [`Self::choose`], where the caller calibrates the classes one against the rest and brings what
-    /// curves fitted to the other folds say.
+    /// curves fitted to the other folds say, and where a second pass may be of use.
     pub(crate) fn choose_beside(
         self,
         held_out: &HeldOutClassScores,
+        second_pass: bool,
         one_vs_rest: impl FnOnce() -> Result<(OneVsRestCalibrator, Vec<Probability>), FitError>,
     ) -> Result<Contest, FitError> {
         let class_count = held_out.class_count();
         let (arranged, order) = held_out.arranged();
-        let contest = self.hold_contest(&arranged, || {
+        let contest = self.hold_contest(&arranged, second_pass, || {
             let (calibrator, forecasts) = one_vs_rest()?;
             let rows = order.iter().flat_map(|&example| {
                 let first = example as usize * class_count;
@@ -127,6 +133,7 @@ impl MulticlassKind {
     fn hold_contest(
         self,
         held_out: &HeldOutClassScores,
+        second_pass: bool,
         one_vs_rest: impl FnOnce() -> Result<(OneVsRestCalibrator, Vec<Probability>), FitError>,
     ) -> Result<Contest, FitError> {
         if held_out.is_empty() {
@@ -197,11 +204,16 @@ impl MulticlassKind {
         } else {
             Saved::Pool(PoolCalibrator::new(kept).ok_or(FitError::Overflow)?)
         };
-        Ok(Contest {
+        let contest = Contest {
             calibrator,
             tried,
             forecasts,
-        })
+        };
+        if second_pass {
+            contest.with_second_pass(held_out, total)
+        } else {
+            Ok(contest)
+        }
     }
 
     /// Whether the way is worth a try: a matrix needs many examples, and takes long with many classes.
@@ -237,8 +249,8 @@ impl MulticlassKind {
                 let start = start.map(|(near, ())| near);
                 Ok((PairwiseCoupling.fit_part(part, start)?, ()))
             }),
-            // One against the rest is no joint way and does not come here.
-            Self::Temperature | Self::Auto | Self::OneVsRest => {
+            // One against the rest and a second pass are no joint ways and do not come here.
+            Self::Temperature | Self::Auto | Self::OneVsRest | Self::SecondPass => {
                 cross_validate(held_out, |part, _: Option<&(_, ())>| {
                     Ok((Temperature.fit_part(part)?, ()))
                 })
@@ -310,6 +322,49 @@ pub(crate) struct Contest {
     pub(crate) calibrator: Saved,
     pub(crate) tried: Vec<Weighed>,
     pub(crate) forecasts: Vec<Probability>,
+}
+
+/// A second pass must bring this share of the log loss.
+const LEAST_GAIN: f64 = 0.005;
+
+impl Contest {
+    /// Lays one curve over what was said, where that is surely of use: ways whose scores say too much of some documents and
+    /// too little of others, as naive Bayes' do, are set right only then.
+    fn with_second_pass(
+        mut self,
+        held_out: &HeldOutClassScores,
+        total: f64,
+    ) -> Result<Self, FitError> {
+        let said: Vec<f64> = self.forecasts.iter().map(|&p| said_again(p)).collect();
+        let rows = ScoreRows {
+            scores: &said,
+            ..held_out.score_rows()
+        };
+        let fitted = SharedCurve::default().cross_fit(&rows, true)?;
+        let without: Vec<Saved> = fitted.without.into_iter().map(Saved::from).collect();
+        let mut forecasts = self.forecasts.clone();
+        forecasts
+            .par_chunks_exact_mut(held_out.class_count())
+            .enumerate()
+            .for_each_init(ClassRoom::default, |room, (example, out)| {
+                let calibrator = &without[held_out.fold_of(example)];
+                calibrator.probabilities_into(rows.row(example), room, out);
+            });
+        let (before, after) = (loss(held_out, &self.forecasts), loss(held_out, &forecasts));
+        if after < (1.0 - LEAST_GAIN) * before {
+            self.tried.push(Weighed {
+                kind: MulticlassKind::SecondPass,
+                log_loss: after / total,
+                weight: 1.0,
+            });
+            self.calibrator = Saved::TwoPasses(Box::new(TwoPasses {
+                first: self.calibrator,
+                second: fitted.whole,
+            }));
+            self.forecasts = forecasts;
+        }
+        Ok(self)
+    }
 }
 
 /// A way, how well it forecast, and how much it counts.

@@ -13,6 +13,7 @@ mod pool;
 mod shared_curve;
 mod shrinkage;
 mod temperature;
+mod two_passes;
 mod vector;
 
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub use one_vs_rest::{CalibratedClass, CalibrationNote, OneVsRestCalibrator};
 pub use pool::{PoolCalibrator, PoolMember};
 pub use shared_curve::{SharedCurve, SharedCurveCalibrator};
 pub use temperature::{Temperature, TemperatureCalibrator};
+pub use two_passes::TwoPasses;
 pub use vector::{VectorCalibrator, VectorScaling};
 
 pub(crate) use choose::MOST_CURVES;
@@ -55,6 +57,8 @@ pub enum SavedMulticlassCalibrator {
     SharedCurve(SharedCurveCalibrator),
     /// Several of these, weighed.
     Pool(PoolCalibrator),
+    /// One of these, set right by a curve over what it says.
+    TwoPasses(Box<TwoPasses>),
 }
 
 impl From<TemperatureCalibrator> for SavedMulticlassCalibrator {
@@ -97,7 +101,7 @@ impl SavedMulticlassCalibrator {
             Self::Coupling(_) => MulticlassKind::Coupling,
             Self::Dirichlet(_) => MulticlassKind::Dirichlet,
             Self::SharedCurve(_) => MulticlassKind::SharedCurve,
-            Self::Pool(_) => MulticlassKind::Auto,
+            Self::Pool(_) | Self::TwoPasses(_) => MulticlassKind::Auto,
         }
     }
 
@@ -111,6 +115,7 @@ impl SavedMulticlassCalibrator {
             Self::Dirichlet(calibrator) => calibrator.class_count(),
             Self::SharedCurve(calibrator) => calibrator.class_count(),
             Self::Pool(calibrator) => calibrator.class_count(),
+            Self::TwoPasses(passes) => passes.second().class_count(),
         }
     }
 
@@ -140,6 +145,7 @@ impl SavedMulticlassCalibrator {
             Self::Dirichlet(calibrator) => calibrator.ln_weights_into(scores, room),
             Self::SharedCurve(calibrator) => calibrator.ln_weights_into(scores, room),
             Self::Pool(calibrator) => calibrator.ln_weights_into(scores, room),
+            Self::TwoPasses(passes) => passes.ln_weights_into(scores, room),
         }
     }
 }
@@ -163,12 +169,17 @@ impl ClassRoom {
         self.ln_weights.extend(ln_weights.map(bounded));
     }
 
-    fn probabilities_into(&mut self, out: &mut [Probability]) {
+    /// Log-weights to the log-odds of each class against the rest.
+    fn fill_log_odds(&mut self) {
         // Log-weights far from zero would leave no digits for what sets them apart.
         let top = self.ln_weights.iter().copied().fold(f64::MIN, f64::max);
         self.ln_weights.iter_mut().for_each(|weight| *weight -= top);
         self.log_odds.resize(self.ln_weights.len(), 0.0);
         log_odds_against_rest(&self.ln_weights, &mut self.log_odds);
+    }
+
+    fn probabilities_into(&mut self, out: &mut [Probability]) {
+        self.fill_log_odds();
         for (probability, &log_odds) in out.iter_mut().zip(&self.log_odds) {
             *probability = Probability::from_log_odds(log_odds);
         }

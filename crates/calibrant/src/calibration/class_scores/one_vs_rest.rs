@@ -224,7 +224,7 @@ fn of_rare(scores: &HeldOutScores, pool: Option<&PooledCurve>) -> CalibratedClas
         }
     }
     CalibratedClass {
-        calibrator: SavedCalibrator::Platt(curve),
+        calibrator: SavedCalibrator::Platt(curve).held(scores),
         kind: CalibratorKind::Platt,
         note,
         tried: Vec::new(),

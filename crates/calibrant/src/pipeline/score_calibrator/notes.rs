@@ -1,0 +1,161 @@
+//! What the user of a calibrator should know.
+
+use serde::{Deserialize, Serialize};
+
+/// Fewer examples of a class than this make any curve little more than a guess.
+const FEW: usize = 10;
+/// How many standard errors below one half an area must lie to be called backwards.
+const SURE: f64 = 3.0;
+
+/// Something about scores or examples that makes the probabilities less than they seem.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "note", deny_unknown_fields)]
+pub enum ScoreNote {
+    /// Examples of the class score lower than the others: the score speaks for the opposite.
+    Backwards {
+        /// The class.
+        class: String,
+        /// How often an example of the class scores above another one.
+        auc: f64,
+    },
+    /// All examples have one score.
+    ConstantScore {
+        /// The class whose score it is.
+        class: String,
+        /// The score.
+        score: f64,
+    },
+    /// There are too few examples of a class for a curve that can be trusted.
+    FewExamples {
+        /// The class.
+        class: String,
+        /// Its examples.
+        examples: usize,
+    },
+}
+
+impl ScoreNote {
+    /// All that is to be said of scores as they came: one a row, for the second class, or one a class.
+    pub(super) fn of(
+        scores: &[f64],
+        labels: &[u32],
+        class_counts: &[usize],
+        classes: &[String],
+    ) -> Vec<Self> {
+        let width = scores.len() / labels.len().max(1);
+        let first = classes.len() - width.min(classes.len());
+        let mut notes = Vec::new();
+        for (column, class) in (first..classes.len()).enumerate() {
+            let of_class = scores.iter().skip(column).step_by(width.max(1)).copied();
+            let column: Vec<f64> = of_class.collect();
+            let name = || classes[class].clone();
+            if let Some(&score) = column.first()
+                && column.len() > 1
+                && column.iter().all(|other| *other == score)
+            {
+                notes.push(Self::ConstantScore {
+                    class: name(),
+                    score,
+                });
+                continue;
+            }
+            let members: Vec<bool> = labels
+                .iter()
+                .map(|&label| label as usize == class)
+                .collect();
+            if let Some(auc) = backwards(&column, &members) {
+                notes.push(Self::Backwards { class: name(), auc });
+            }
+        }
+        for (class, &examples) in classes.iter().zip(class_counts) {
+            if (1..FEW).contains(&examples) {
+                notes.push(Self::FewExamples {
+                    class: class.clone(),
+                    examples,
+                });
+            }
+        }
+        notes
+    }
+
+    /// It in a sentence.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Backwards { class, auc } => format!(
+                "the scores run backwards: examples of `{class}` score lower than the others (AUC {auc:.3}), so its \
+                 probability falls, or stays level, as the score rises; check which class the score speaks for"
+            ),
+            Self::ConstantScore { class, score } => format!(
+                "every example has the same score {score} for `{class}`: it tells nothing apart, and all that is left is \
+                 how common the class is"
+            ),
+            Self::FewExamples { class, examples } => format!(
+                "only {examples} examples of `{class}`: whatever the method, its curve is little more than a guess"
+            ),
+        }
+    }
+}
+
+/// How often a member scores above another example, if that is surely less than half the time: by Mann and
+/// Whitney's test, ties counting half.
+fn backwards(scores: &[f64], members: &[bool]) -> Option<f64> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+    let (mut above, mut others, mut yes) = (0.0, 0.0, 0.0);
+    for tied in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
+        let tied_yes = tied.iter().filter(|&&row| members[row]).count() as f64;
+        let tied_no = tied.len() as f64 - tied_yes;
+        above += tied_yes * (others + 0.5 * tied_no);
+        others += tied_no;
+        yes += tied_yes;
+    }
+    if yes == 0.0 || others == 0.0 {
+        return None;
+    }
+    let auc = above / (yes * others);
+    let error = ((yes + others + 1.0) / (12.0 * yes * others)).sqrt();
+    (auc < 0.5 - SURE * error).then_some(auc)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notes(scores: &[f64], labels: &[u32]) -> Vec<ScoreNote> {
+        let counts = [0, 1].map(|class| labels.iter().filter(|&&label| label == class).count());
+        ScoreNote::of(scores, labels, &counts, &["no".into(), "yes".into()])
+    }
+
+    #[test]
+    fn backwards_constant_and_few_are_told_and_nothing_else_is() {
+        let rising: Vec<f64> = (0..40).map(f64::from).collect();
+        let falling: Vec<f64> = rising.iter().map(|score| -score).collect();
+        let labels: Vec<u32> = (0..40).map(|row| u32::from(row >= 20)).collect();
+        assert_eq!(notes(&rising, &labels), []);
+        // By hand: every positive scores below every negative.
+        let class = || "yes".to_owned();
+        assert_eq!(
+            notes(&falling, &labels),
+            [ScoreNote::Backwards {
+                class: class(),
+                auc: 0.0
+            }]
+        );
+        assert_eq!(
+            notes(&[2.5; 40], &labels),
+            [ScoreNote::ConstantScore {
+                class: class(),
+                score: 2.5
+            }]
+        );
+        let few = notes(&[1.0, 2.0, 3.0, 4.0], &[0, 0, 1, 1]);
+        assert_eq!(few.len(), 2);
+        assert!(
+            few.iter()
+                .all(|note| matches!(note, ScoreNote::FewExamples { examples: 2, .. }))
+        );
+        // Half a chance either way is nothing to speak of.
+        let mixed: Vec<u32> = (0..40).map(|row| row % 2).collect();
+        assert_eq!(notes(&falling, &mixed), []);
+    }
+}
