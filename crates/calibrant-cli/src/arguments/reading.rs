@@ -48,6 +48,8 @@ impl ReadArguments {
             label_separator: or(&self.label_separator, &remembered.label_separator),
             id: or(&self.id, &remembered.id),
             weight: or(&self.weight, &remembered.weight),
+            // Each command that has a use for groups asks for them itself.
+            group: None,
             numeric: remembered.numeric.clone(),
             categorical: remembered.categorical.clone(),
             asked: remembered.asked.clone(),

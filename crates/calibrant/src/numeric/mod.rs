@@ -7,6 +7,7 @@ mod ln_gamma;
 mod normal;
 mod order;
 mod random;
+mod relative_weights;
 mod stable_sum;
 mod student;
 
@@ -17,6 +18,7 @@ pub use ln_gamma::{ln_binomial, ln_gamma};
 pub use normal::{NORMAL_975, ln_normal_cdf, normal_cdf};
 pub use order::{order_bits, rising_order, value_of_order_bits};
 pub use random::Random;
+pub use relative_weights::relative_weights;
 pub use stable_sum::StableSum;
 pub use student::student_tails;
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::model_file::Description;
-use super::{PredictBuffers, SingleModel, TrainingSummary};
+use super::{PredictBuffers, SingleModel, TrainingKeys, TrainingSummary};
 use crate::Probability;
 use crate::calibration::{LogOddsPool, evidence};
 use crate::corpus::{Content, Fields};
@@ -16,6 +16,23 @@ pub struct CombinedModel {
     pub(super) pool: LogOddsPool,
     pub(super) fields: Fields,
     pub(super) summary: TrainingSummary,
+    /// What decided its weights; `None` where no member keeps such a filter.
+    pub(super) training_keys: Option<TrainingKeys>,
+}
+
+/// Documents are the same where no model can tell them apart.
+pub(super) fn shared_key<'m>(
+    models: impl Iterator<Item = &'m SingleModel>,
+    content: &Content,
+    buffers: &mut PredictBuffers,
+) -> u128 {
+    let mut hasher = blake3::Hasher::new();
+    for model in models {
+        hasher.update(&model.document_key(content, buffers).to_le_bytes());
+    }
+    let mut key = [0; 16];
+    hasher.finalize_xof().fill(&mut key);
+    u128::from_le_bytes(key)
 }
 
 /// One of the models of a combination.
@@ -115,6 +132,26 @@ impl CombinedModel {
             .pool_into(self.summary.task, &room.evidence, &mut room.sums, classes);
     }
 
+    /// Whether one of the models, or the pool, learned from a document.
+    pub(super) fn acquaintance(
+        &self,
+        content: &Content,
+        buffers: &mut PredictBuffers,
+    ) -> Option<(bool, f64)> {
+        let models = self.members.iter().map(|member| &member.model);
+        let of_models = models
+            .clone()
+            .filter_map(|model| model.acquaintance(content, buffers));
+        let mut found: Vec<(bool, f64)> = of_models.collect();
+        if let Some(keys) = &self.training_keys {
+            let hit = keys.contains(shared_key(models, content, buffers));
+            found.extend(hit.map(|hit| (hit, keys.chance())));
+        }
+        let missed: f64 = found.iter().map(|(_, chance)| 1.0 - chance).product();
+        let hit = found.iter().any(|(hit, _)| *hit);
+        (!found.is_empty()).then_some((hit, 1.0 - missed))
+    }
+
     pub(super) fn description(&self) -> CombinedDescription {
         let member = |member: &CombinedMember| MemberDescription {
             name: member.name.clone(),
@@ -135,6 +172,9 @@ impl CombinedModel {
             let prefix = number.to_string();
             let own = member.model.tensors().into_iter();
             tensors.extend(own.map(|tensor| tensor.under(&prefix)));
+        }
+        if let Some(keys) = &self.training_keys {
+            tensors.push(NamedTensor::vector("training_keys", keys.bytes()));
         }
         tensors
     }
@@ -169,11 +209,13 @@ impl CombinedModel {
                 model,
             });
         }
+        let keys = reader.vector::<u8>("training_keys");
         Some(Self {
             members: opened,
             pool,
             fields,
             summary,
+            training_keys: keys.and_then(TrainingKeys::from_bytes),
         })
     }
 }

@@ -4,6 +4,8 @@ mod calibrate_classes;
 mod calibrator_file;
 mod combine;
 mod combined_model;
+mod distinct;
+mod document_key;
 mod explain;
 mod explain_combined;
 mod explain_joint;
@@ -24,6 +26,7 @@ mod side_factor;
 mod single_model;
 mod summary;
 mod training_corpus;
+mod training_keys;
 
 pub use crate::calibration::CalibrationNote;
 pub use calibrator_file::{CALIBRATOR_VERSION, CalibratorFileError};
@@ -47,3 +50,4 @@ pub use summary::{
     ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedSettings,
 };
 pub use training_corpus::{CountedBatch, DocumentCounter, TrainingCorpus};
+pub use training_keys::{Acquaintance, TrainingKeys};
