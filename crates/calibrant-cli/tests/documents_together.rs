@@ -105,7 +105,7 @@ fn groups_are_asked_for_by_name_and_by_nobody_else() {
     let sandbox = Sandbox::new();
     let all = messages(160, 3, 7);
     let thread = |row: usize| {
-        if row % 7 == 0 {
+        if row.is_multiple_of(7) {
             String::new()
         } else {
             format!("t{}", row % 40)

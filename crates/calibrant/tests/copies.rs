@@ -4,6 +4,7 @@ mod common;
 
 use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::Document;
+use calibrant::features::DocumentFrequencyLimits;
 use calibrant::numeric::Random;
 use calibrant::pipeline::{Acquaintance, Classifier, FitSettings, Model, PredictBuffers};
 use calibrant::scorers::Rocchio;
@@ -136,8 +137,13 @@ fn document_frequencies_and_their_limits_count_documents_once() {
     // `rare` is in one document, which comes three times, once with another label.
     let mut rows = documents(40, 2, 30, 7);
     rows.extend(["class 0", "class 0", "class 1"].map(|label| document("rare w1", &[label])));
-    let settings = FitSettings::default();
-    assert_eq!(settings.limits.min_documents, 2);
+    let settings = FitSettings {
+        limits: DocumentFrequencyLimits {
+            min_documents: Some(2),
+            ..DocumentFrequencyLimits::default()
+        },
+        ..FitSettings::default()
+    };
     let model = fitted(&rows, &settings);
     let extractor = model.as_single().unwrap().extractor();
     let vocabulary = extractor.vocabulary().unwrap();
@@ -241,7 +247,13 @@ fn copies_on_both_sides_of_a_fold_would_be_noticed() {
         })
         .collect();
     let test = hard(1500, 8);
-    let settings = FitSettings::default();
+    let settings = FitSettings {
+        limits: DocumentFrequencyLimits {
+            min_documents: Some(2),
+            ..DocumentFrequencyLimits::default()
+        },
+        ..FitSettings::default()
+    };
     let z = |rows: &[Document]| surprise(&fitted(rows, &settings), &test, 1500);
     let (honest, leaking) = (z(&marked), z(&disguised));
     assert!(
