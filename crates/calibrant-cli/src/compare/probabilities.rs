@@ -4,10 +4,12 @@ use std::io::BufRead;
 use std::path::Path;
 
 use calibrant::Task;
+use calibrant::Task;
 use calibrant::corpus::{
     Document, Fields, LabelNeed, ReadOptions, Source, field_names, open_lines, read_batches,
 };
 use calibrant::evaluation::StatedCell;
+use calibrant::text::FIELD_BREAK;
 use serde::Deserialize;
 
 use super::Question;
@@ -315,6 +317,11 @@ fn text_of(document: &Document) -> &str {
     document.content.as_text().unwrap_or_default()
 }
 
+/// A field without the mark that each but the first begins with.
+fn unmarked(field: &str) -> &str {
+    field.trim_start_matches(FIELD_BREAK)
+}
+
 /// A value that is no probability, and where it stands.
 fn not_a_probability(file: &str, line: u64, column: &str, value: &str) -> CliError {
     let shown: String = value.chars().take(40).collect();
@@ -340,7 +347,7 @@ fn read_wide(source: &Source, columns: Vec<String>, id: Option<String>) -> Resul
             ids: with_ids.then(Vec::new),
         };
         for document in documents {
-            let mut values = text_of(&document).split('\n');
+            let mut values = text_of(&document).split('\n').map(unmarked);
             for column in &columns {
                 let value = values.next().unwrap_or_default();
                 let stated = if column == "log_odds" && columns.len() == 1 {
@@ -412,7 +419,7 @@ fn read_long(
     let options = table_options(columns, id);
     let mut failure = None;
     let mut one = |document: Document| -> Result<(), CliError> {
-        let mut values = text_of(&document).splitn(3, '\n');
+        let mut values = text_of(&document).splitn(3, '\n').map(unmarked);
         let mut next = || values.next().unwrap_or_default();
         let (rank, value, label) = (next(), next(), next());
         let parsed = if with_log_odds {

@@ -14,7 +14,7 @@ const MOST_NUMBERS: usize = 4_000;
 /// Below this p-value the documents do not look like a mixture of the classes.
 const LEVEL: f64 = 0.01;
 /// How much a shift of shares may leave unexplained, as a part of what it explains.
-const PART: f64 = 0.25;
+const PART: f64 = 0.1;
 
 /// How sure held-out forecasts were, for the documents of each class: by cells of the log-odds of the second of
 /// two classes, or of the likeliest of several.

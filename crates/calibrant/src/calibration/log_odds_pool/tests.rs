@@ -24,9 +24,13 @@ fn objective(forecasts: &MemberForecasts, weights: &[f64], intercepts: &[f64]) -
     let alone = |member: usize| {
         let mut one = vec![0.0; weights.len()];
         one[member] = 1.0;
-        (-0.25 * log_loss(forecasts, &one, &vec![0.0; intercepts.len()])).exp()
+        log_loss(forecasts, &one, &vec![0.0; intercepts.len()])
     };
-    let says: Vec<f64> = (0..weights.len()).map(alone).collect();
+    let losses: Vec<f64> = (0..weights.len()).map(alone).collect();
+    // Less the least, so that not all of them vanish.
+    let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+    let says = losses.iter().map(|loss| (-0.25 * (loss - least)).exp());
+    let says: Vec<f64> = says.collect();
     let all: f64 = says.iter().sum();
     let away = weights
         .iter()
