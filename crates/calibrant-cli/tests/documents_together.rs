@@ -206,6 +206,41 @@ fn calibrate_holds_groups_out_together() {
 }
 
 #[test]
+fn copies_in_a_test_set_make_no_interval_shorter() {
+    let sandbox = Sandbox::new();
+    let all = messages(300, 3, 9);
+    sandbox.write("train.csv", csv(&all[..100]));
+    sandbox.write("once.csv", csv(&all[100..]));
+    sandbox.write("often.csv", csv(&repeated(&all[100..], 4)));
+    sandbox.succeed(&["fit", "train.csv", "-o", "a"]);
+    sandbox.succeed(&["fit", "train.csv", "-o", "b", "--classifier", "naive-bayes"]);
+    let width = |interval: &Value| number(&interval["upper"]) - number(&interval["lower"]);
+    let evaluated = |file| {
+        let report = sandbox.json(&["evaluate", "a", file, "--no-ledger", "--json"]);
+        (width(&report["bootstrap"]["log_loss"]), report["copies"].as_u64().unwrap())
+    };
+    let compared = |file| {
+        let report = sandbox.json(&["compare", file, "a", "b", "--no-ledger", "--json"]);
+        let found = &report["pairs"][0]["log_loss"]["bootstrap"];
+        (width(found), report["copies"].as_u64().unwrap())
+    };
+    for (once, often) in [
+        (evaluated("once.csv"), evaluated("often.csv")),
+        (compared("once.csv"), compared("often.csv")),
+    ] {
+        // Were they drawn apart, it would be half as wide.
+        assert!((often.0 / once.0 - 1.0).abs() < 0.15, "{once:?} {often:?}");
+        assert_eq!(often.1, 600 + once.1);
+    }
+    for said in [
+        sandbox.succeed(&["evaluate", "a", "often.csv", "--no-ledger"]),
+        sandbox.succeed(&["compare", "often.csv", "a", "b", "--no-ledger"]),
+    ] {
+        assert!(said.contains("of the documents are copies of others"), "{said}");
+    }
+}
+
+#[test]
 fn test_documents_that_were_learned_from_are_told() {
     let sandbox = Sandbox::new();
     let all = messages(400, 3, 8);

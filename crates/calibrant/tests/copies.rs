@@ -1,6 +1,8 @@
 //! A copy of a document is the same document with more weight, in everything.
 
 mod common;
+#[path = "copies/corpora.rs"]
+mod corpora;
 
 use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::Document;
@@ -61,11 +63,13 @@ fn every_row_three_times_is_every_row_once() {
     let texts = documents(20, 3, 30, 99);
     for (corpus, once) in [
         ("one label", documents(60, 3, 30, 4)),
+        ("two classes", documents(60, 2, 30, 4)),
         ("several", multi_label_documents(60, 3, 4)),
     ] {
         let thrice = repeated(&once, |_| 3);
         for (name, settings) in all_setups() {
-            if corpus == "several" && settings.multiclass != MulticlassKind::OneVsRest {
+            let each = [MulticlassKind::Auto, MulticlassKind::OneVsRest];
+            if corpus == "several" && !each.contains(&settings.multiclass) {
                 continue;
             }
             let (a, b) = (fitted(&once, &settings), fitted(&thrice, &settings));
@@ -83,6 +87,7 @@ fn weights_are_repetitions_and_only_their_ratios_count() {
     let texts = documents(20, 3, 30, 98);
     for (corpus, plain) in [
         ("one label", documents(50, 3, 30, 5)),
+        ("two classes", documents(50, 2, 30, 5)),
         ("several", multi_label_documents(50, 3, 5)),
     ] {
         let often = repeated(&plain, |row| 1 + row % 3);

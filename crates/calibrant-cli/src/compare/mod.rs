@@ -15,7 +15,7 @@ use calibrant::corpus::{Format, Source, field_names};
 use calibrant::evaluation::{
     CompareSettings, Comparison, Forecasts, LedgerNote, StatedEnds, TestSetHash, compare_groups,
 };
-use calibrant::pipeline::{Acquaintance, Model, ModelFileError};
+use calibrant::pipeline::{Acquaintance, Model, ModelFileError, TestDocuments};
 use calibrant::{Probability, Task};
 
 use crate::arguments::{CompareArguments, LabelCount, ReadArguments};
@@ -24,6 +24,7 @@ use crate::fit::warn_known;
 use crate::ledger::{Look, learner_name, record};
 use crate::output::{check_target, stdout, warn, write_page};
 use stated::Stated;
+pub(crate) use terminal::show_copies;
 use test_set::TestSet;
 
 #[derive(serde::Serialize)]
@@ -37,6 +38,8 @@ struct CompareReport {
     bad_rows: u64,
     /// What was done about stated zeros and ones, by the name of the system; models state none.
     stated_ends: BTreeMap<String, StatedEnds>,
+    /// How many of the documents are copies of others; zero where no model reads them.
+    copies: usize,
     /// About how many of the documents models had learned from, where there is a sign of any.
     learned_from: BTreeMap<String, usize>,
     /// How often the test set was evaluated before; absent without a ledger.
@@ -76,8 +79,8 @@ pub(crate) struct Answers {
     pub(crate) left_out: usize,
     pub(crate) bad_rows: u64,
     pub(crate) hash: TestSetHash,
-    /// One a measured document; empty unless groups were asked for.
-    pub(crate) groups: Vec<Option<u64>>,
+    /// Which of the measured documents belong together.
+    pub(crate) measured: TestDocuments,
     /// One a system: how many of the documents it had learned from.
     pub(crate) known: Vec<Acquaintance>,
 }
@@ -115,11 +118,7 @@ impl Question<'_> {
             left_out: truth.left_out(),
             bad_rows: test_set.bad_rows,
             hash: test_set.hash,
-            groups: truth
-                .documents
-                .iter()
-                .filter_map(|&document| test_set.groups.get(document).copied())
-                .collect(),
+            measured: test_set.documents.part(&truth.documents),
             known: test_set.known,
         })
     }
@@ -158,7 +157,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         seed: arguments.seed,
         ..CompareSettings::default()
     };
-    let comparison = compare_groups(&named, &answers.groups, &settings)?;
+    let comparison = compare_groups(&named, &answers.measured.together(), &settings)?;
     let looks: Vec<Look<'_>> = systems
         .iter()
         .zip(&comparison.systems)
@@ -182,6 +181,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         stated_ends: ends
             .filter_map(|(name, ends)| Some((name, ends?)))
             .collect(),
+        copies: answers.measured.copies(),
         learned_from,
         ledger,
     };

@@ -4,7 +4,6 @@ use std::io::BufRead;
 use std::path::Path;
 
 use calibrant::Task;
-use calibrant::Task;
 use calibrant::corpus::{
     Document, Fields, LabelNeed, ReadOptions, Source, field_names, open_lines, read_batches,
 };

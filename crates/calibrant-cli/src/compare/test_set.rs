@@ -8,7 +8,7 @@ use calibrant::corpus::{
 };
 use calibrant::evaluation::TestSetHash;
 use calibrant::features::term_hash;
-use calibrant::pipeline::{Acquaintance, Model, PredictBuffers};
+use calibrant::pipeline::{Acquaintance, Model, PredictBuffers, TestDocuments};
 
 use super::{Question, System};
 use crate::error::CliError;
@@ -21,8 +21,8 @@ pub(super) struct TestSet {
     pub(super) labels: Vec<Vec<String>>,
     pub(super) weights: Vec<f64>,
     pub(super) ids: Vec<Option<String>>,
-    /// What documents belong to; empty unless it was asked for.
-    pub(super) groups: Vec<Option<u64>>,
+    /// Which documents belong together.
+    pub(super) documents: TestDocuments,
     /// Whether labels came as lists.
     pub(super) any_list: bool,
     pub(super) hash: TestSetHash,
@@ -167,7 +167,7 @@ fn one_pass(
 ) -> Result<ReadSummary, CliError> {
     let options = arguments.reading.options(fields, LabelNeed::Required);
     let predict = |documents: Vec<Document>| {
-        let predictions: Vec<(Vec<Probability>, Acquaintance)> = models
+        let predictions: Vec<(Vec<Probability>, Acquaintance, Vec<u128>)> = models
             .iter()
             .map(|(_, model)| {
                 let mut buffers = PredictBuffers::default();
@@ -176,14 +176,17 @@ fn one_pass(
                 let mut predictions = vec![even; documents.len() * class_count];
                 let rows = predictions.chunks_exact_mut(class_count.max(1));
                 let mut known = Acquaintance::default();
+                let mut keys = Vec::with_capacity(documents.len());
                 for (document, classes) in documents.iter().zip(rows) {
                     model.predict_into(&document.content, &mut buffers, classes);
-                    model.count_known(&document.content, &mut buffers, &mut known);
+                    keys.push(model.count_known(&document.content, &mut buffers, &mut known));
                 }
-                (predictions, known)
+                (predictions, known, keys)
             })
             .collect();
         let hash = TestSetHash::of(&documents);
+        let mut texts = documents.iter().map(|document| document.content.as_text());
+        let any_text = texts.any(|text| text.is_some());
         // The text is not kept.
         let truths: Vec<_> = documents
             .into_iter()
@@ -192,23 +195,29 @@ fn one_pass(
                 (d.labels, d.labels_were_list, d.weight, d.id, group)
             })
             .collect();
-        (predictions, hash, truths)
+        (predictions, hash, truths, any_text)
     };
+    let mut before = 0;
     let summary = read_batches(
         source,
         &options,
         &TerminalProgress::default(),
         predict,
-        |(predictions, hash, truths)| {
-            for ((number, _), (predictions, known)) in models.iter().zip(predictions) {
+        |(predictions, hash, truths, any_text)| {
+            for ((number, _), (predictions, known, keys)) in models.iter().zip(predictions) {
                 test_set.predictions[*number].extend(predictions);
                 test_set.known[*number].merge(&known);
+                for (document, key) in (before..).zip(keys) {
+                    test_set.documents.see(document, key);
+                }
             }
+            before += truths.len();
+            test_set.documents.any_text |= any_text;
             if first {
                 test_set.hash.merge(hash);
                 for (labels, is_list, weight, id, group) in truths {
                     if arguments.group.is_some() {
-                        test_set.groups.push(group);
+                        test_set.documents.groups.push(group);
                     }
                     test_set.any_list |= is_list;
                     test_set.labels.push(labels);

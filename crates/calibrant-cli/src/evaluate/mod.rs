@@ -14,11 +14,11 @@ use calibrant::evaluation::{
     StatedEnds, TestSetHash, evaluate_with,
 };
 use calibrant::features::{UnknownCells, term_hash};
-use calibrant::pipeline::{Acquaintance, Model, PredictBuffers};
+use calibrant::pipeline::{Acquaintance, Model, PredictBuffers, TestDocuments};
 use calibrant::{Probability, Task};
 
 use crate::arguments::EvaluateArguments;
-use crate::compare::open_model;
+use crate::compare::{open_model, show_copies};
 use crate::error::CliError;
 use crate::evaluate_page::EvaluatePage;
 use crate::fit::{warn_bad_rows, warn_known};
@@ -44,6 +44,9 @@ struct EvaluateReport {
     /// What was found about the classes' shares; absent without --adapt-prior.
     #[serde(skip_serializing_if = "Option::is_none")]
     prior: Option<PriorReport>,
+    /// How many of the documents are copies of others; absent for tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copies: Option<usize>,
     /// About how many of the documents the model had learned from; null where there is no sign of any.
     learned_from: Option<usize>,
     /// Documents of unknown classes that `other` noticed; absent without --other.
@@ -101,6 +104,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let mut unknown_cells = UnknownCells::default();
     let mut test_set = TestSetHash::default();
     let mut known = Acquaintance::default();
+    let mut measured = TestDocuments::default();
     let read = read_batches(
         &Source::from(arguments.file.as_str()),
         &reading,
@@ -113,6 +117,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
             let mut above = Vec::new();
             let mut unknown = UnknownCells::default();
             let mut known = Acquaintance::default();
+            let mut keys = Vec::with_capacity(documents.len());
             for (document, classes) in documents
                 .iter()
                 .zip(probabilities.chunks_exact_mut(class_count))
@@ -123,14 +128,16 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                     above.push(model.above_thresholds(thresholds, &buffers));
                 }
                 scores.extend(kept_outputs.iter().map(|&output| buffers.scores()[output]));
-                model.count_known(&document.content, &mut buffers, &mut known);
+                keys.push(model.count_known(&document.content, &mut buffers, &mut known));
             }
             let hash = TestSetHash::of(&documents);
             let truths: Vec<_> = documents
                 .into_iter()
-                .map(|document| {
+                .zip(keys)
+                .map(|(document, key)| {
                     let group = document.group.map(|group| term_hash(group.as_bytes()));
-                    (document.labels, document.weight, group)
+                    let has_text = document.content.as_text().is_some();
+                    (document.labels, document.weight, (group, key, has_text))
                 })
                 .collect();
             (hash, truths, probabilities, scores, above, (unknown, known))
@@ -140,7 +147,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
             unknown_cells.merge(unknown);
             known.merge(&seen);
             let rows = truths.into_iter().zip(batch.chunks_exact(class_count));
-            for (document, ((names, weight, group), batch)) in rows.enumerate() {
+            for (document, ((names, weight, (group, key, has_text)), batch)) in rows.enumerate() {
                 let mut known = Vec::new();
                 for name in names {
                     match numbers.get(name.as_str()) {
@@ -162,8 +169,10 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                 probabilities.extend_from_slice(batch);
                 labels.push(known);
                 weights.push(weight);
+                measured.see(labels.len() - 1, key);
+                measured.any_text |= has_text;
                 if arguments.group.is_some() {
-                    options.groups.push(group);
+                    measured.groups.push(group);
                 }
             }
         },
@@ -206,6 +215,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         weights: Some(weights),
     };
     let forecasts = restricted(forecasts, &wanted);
+    options.groups = measured.together();
     let evaluation = evaluate_with(&forecasts, &options)?;
     if let Some(page) = &page {
         let notes = notes.iter().map(|note| format!("{note}.")).collect();
@@ -224,6 +234,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         bad_rows: read.bad_row_count,
         stated_ends: None,
         prior: decided.report,
+        copies: Some(measured.copies()),
         learned_from: known.learned_from(),
         other: OpenWorldReport::of(&open_forecasts),
         ledger,
@@ -260,6 +271,7 @@ fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), C
         if arguments.other.other.is_some() {
             open::show(&mut out, report.other.as_ref())?;
         }
+        show_copies(&mut out, report.copies.unwrap_or(0))?;
         if let Some(path) = &arguments.html {
             writeln!(out, "\nThe report is in {}.", path.display())?;
         }

@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     };
     let names = forecasts.class_names.iter().map(String::as_str);
     let mut options = options(arguments, forecasts.task, names)?;
-    options.groups = std::mem::take(&mut answers.groups);
+    options.groups = answers.measured.together();
     let evaluation = evaluate_with(&forecasts, &options)?;
     let stated_ends = answers.ends.pop().flatten();
     if let Some(page) = &page {
@@ -59,6 +59,7 @@ pub(super) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         bad_rows: answers.bad_rows,
         stated_ends,
         prior: None,
+        copies: None,
         learned_from: None,
         other: None,
         ledger,

@@ -3,6 +3,7 @@
 
 mod chi_square;
 mod exponential;
+mod links;
 mod ln_gamma;
 mod normal;
 mod order;
@@ -13,6 +14,7 @@ mod student;
 
 pub use chi_square::chi_square_tail;
 pub use exponential::exp_of_negative;
+pub(crate) use links::Links;
 pub(crate) use ln_gamma::{HALF_LN_TAU, stirling_error};
 pub use ln_gamma::{ln_binomial, ln_gamma};
 pub use normal::{NORMAL_975, ln_normal_cdf, normal_cdf};

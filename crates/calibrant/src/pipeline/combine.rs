@@ -191,21 +191,28 @@ impl Combiner {
         let rows = documents.iter().zip(probabilities.chunks_exact_mut(width));
         let mut buffers = PredictBuffers::default();
         let mut known = vec![Acquaintance::default(); self.members.len()];
+        let mut seen = Vec::with_capacity(documents.len());
+        let mut keys = Vec::with_capacity(self.members.len());
         for (document, row) in rows {
             let members = self.members.iter().zip(&mut known);
+            keys.clear();
             for ((member, known), classes) in members.zip(row.chunks_exact_mut(class_count)) {
                 member.predict_into(&document.content, &mut buffers, classes);
-                known.count(member.acquaintance(&document.content, &mut buffers));
+                let key = member.document_key(&document.content, &mut buffers);
+                known.count(member.acquaintance(key));
+                keys.push(key);
             }
+            seen.push(shared_key(keys.iter().copied()));
         }
         let mut texts = documents.iter().map(|document| document.content.as_text());
         let any_text = texts.any(|text| text.is_some());
         let documents = documents
             .into_iter()
-            .map(|document| Labelled {
+            .zip(seen)
+            .map(|(document, seen)| Labelled {
                 key: content_key(&document),
                 group: document.group.as_deref().map_or(0, key_of_group),
-                document: shared_key(self.members.iter(), &document.content, &mut buffers),
+                document: seen,
                 labels: document.labels,
                 weight: document.weight,
             })

@@ -20,15 +20,11 @@ pub struct CombinedModel {
     pub(super) training_keys: Option<TrainingKeys>,
 }
 
-/// Documents are the same where no model can tell them apart.
-pub(super) fn shared_key<'m>(
-    models: impl Iterator<Item = &'m SingleModel>,
-    content: &Content,
-    buffers: &mut PredictBuffers,
-) -> u128 {
+/// Documents are the same where no model can tell them apart; `keys` has the document's for each model.
+pub(super) fn shared_key(keys: impl IntoIterator<Item = u128>) -> u128 {
     let mut hasher = blake3::Hasher::new();
-    for model in models {
-        hasher.update(&model.document_key(content, buffers).to_le_bytes());
+    for key in keys {
+        hasher.update(&key.to_le_bytes());
     }
     let mut key = [0; 16];
     hasher.finalize_xof().fill(&mut key);
@@ -132,24 +128,29 @@ impl CombinedModel {
             .pool_into(self.summary.task, &room.evidence, &mut room.sums, classes);
     }
 
-    /// Whether one of the models, or the pool, learned from a document.
+    /// The document's key, and whether one of the models, or the pool, learned from it.
     pub(super) fn acquaintance(
         &self,
         content: &Content,
         buffers: &mut PredictBuffers,
-    ) -> Option<(bool, f64)> {
+    ) -> (u128, Option<(bool, f64)>) {
         let models = self.members.iter().map(|member| &member.model);
-        let of_models = models
+        let keys: Vec<u128> = models
             .clone()
-            .filter_map(|model| model.acquaintance(content, buffers));
+            .map(|model| model.document_key(content, buffers))
+            .collect();
+        let of_models = models.zip(&keys);
+        let of_models = of_models.filter_map(|(model, &key)| model.acquaintance(key));
         let mut found: Vec<(bool, f64)> = of_models.collect();
+        let shared = shared_key(keys);
         if let Some(keys) = &self.training_keys {
-            let hit = keys.contains(shared_key(models, content, buffers));
+            let hit = keys.contains(shared);
             found.extend(hit.map(|hit| (hit, keys.chance())));
         }
         let missed: f64 = found.iter().map(|(_, chance)| 1.0 - chance).product();
         let hit = found.iter().any(|(hit, _)| *hit);
-        (!found.is_empty()).then_some((hit, 1.0 - missed))
+        let found = (!found.is_empty()).then_some((hit, 1.0 - missed));
+        (shared, found)
     }
 
     pub(super) fn description(&self) -> CombinedDescription {

@@ -5,11 +5,16 @@ use std::collections::HashMap;
 
 use crate::corpus::{FoldError, Folds};
 use crate::multiclass::ClassLabels;
-use crate::numeric::relative_weights;
+use crate::numeric::{Links, relative_weights};
 
 /// Tables of a few categories are full of rows that agree by chance: with this many rows to a pattern or
 /// more, each row without a text is a document of its own.
 const ROWS_TO_A_PATTERN: usize = 10;
+
+/// Whether rows that look alike are copies of a document, rather than a pattern that comes by chance.
+pub(super) fn are_documents(patterns: usize, rows: usize, any_text: bool) -> bool {
+    any_text || patterns * ROWS_TO_A_PATTERN > rows
+}
 
 /// What decides which rows are the same: one entry a row of the file in every list.
 pub(super) struct Identities<'a> {
@@ -64,7 +69,7 @@ impl Identities<'_> {
         let is_same = |&a: &u32, &b: &u32| self.documents[a as usize] == self.documents[b as usize];
         let patterns = order.chunk_by(is_same).count();
         let merges =
-            patterns >= self.folds && (self.any_text || patterns * ROWS_TO_A_PATTERN > order.len());
+            patterns >= self.folds && are_documents(patterns, order.len(), self.any_text);
         let mut is_first = vec![!merges; order.len()];
         let mut kept: Vec<u32> = Vec::with_capacity(patterns);
         let mut copies = Copies::new();
@@ -176,34 +181,6 @@ fn together(groups: impl Iterator<Item = (u32, u128)>, document_count: usize) ->
     (0..document_count as u32)
         .map(|document| links.root(document))
         .collect()
-}
-
-/// Which documents hang together.
-struct Links {
-    parents: Vec<u32>,
-}
-
-impl Links {
-    fn new(count: usize) -> Self {
-        Self {
-            parents: (0..count as u32).collect(),
-        }
-    }
-
-    /// The least of all that hang together.
-    fn root(&mut self, mut at: u32) -> u32 {
-        while self.parents[at as usize] != at {
-            let above = self.parents[self.parents[at as usize] as usize];
-            self.parents[at as usize] = above;
-            at = above;
-        }
-        at
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.parents[a.max(b) as usize] = a.min(b);
-    }
 }
 
 impl Documents {

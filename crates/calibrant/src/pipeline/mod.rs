@@ -25,6 +25,7 @@ mod settings;
 mod side_factor;
 mod single_model;
 mod summary;
+mod test_documents;
 mod training_corpus;
 mod training_keys;
 
@@ -49,5 +50,6 @@ pub use single_model::{PredictBuffers, SingleModel};
 pub use summary::{
     ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedSettings,
 };
+pub use test_documents::TestDocuments;
 pub use training_corpus::{CountedBatch, DocumentCounter, TrainingCorpus};
 pub use training_keys::{Acquaintance, TrainingKeys};

@@ -175,16 +175,24 @@ impl Model {
     /// Counts whether the model learned from a document: from one that is the same in all that it sees. A
     /// combination knows what one of its models knows, and what decided its weights. Models without a filter
     /// (old ones, or fitted without [`FitSettings::training_keys`](super::FitSettings::training_keys)) know nothing.
+    ///
+    /// Gives the document's key: documents that the model cannot tell apart have equal ones
+    /// (see [`TestDocuments`](super::TestDocuments)).
     pub fn count_known(
         &self,
         content: &Content,
         buffers: &mut PredictBuffers,
         counts: &mut Acquaintance,
-    ) {
-        counts.count(match self {
-            Self::Single(model) => model.acquaintance(content, buffers),
+    ) -> u128 {
+        let (key, found) = match self {
+            Self::Single(model) => {
+                let key = model.document_key(content, buffers);
+                (key, model.acquaintance(key))
+            }
             Self::Combined(model) => model.acquaintance(content, buffers),
-        });
+        };
+        counts.count(found);
+        key
     }
 
     /// Explains the probability of a class (a number below [`Model::class_count`]).

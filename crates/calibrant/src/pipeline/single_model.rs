@@ -90,16 +90,11 @@ impl SingleModel {
         self.training_keys.as_ref()
     }
 
-    /// Whether it learned from a document, as far as its filter tells, and how likely the filter takes any
-    /// document for one.
-    pub(super) fn acquaintance(
-        &self,
-        content: &Content,
-        buffers: &mut PredictBuffers,
-    ) -> Option<(bool, f64)> {
+    /// Whether it learned from the document with this key, as far as its filter tells, and how likely the filter
+    /// takes any document for one.
+    pub(super) fn acquaintance(&self, key: u128) -> Option<(bool, f64)> {
         let keys = self.training_keys.as_ref()?;
-        let hit = keys.contains(self.document_key(content, buffers))?;
-        Some((hit, keys.chance()))
+        Some((keys.contains(key)?, keys.chance()))
     }
 
     /// What it was fitted with.

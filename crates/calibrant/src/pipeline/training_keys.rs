@@ -10,8 +10,7 @@ const MOST_DOCUMENTS: usize = 10_000_000;
 const HEADER: usize = 8;
 const VERSION: u8 = 1;
 
-/// Which documents a model learned from, as a Bloom filter over [keys](super::document_key) of what it sees
-/// of them.
+/// Which documents a model learned from, as a Bloom filter over hashes of what it sees of them.
 ///
 /// # Formula
 /// A document sets `k = 10` bits of `15 n`, which its key decides. A document that was not learned from finds all
