@@ -344,9 +344,9 @@ fn a_model_knows_what_it_learned_from() {
         let model = fitted(&training, &settings);
         let known = |model: &Model, documents: &[Document]| {
             let (mut counts, mut room) = (Acquaintance::default(), PredictBuffers::default());
-            documents
-                .iter()
-                .for_each(|row| model.count_known(&row.content, &mut room, &mut counts));
+            for row in documents {
+                model.count_known(&row.content, &mut room, &mut counts);
+            }
             counts.learned_from()
         };
         assert_eq!(known(&model, &training), Some(300));
