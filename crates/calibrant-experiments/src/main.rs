@@ -7,6 +7,7 @@ mod corpora;
 mod data;
 mod defaults;
 mod ecoc;
+mod intervals;
 mod known_truth;
 mod league;
 mod letor;
@@ -43,6 +44,15 @@ enum Experiment {
         /// One JSON object on standard output: corpus, classifier, method
         #[arg(long)]
         json: bool,
+    },
+    /// How often the 95 % intervals that are printed hold the truth, on simulated test sets
+    Intervals {
+        /// One JSON array on standard output: world, documents, sets, intervals
+        #[arg(long)]
+        json: bool,
+        /// So many test sets of each size (by default 1,000 of 200 documents, 500 of 1,000, 200 of 5,000)
+        #[arg(long, value_name = "N")]
+        sets: Option<usize>,
     },
     /// Every calibrator on simulated scores whose true posterior is known
     KnownTruth {
@@ -120,6 +130,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().experiment {
         Experiment::Corpora { json } => corpora::run(&data, json),
         Experiment::Bennett { json } => bennett::run(&data, json),
+        Experiment::Intervals { json, sets } => intervals::run(json, sets),
         Experiment::KnownTruth {
             json,
             largest,

@@ -101,7 +101,7 @@ impl CalibrationMethod for Histogram {
     fn fit(&self, held_out: &HeldOutScores) -> Result<HistogramCalibrator, FitError> {
         let distinct = distinct_scores(held_out, "histogram binning")?;
         // By weight, so that a weight of two is the example twice.
-        let (positive, negative) = held_out.class_weights();
+        let (negative, positive) = class_weights(&distinct);
         let rarer = positive.min(negative);
         let bin_count = match (self.bins, self.binning) {
             (Some(0), _) => {

@@ -259,7 +259,7 @@ mod tests {
         let later = text.replace("\"version\":2", "\"version\":3");
         assert!(matches!(
             refused(later.as_bytes()),
-            Error::UnknownVersion { found: 2, .. }
+            Error::UnknownVersion { found: 3, .. }
         ));
         let changed = text.replace("\"slope\":", "\"slope\":1");
         assert!(matches!(refused(changed.as_bytes()), Error::Damaged { .. }));
@@ -270,7 +270,7 @@ mod tests {
     /// A forged file: the checksum fits, the contents need not.
     fn forged(json: &str) -> Vec<u8> {
         let mut bytes = BEGINNING.to_vec();
-        let checksum = checksum(1, json);
+        let checksum = checksum(CALIBRATOR_VERSION, json);
         let rest = format!(
             "\"version\":{CALIBRATOR_VERSION},\"checksum\":\"{checksum}\",\"calibrator\":{json}}}"
         );

@@ -1,0 +1,257 @@
+//! How often the 95 % intervals that are printed hold the truth: simulated test sets of forecasts whose distribution
+//! is known.
+
+use std::error::Error;
+use std::io::Write;
+
+use calibrant::evaluation::{
+    BootstrapSettings, CalibrationLine, CompareSettings, Evaluation, EvaluationError,
+    EvaluationOptions, Forecasts, Interval, compare, evaluate_with,
+};
+use calibrant::numeric::Random;
+use calibrant::{Probability, Task};
+
+/// Where true log-odds lie, and by how much stated ones are too large.
+#[derive(Clone, Copy)]
+struct World {
+    name: &'static str,
+    centre: f64,
+    spread: f64,
+    slope: f64,
+}
+
+const WORLDS: [World; 4] = [
+    World {
+        name: "calibrated",
+        centre: 0.0,
+        spread: 1.5,
+        slope: 1.0,
+    },
+    World {
+        name: "too sure",
+        centre: 0.0,
+        spread: 1.5,
+        slope: 2.5,
+    },
+    World {
+        name: "rare",
+        centre: -3.0,
+        spread: 1.5,
+        slope: 1.0,
+    },
+    World {
+        name: "rare, too sure",
+        centre: -3.0,
+        spread: 1.5,
+        slope: 2.5,
+    },
+];
+
+const TRUTH: usize = 400_000;
+
+/// Forecasts of two classes, and those of a second system whose log-odds are halved, of the same documents.
+fn drawn(world: World, count: usize, seed: u64) -> [Forecasts; 2] {
+    let mut random = Random::from_seed(seed);
+    let (mut stated, mut labels) = (Vec::new(), Vec::new());
+    for _ in 0..count {
+        let truth = world.centre + world.spread * random.normal();
+        labels.push(vec![u32::from(
+            random.uniform() < Probability::from_log_odds(truth).value(),
+        )]);
+        stated.push(world.slope * truth);
+    }
+    [1.0, 0.5].map(|factor| Forecasts {
+        task: Task::SingleLabel,
+        class_names: vec!["no".into(), "yes".into()],
+        probabilities: stated
+            .iter()
+            .map(|log_odds| Probability::from_log_odds(factor * log_odds))
+            .flat_map(|p| [p.complement(), p])
+            .collect(),
+        labels: labels.clone(),
+        weights: None,
+    })
+}
+
+/// Every measure that has an interval, by name.
+fn measures(evaluation: &Evaluation) -> Vec<(&'static str, f64)> {
+    let further = evaluation.further.as_ref();
+    let second = further.and_then(|further| further.calibration_of_second.as_ref());
+    let line = |of: fn(&CalibrationLine) -> Option<Interval>| {
+        second
+            .and_then(|second| of(&second.line))
+            .map(|interval| interval.value)
+    };
+    [
+        ("log loss", Some(evaluation.log_loss)),
+        ("Brier", Some(evaluation.brier)),
+        ("accuracy", evaluation.accuracy),
+        ("macro-F1", Some(evaluation.macro_f1)),
+        ("AUC", further.and_then(|further| further.macro_auc)),
+        (
+            "average precision",
+            second.and_then(|second| second.average_precision),
+        ),
+        ("slope", line(|line| line.slope)),
+        ("intercept", line(|line| line.intercept)),
+        ("in the large", line(|line| line.intercept_in_the_large)),
+    ]
+    .map(|(name, value)| (name, value.unwrap_or(f64::NAN)))
+    .to_vec()
+}
+
+/// The intervals of these, in the same order.
+fn intervals(evaluation: &Evaluation) -> Vec<Option<Interval>> {
+    let further = evaluation.further.as_ref();
+    let drawn = further.and_then(|further| further.bootstrap.as_ref());
+    let second = further.and_then(|further| further.calibration_of_second.as_ref());
+    let line = second.map(|second| second.line);
+    vec![
+        drawn.map(|drawn| drawn.log_loss),
+        drawn.map(|drawn| drawn.brier),
+        drawn.and_then(|drawn| drawn.accuracy),
+        drawn.and_then(|drawn| drawn.macro_f1),
+        drawn.and_then(|drawn| drawn.macro_auc),
+        drawn.and_then(|drawn| drawn.average_precision_of_second),
+        line.and_then(|line| line.slope),
+        line.and_then(|line| line.intercept),
+        line.and_then(|line| line.intercept_in_the_large),
+    ]
+}
+
+/// How often an interval held the truth, of so many times that it was shown.
+#[derive(serde::Serialize)]
+struct Coverage {
+    name: &'static str,
+    held: usize,
+    shown: usize,
+}
+
+#[derive(serde::Serialize)]
+struct Cell {
+    world: &'static str,
+    documents: usize,
+    sets: usize,
+    intervals: Vec<Coverage>,
+}
+
+/// The size of test sets, how many of them, and the draws of the bootstrap.
+const SIZES: [(usize, usize); 3] = [(200, 1_000), (1_000, 500), (5_000, 200)];
+const REPLICATES: usize = 400;
+
+pub(crate) fn run(json: bool, sets: Option<usize>) -> Result<(), Box<dyn Error>> {
+    let mut cells = Vec::new();
+    let mut out = std::io::stdout().lock();
+    for world in WORLDS {
+        for (documents, usual) in SIZES {
+            let sets = sets.unwrap_or(usual);
+            let intervals = coverages(world, documents, sets, REPLICATES)?;
+            if !json {
+                writeln!(out, "{} ({documents} documents, {sets} sets)", world.name)?;
+                for found in &intervals {
+                    let share = found.held as f64 / found.shown.max(1) as f64;
+                    writeln!(out, "  {:24} {share:.3} of {}", found.name, found.shown)?;
+                }
+            }
+            cells.push(Cell {
+                world: world.name,
+                documents,
+                sets,
+                intervals,
+            });
+        }
+    }
+    if json {
+        serde_json::to_writer(&mut out, &cells)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// How often each interval holds the truth over so many test sets.
+fn coverages(
+    world: World,
+    documents: usize,
+    sets: usize,
+    replicates: usize,
+) -> Result<Vec<Coverage>, EvaluationError> {
+    let [first, second] = drawn(world, TRUTH, 1);
+    let plain = EvaluationOptions::default();
+    let (first, second) = (
+        evaluate_with(&first, &plain)?,
+        evaluate_with(&second, &plain)?,
+    );
+    let mut truths = measures(&first);
+    truths.push(("difference in log loss", first.log_loss - second.log_loss));
+    truths.push(("difference in Brier", first.brier - second.brier));
+    let mut found: Vec<Coverage> = truths
+        .iter()
+        .map(|&(name, _)| Coverage {
+            name,
+            held: 0,
+            shown: 0,
+        })
+        .collect();
+    for set in 0..sets {
+        let shown = intervals_of(&drawn(world, documents, 1_000 + set as u64), replicates)?;
+        for ((found, interval), (_, truth)) in found.iter_mut().zip(shown).zip(&truths) {
+            if let Some((lower, upper)) = interval {
+                found.shown += 1;
+                found.held += usize::from((lower..=upper).contains(truth));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The ends of every interval that is printed of two systems on one test set: those of the first, then those of the
+/// differences.
+fn intervals_of(
+    [first, second]: &[Forecasts; 2],
+    replicates: usize,
+) -> Result<Vec<Option<(f64, f64)>>, EvaluationError> {
+    let options = EvaluationOptions {
+        bootstrap: Some(BootstrapSettings {
+            replicates: Some(replicates),
+            seed: 1,
+        }),
+        ..EvaluationOptions::default()
+    };
+    let evaluation = evaluate_with(first, &options)?;
+    let ends = |interval: Interval| (interval.lower, interval.upper);
+    let mut shown: Vec<Option<(f64, f64)>> = intervals(&evaluation)
+        .into_iter()
+        .map(|interval| interval.map(ends))
+        .collect();
+    let settings = CompareSettings {
+        bootstrap: replicates,
+        ..CompareSettings::default()
+    };
+    let compared = compare(&[("first", first), ("second", second)], &settings)?;
+    let pair = &compared.pairs[0];
+    for loss in [&pair.log_loss, &pair.brier] {
+        shown.push(loss.bootstrap.map(|found| (found.lower, found.upper)));
+    }
+    Ok(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test] // 150 sets: 95 % of them less 3.4 standard errors is 0.89.
+    fn intervals_of_small_test_sets_hold_the_truth() {
+        for world in [WORLDS[0], WORLDS[1]] {
+            for coverage in coverages(world, 200, 150, 150).unwrap() {
+                let share = coverage.held as f64 / coverage.shown as f64;
+                assert!(
+                    share >= 0.89 && coverage.shown >= 140,
+                    "{}, {}: {share} of {}",
+                    world.name,
+                    coverage.name,
+                    coverage.shown
+                );
+            }
+        }
+    }
+}
