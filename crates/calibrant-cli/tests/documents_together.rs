@@ -217,7 +217,10 @@ fn copies_in_a_test_set_make_no_interval_shorter() {
     let width = |interval: &Value| number(&interval["upper"]) - number(&interval["lower"]);
     let evaluated = |file| {
         let report = sandbox.json(&["evaluate", "a", file, "--no-ledger", "--json"]);
-        (width(&report["bootstrap"]["log_loss"]), report["copies"].as_u64().unwrap())
+        (
+            width(&report["bootstrap"]["log_loss"]),
+            report["copies"].as_u64().unwrap(),
+        )
     };
     let compared = |file| {
         let report = sandbox.json(&["compare", file, "a", "b", "--no-ledger", "--json"]);
@@ -236,7 +239,10 @@ fn copies_in_a_test_set_make_no_interval_shorter() {
         sandbox.succeed(&["evaluate", "a", "often.csv", "--no-ledger"]),
         sandbox.succeed(&["compare", "often.csv", "a", "b", "--no-ledger"]),
     ] {
-        assert!(said.contains("of the documents are copies of others"), "{said}");
+        assert!(
+            said.contains("of the documents are copies of others"),
+            "{said}"
+        );
     }
 }
 

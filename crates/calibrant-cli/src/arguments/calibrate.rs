@@ -66,7 +66,7 @@ pub(crate) struct ScoreReadArguments {
     /// The field with the label (default: `label`)
     #[arg(long, value_name = "FIELD")]
     pub(crate) label: Option<String>,
-    /// The field with the weight of an example
+    /// The field with the weight of an example; of weights only the ratios count
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
     /// The field that says which examples belong together (a thread, a customer, an author): they are held out together, and equal scores among them are copies of one example

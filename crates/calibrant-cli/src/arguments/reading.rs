@@ -18,7 +18,7 @@ pub(crate) struct ReadArguments {
     /// The field that identifies a document
     #[arg(long, value_name = "FIELD")]
     pub(crate) id: Option<String>,
-    /// The field with the weight of a document
+    /// The field with the weight of a document; of weights only the ratios count
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
     /// Keep only rows where FIELD has this VALUE; may be repeated, all must hold

@@ -47,7 +47,9 @@ impl TestDocuments {
     /// Some of the documents.
     pub fn part(&self, documents: &[usize]) -> Self {
         let keys = documents.iter().filter_map(|&d| self.keys.get(d).copied());
-        let groups = documents.iter().filter_map(|&d| self.groups.get(d).copied());
+        let groups = documents
+            .iter()
+            .filter_map(|&d| self.groups.get(d).copied());
         Self {
             keys: keys.collect(),
             groups: groups.collect(),
@@ -130,7 +132,10 @@ mod tests {
         }
         assert_eq!(documents.keys[0], documents.keys[2]);
         assert_ne!(documents.keys[0], documents.keys[1]);
-        assert_eq!((documents.copies(), documents.part(&[0, 1]).copies()), (1, 0));
+        assert_eq!(
+            (documents.copies(), documents.part(&[0, 1]).copies()),
+            (1, 0)
+        );
     }
 
     #[test]

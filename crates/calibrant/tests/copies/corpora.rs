@@ -75,7 +75,8 @@ fn with_copies(rows: &[Document], random: &mut Random) -> Vec<Document> {
     for copy in 0..rows.len() / 10 {
         let mut row = rows[random.below(rows.len())].clone();
         if copy % 10 == 0 {
-            row.labels.clone_from(&rows[random.below(rows.len())].labels);
+            row.labels
+                .clone_from(&rows[random.below(rows.len())].labels);
         }
         all.push(row);
     }
