@@ -5,14 +5,14 @@ use std::io::Write;
 
 use calibrant::corpus::{Fields, LabelNeed, Source, read_batches};
 use calibrant::pipeline::{
-    CombineSettings, CombinedModel, Combiner, FORMAT_VERSION, FitSettings, HeldOutDocuments,
-    HeldOutMeasures, Model, TrainingSummary,
+    Acquaintance, CombineSettings, CombinedModel, Combiner, FORMAT_VERSION, FitSettings,
+    HeldOutDocuments, HeldOutMeasures, Model, TrainingSummary,
 };
 
 use crate::arguments::{CombineArguments, InspectArguments};
 use crate::compare::names;
 use crate::error::CliError;
-use crate::fit::warn_bad_rows;
+use crate::fit::{warn_bad_rows, warn_known, write_copies};
 use crate::output::{check_target, loss_unit, stdout, warn};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
@@ -22,9 +22,16 @@ struct CombineReport<'a> {
     model: String,
     model_bytes: u64,
     documents: usize,
+    /// How many of them are copies.
+    copies: usize,
+    /// How many groups were held out together; absent without --group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<usize>,
     documents_left_out: usize,
     bad_rows: u64,
     unknown_labels: &'a BTreeMap<String, usize>,
+    /// For each model, about how many of the documents it had learned from; null where there is no sign of any.
+    learned_from: Vec<Option<usize>>,
     #[serde(flatten)]
     combination: Combination<'a>,
     /// Cross-validated: by weights that were found without the document.
@@ -85,7 +92,10 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
         models.push((name, Model::open(path)?));
     }
     let combiner = Combiner::new(models)?;
-    let fields = arguments.reading.fields(combiner.fields());
+    let fields = Fields {
+        group: arguments.group.clone(),
+        ..arguments.reading.fields(combiner.fields())
+    };
     let options = arguments.reading.options(fields, LabelNeed::Required);
     let progress = TerminalProgress::default();
     let mut documents = HeldOutDocuments::default();
@@ -106,6 +116,14 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
             names.join(", ")
         ));
     }
+    for (name, known) in names(&arguments.models).iter().zip(&documents.known) {
+        warn_known(&format!("`{name}`"), known);
+    }
+    let known: Vec<Option<usize>> = documents
+        .known
+        .iter()
+        .map(Acquaintance::learned_from)
+        .collect();
     if documents.left_out > 0 {
         warn(&format!(
             "{} documents without exactly one label that the models know take no part",
@@ -129,9 +147,12 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
             model: arguments.output.display().to_string(),
             model_bytes,
             documents: summary.documents,
+            copies: summary.copies,
+            groups: summary.groups,
             documents_left_out: summary.documents_left_out,
             bad_rows: read.bad_row_count,
             unknown_labels: &unknown_labels,
+            learned_from: known,
             combination: Combination::of(combined),
             held_out: &summary.held_out,
         };
@@ -147,6 +168,7 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
         summary.classes.len(),
         summary.task,
     )?;
+    write_copies(&mut out, summary)?;
     write_members(&mut out, combined)?;
     writeln!(
         out,

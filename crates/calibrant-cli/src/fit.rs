@@ -7,8 +7,8 @@ use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::{LabelNeed, ReadSummary, Source, read_batches};
 use calibrant::multiclass::CodeMatrix;
 use calibrant::pipeline::{
-    CalibrationNote, DocumentCounter, FitSettings, Model, SearchSettings, SingleModel,
-    TrainingCorpus, TrainingSummary, Trial, TriedSettings, fit, search,
+    Acquaintance, CalibrationNote, DocumentCounter, FitSettings, Model, SearchSettings,
+    SingleModel, TrainingCorpus, TrainingSummary, Trial, TriedSettings, fit, search,
 };
 use calibrant::rules::RuleSet;
 use calibrant::scorers::SavedScorer;
@@ -109,6 +109,7 @@ fn settings(arguments: &FitArguments, rules: Option<&RulesFile>) -> Result<FitSe
         classes: (!learning.classes.is_empty()).then(|| learning.classes.clone()),
         task: learning.task(),
         seed: learning.seed,
+        training_keys: !arguments.no_training_keys,
     })
 }
 
@@ -135,6 +136,11 @@ fn report(
     let summary = model.summary();
     let model_bytes = std::fs::metadata(&arguments.output)?.len();
     warn_bad_rows(read);
+    if let (Some(field), None) = (&arguments.group, summary.groups) {
+        warn(&format!(
+            "no document has a value in `{field}`: nothing belongs together"
+        ));
+    }
     for class in summary.not_converged() {
         let end = class
             .convergence
@@ -182,6 +188,7 @@ fn report(
     {
         writeln!(out, "{}", describe_code(coded.decoder().code(), model))?;
     }
+    write_copies(&mut out, summary)?;
     if summary.documents_left_out > 0 {
         writeln!(
             out,
@@ -245,6 +252,39 @@ fn write_few_positives(out: &mut impl Write, summary: &TrainingSummary) -> Resul
         if !classes.is_empty() {
             writeln!(out, "\n{meaning} ({folds} folds): {}", classes.join(", "))?;
         }
+    }
+    Ok(())
+}
+
+/// Says of how many test documents the measures are too good, if there are any.
+pub(crate) fn warn_known(name: &str, known: &Acquaintance) -> Option<String> {
+    let count = known.learned_from()?;
+    let message = format!(
+        "{name} learned from about {count} of these {} documents: what it says of those is too good",
+        known.documents
+    );
+    warn(&message);
+    Some(message)
+}
+
+/// What was one document, and what belonged together.
+pub(crate) fn write_copies(
+    out: &mut impl Write,
+    summary: &TrainingSummary,
+) -> Result<(), CliError> {
+    if summary.copies > 0 {
+        writeln!(
+            out,
+            "{} of them are copies of others: {} different documents, each with the weight of its copies",
+            summary.copies,
+            summary.documents - summary.copies.min(summary.documents),
+        )?;
+    }
+    if let Some(groups) = summary.groups {
+        writeln!(
+            out,
+            "{groups} groups, none of which is divided between folds"
+        )?;
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ pub(crate) fn fields(
     rules: Option<&RuleSet>,
 ) -> Result<Fields, CliError> {
     let mut fields = arguments.reading.fields(&Fields::default());
+    fields.group = arguments.group.clone();
     fields.asked = rules.map(RuleSet::fields).unwrap_or_default();
     let features = &arguments.features;
     fields.numeric = distinct(&features.numeric, "--numeric")?;
@@ -108,6 +109,7 @@ fn expand(arguments: &FitArguments, fields: &mut Fields) -> Result<(), CliError>
             || text.contains(name)
             || fields.id.as_ref() == Some(name)
             || fields.weight.as_ref() == Some(name)
+            || fields.group.as_ref() == Some(name)
             || fields.numeric.contains(name)
             || fields.categorical.contains(name)
             || fields.asked.contains(name)

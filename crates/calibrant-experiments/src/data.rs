@@ -243,6 +243,7 @@ pub(crate) fn sms_spam(data: &Path) -> Result<Vec<(Document, usize)>, Box<dyn Er
             labels: vec![label.to_owned()],
             labels_were_list: false,
             weight: 1.0,
+            group: None,
             line: number as u64 + 1,
         };
         Ok((document, number % 5))

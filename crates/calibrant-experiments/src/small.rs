@@ -290,6 +290,7 @@ fn packages(listing: &str) -> Vec<Document> {
             labels: vec![section.to_owned()],
             labels_were_list: false,
             weight: 1.0,
+            group: None,
             line: number as u64 + 1,
         });
     }

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::{Content, Document, Record};
 use calibrant::multiclass::{CodeDesign, CodeSettings, Decode};
-use calibrant::pipeline::{Classifier, FORMAT_VERSION, FitSettings, Model, ModelFileError};
+use calibrant::pipeline::{
+    Acquaintance, Classifier, FORMAT_VERSION, FitSettings, Model, ModelFileError,
+};
 use calibrant::scorers::{BoostingKind, NaiveBayesKind, NearestNeighbours, Perceptron, Rocchio};
 use common::{
     adaboost, check_probabilities, combined, documents, fitted, fitted_beside,
@@ -210,6 +212,13 @@ fn use_model(model: &Model) {
         model.predict_into(&content, &mut Default::default(), &mut classes);
         assert!(classes.iter().all(|p| p.value() > 0.0 && p.value() < 1.0));
     }
+    let mut known = Acquaintance::default();
+    model.count_known(
+        &Content::Text("w1".into()),
+        &mut Default::default(),
+        &mut known,
+    );
+    assert_eq!(known.documents, 1);
     assert!(!model.to_bytes().is_empty());
 }
 
@@ -237,11 +246,45 @@ fn later_and_impossible_versions_are_told_apart_from_damage() {
 }
 
 #[test]
+fn any_filter_of_training_documents_or_none_gives_a_model() {
+    let scratch = Scratch::new();
+    for bytes in models() {
+        let whole = Parts::of(&bytes);
+        for name in whole
+            .tensors
+            .keys()
+            .filter(|name| name.ends_with("training_keys"))
+        {
+            for data in [
+                vec![],
+                vec![1],
+                vec![1, 255, 63, 0, 0, 0, 0, 0, 7],
+                vec![255; 40],
+            ] {
+                let mut forged = whole.clone();
+                forged
+                    .tensors
+                    .insert(name.clone(), (Dtype::U8, vec![data.len()], data));
+                use_model(&scratch.open(&forged.file().unwrap()).unwrap());
+            }
+            let mut without = whole.clone();
+            without.tensors.remove(name);
+            use_model(&scratch.open(&without.file().unwrap()).unwrap());
+        }
+    }
+}
+
+#[test]
 fn forged_shapes_give_an_error() {
     let scratch = Scratch::new();
     for bytes in models() {
         let whole = Parts::of(&bytes);
-        for name in whole.tensors.keys() {
+        // The filter of training documents is a help and no part of the model.
+        for name in whole
+            .tensors
+            .keys()
+            .filter(|name| !name.ends_with("training_keys"))
+        {
             let mut forged = whole.clone();
             forged.tensors.remove(name);
             assert!(

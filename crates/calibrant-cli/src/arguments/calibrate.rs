@@ -66,9 +66,12 @@ pub(crate) struct ScoreReadArguments {
     /// The field with the label (default: `label`)
     #[arg(long, value_name = "FIELD")]
     pub(crate) label: Option<String>,
-    /// The field with the weight of an example
+    /// The field with the weight of an example; of weights only the ratios count
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
+    /// The field that says which examples belong together (a thread, a customer, an author): they are held out together, and equal scores among them are copies of one example
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) group: Option<String>,
     /// The field that identifies an example in the predictions
     #[arg(long, value_name = "FIELD")]
     pub(crate) id: Option<String>,
@@ -89,6 +92,7 @@ impl ScoreReadArguments {
             fields: Fields {
                 label: self.label.clone(),
                 weight: self.weight.clone(),
+                group: self.group.clone(),
                 id: self.id.clone(),
                 ..Fields::default()
             },

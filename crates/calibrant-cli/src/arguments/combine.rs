@@ -19,6 +19,9 @@ pub(crate) struct CombineArguments {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
+    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are held out together
+    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    pub(crate) group: Option<String>,
     /// Folds of the cross-validation that says what to expect
     #[arg(
         long,

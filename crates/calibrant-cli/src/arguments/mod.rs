@@ -91,6 +91,9 @@ pub(crate) struct FitArguments {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
+    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are learned from and held out together
+    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    pub(crate) group: Option<String>,
     #[command(flatten)]
     pub(crate) features: FeatureArguments,
     #[command(flatten)]
@@ -99,6 +102,9 @@ pub(crate) struct FitArguments {
     pub(crate) code: CodeArguments,
     #[command(flatten)]
     pub(crate) search: SearchArguments,
+    /// Keep no filter of the documents learned from (15 bits each), by which `evaluate`, `compare` and `combine` tell how many of theirs the model knows
+    #[arg(long)]
+    pub(crate) no_training_keys: bool,
     /// Print the training summary as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -138,6 +144,9 @@ pub(crate) struct EvaluateArguments {
     pub(crate) file: String,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
+    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are drawn together for the intervals
+    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    pub(crate) group: Option<String>,
     /// Measure only these classes of a multi-label model, or name the class columns of a file of probabilities
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
     pub(crate) classes: Vec<String>,
@@ -178,6 +187,9 @@ pub(crate) struct CompareArguments {
     pub(crate) systems: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
+    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are drawn together for the intervals of differences
+    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    pub(crate) group: Option<String>,
     /// Compare only these classes (multi-label), or name the class columns of files of probabilities
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
     pub(crate) classes: Vec<String>,

@@ -18,7 +18,7 @@ pub(crate) struct ReadArguments {
     /// The field that identifies a document
     #[arg(long, value_name = "FIELD")]
     pub(crate) id: Option<String>,
-    /// The field with the weight of a document
+    /// The field with the weight of a document; of weights only the ratios count
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
     /// Keep only rows where FIELD has this VALUE; may be repeated, all must hold
@@ -48,6 +48,8 @@ impl ReadArguments {
             label_separator: or(&self.label_separator, &remembered.label_separator),
             id: or(&self.id, &remembered.id),
             weight: or(&self.weight, &remembered.weight),
+            // Each command that has a use for groups asks for them itself.
+            group: None,
             numeric: remembered.numeric.clone(),
             categorical: remembered.categorical.clone(),
             asked: remembered.asked.clone(),

@@ -77,6 +77,7 @@ pub(super) fn apply(
         .reading
         .options(score_fields(arguments, calibrator)?, LabelNeed::Ignored);
     options.fields.weight = None;
+    options.fields.group = None;
     options.scores_are_probabilities = calibrator.scale().is_probability();
     let layout = if calibrator.is_binary() {
         Layout::Positive {

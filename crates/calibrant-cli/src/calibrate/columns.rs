@@ -18,6 +18,8 @@ pub(super) struct Columns {
     /// The distinct labels, as they came.
     pub(super) names: Vec<LabelName>,
     pub(super) weights: Vec<f64>,
+    /// What rows belong to; empty unless it was asked for.
+    pub(super) groups: Vec<Option<String>>,
 }
 
 /// A label that occurs.
@@ -36,7 +38,7 @@ impl Columns {
             &Source::from(file),
             options,
             &TerminalProgress::default(),
-            Self::of_batch,
+            |rows| Self::of_batch(rows, options.fields.group.is_some()),
             |batch| {
                 all.append(batch, &mut numbers);
                 ControlFlow::Continue(())
@@ -45,12 +47,15 @@ impl Columns {
         Ok((all, read.map_err(read_error)?))
     }
 
-    fn of_batch(rows: Vec<ScoredRow>) -> Self {
+    fn of_batch(rows: Vec<ScoredRow>, with_groups: bool) -> Self {
         let mut columns = Self::default();
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for row in rows {
             columns.scores.extend(row.scores);
             columns.weights.push(row.weight);
+            if with_groups {
+                columns.groups.push(row.group);
+            }
             let name = row.label.unwrap_or_default();
             let number = numbers.get(&name).copied().unwrap_or_else(|| {
                 let number = columns.names.len() as u32;
@@ -82,6 +87,7 @@ impl Columns {
         self.labels.extend(labels);
         self.scores.extend(later.scores);
         self.weights.extend(later.weights);
+        self.groups.extend(later.groups);
     }
 
     /// The class of each row, where `class_of` tells the class of each label.

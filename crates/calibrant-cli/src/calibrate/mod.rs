@@ -192,7 +192,12 @@ fn fit(
         labels: labels.clone(),
         weights: columns.weights.clone(),
     };
-    let fit = ScoreCalibrator::fit(table, &settings).map_err(|error| fit_error(error, file))?;
+    let fit = if columns.groups.is_empty() {
+        ScoreCalibrator::fit(table, &settings)
+    } else {
+        ScoreCalibrator::fit_grouped(table, &columns.groups, &settings)
+    };
+    let fit = fit.map_err(|error| fit_error(error, file))?;
     let calibrator = fit.calibrator;
     notes.extend(said_of_scale(&calibrator, arguments.score_is));
     for (class, count) in settings
@@ -341,6 +346,7 @@ fn test(
     let fields = &mut options.fields;
     fields.label = fields.label.take().or_else(|| remembered.label.clone());
     fields.weight = fields.weight.take().or_else(|| remembered.weight.clone());
+    fields.group = None;
     options.scores_are_probabilities = calibrator.scale().is_probability();
     let (columns, read) = Columns::read(file, &options)?;
     warn_bad_rows(&read);

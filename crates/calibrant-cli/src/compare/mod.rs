@@ -13,16 +13,18 @@ use std::path::{Path, PathBuf};
 
 use calibrant::corpus::{Format, Source, field_names};
 use calibrant::evaluation::{
-    CompareSettings, Comparison, Forecasts, LedgerNote, StatedEnds, TestSetHash, compare,
+    CompareSettings, Comparison, Forecasts, LedgerNote, StatedEnds, TestSetHash, compare_groups,
 };
-use calibrant::pipeline::{Model, ModelFileError};
+use calibrant::pipeline::{Acquaintance, Model, ModelFileError, TestDocuments};
 use calibrant::{Probability, Task};
 
 use crate::arguments::{CompareArguments, LabelCount, ReadArguments};
 use crate::error::CliError;
+use crate::fit::warn_known;
 use crate::ledger::{Look, learner_name, record};
 use crate::output::{check_target, stdout, warn, write_page};
 use stated::Stated;
+pub(crate) use terminal::show_copies;
 use test_set::TestSet;
 
 #[derive(serde::Serialize)]
@@ -36,6 +38,10 @@ struct CompareReport {
     bad_rows: u64,
     /// What was done about stated zeros and ones, by the name of the system; models state none.
     stated_ends: BTreeMap<String, StatedEnds>,
+    /// How many of the documents are copies of others; zero where no model reads them.
+    copies: usize,
+    /// About how many of the documents models had learned from, where there is a sign of any.
+    learned_from: BTreeMap<String, usize>,
     /// How often the test set was evaluated before; absent without a ledger.
     ledger: Option<LedgerNote>,
 }
@@ -45,6 +51,8 @@ pub(crate) struct Question<'a> {
     pub(crate) file: &'a str,
     pub(crate) systems: &'a [PathBuf],
     pub(crate) reading: &'a ReadArguments,
+    /// The field that says which documents belong together.
+    pub(crate) group: Option<&'a str>,
     pub(crate) classes: &'a [String],
     pub(crate) positive: Option<&'a str>,
     pub(crate) labels: Option<LabelCount>,
@@ -71,6 +79,10 @@ pub(crate) struct Answers {
     pub(crate) left_out: usize,
     pub(crate) bad_rows: u64,
     pub(crate) hash: TestSetHash,
+    /// Which of the measured documents belong together.
+    pub(crate) measured: TestDocuments,
+    /// One a system: how many of the documents it had learned from.
+    pub(crate) known: Vec<Acquaintance>,
 }
 
 impl Question<'_> {
@@ -106,6 +118,8 @@ impl Question<'_> {
             left_out: truth.left_out(),
             bad_rows: test_set.bad_rows,
             hash: test_set.hash,
+            measured: test_set.documents.part(&truth.documents),
+            known: test_set.known,
         })
     }
 }
@@ -118,6 +132,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         file: &arguments.file,
         systems: &arguments.systems,
         reading: &arguments.reading,
+        group: arguments.group.as_deref(),
         classes: &arguments.classes,
         positive: arguments.positive.as_deref(),
         labels: arguments.labels,
@@ -125,6 +140,12 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
     }
     .ask()?;
     let (systems, forecasts) = (&answers.systems, &answers.forecasts);
+    let mut learned_from = BTreeMap::new();
+    for (system, known) in systems.iter().zip(&answers.known) {
+        warn_known(&format!("`{}`", system.name), known);
+        let count = known.learned_from();
+        learned_from.extend(count.map(|count| (system.name.clone(), count)));
+    }
     let named: Vec<(&str, &Forecasts)> = systems
         .iter()
         .map(|system| system.name.as_str())
@@ -136,7 +157,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         seed: arguments.seed,
         ..CompareSettings::default()
     };
-    let comparison = compare(&named, &settings)?;
+    let comparison = compare_groups(&named, &answers.measured.together(), &settings)?;
     let looks: Vec<Look<'_>> = systems
         .iter()
         .zip(&comparison.systems)
@@ -160,6 +181,8 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         stated_ends: ends
             .filter_map(|(name, ends)| Some((name, ends?)))
             .collect(),
+        copies: answers.measured.copies(),
+        learned_from,
         ledger,
     };
     if let Some(path) = &arguments.html {

@@ -69,7 +69,19 @@ pub(super) fn show(out: &mut impl Write, report: &CompareReport) -> Result<(), C
     for line in pair_legend(comparison) {
         writeln!(out, "{line}")?;
     }
+    show_copies(out, report.copies)?;
     show_note(out, report.ledger)
+}
+
+/// Says how many documents are no further evidence.
+pub(crate) fn show_copies(out: &mut impl Write, copies: usize) -> Result<(), CliError> {
+    if copies > 0 {
+        writeln!(
+            out,
+            "\n{copies} of the documents are copies of others: intervals draw them together."
+        )?;
+    }
+    Ok(())
 }
 
 pub(super) fn heading(comparison: &Comparison) -> String {

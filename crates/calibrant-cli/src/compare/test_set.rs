@@ -7,7 +7,8 @@ use calibrant::corpus::{
     Document, Fields, LabelNeed, ReadSummary, Source, field_names, read_batches,
 };
 use calibrant::evaluation::TestSetHash;
-use calibrant::pipeline::{Model, PredictBuffers};
+use calibrant::features::term_hash;
+use calibrant::pipeline::{Acquaintance, Model, PredictBuffers, TestDocuments};
 
 use super::{Question, System};
 use crate::error::CliError;
@@ -20,10 +21,14 @@ pub(super) struct TestSet {
     pub(super) labels: Vec<Vec<String>>,
     pub(super) weights: Vec<f64>,
     pub(super) ids: Vec<Option<String>>,
+    /// Which documents belong together.
+    pub(super) documents: TestDocuments,
     /// Whether labels came as lists.
     pub(super) any_list: bool,
     pub(super) hash: TestSetHash,
     pub(super) bad_rows: u64,
+    /// By system, how many documents a model had learned from.
+    pub(super) known: Vec<Acquaintance>,
     /// By system, then by document and class; empty for files of probabilities.
     pub(super) predictions: Vec<Vec<Probability>>,
 }
@@ -47,10 +52,14 @@ pub(super) fn read(arguments: &Question<'_>, systems: &[System]) -> Result<TestS
     check_labels(arguments, systems)?;
     let mut test_set = TestSet {
         predictions: vec![Vec::new(); systems.len()],
+        known: vec![Acquaintance::default(); systems.len()],
         ..TestSet::default()
     };
     let remembered = models.first().map(|(_, model)| model.fields().clone());
-    let mut common = arguments.reading.fields(&remembered.unwrap_or_default());
+    let mut common = Fields {
+        group: arguments.group.map(str::to_owned),
+        ..arguments.reading.fields(&remembered.unwrap_or_default())
+    };
     if common.id.is_none() && models.len() < systems.len() {
         common.id = own_identifier(arguments, &source);
     }
@@ -158,7 +167,7 @@ fn one_pass(
 ) -> Result<ReadSummary, CliError> {
     let options = arguments.reading.options(fields, LabelNeed::Required);
     let predict = |documents: Vec<Document>| {
-        let predictions: Vec<Vec<Probability>> = models
+        let predictions: Vec<(Vec<Probability>, Acquaintance, Vec<u128>)> = models
             .iter()
             .map(|(_, model)| {
                 let mut buffers = PredictBuffers::default();
@@ -166,32 +175,50 @@ fn one_pass(
                 let even = Probability::from_log_odds(0.0);
                 let mut predictions = vec![even; documents.len() * class_count];
                 let rows = predictions.chunks_exact_mut(class_count.max(1));
+                let mut known = Acquaintance::default();
+                let mut keys = Vec::with_capacity(documents.len());
                 for (document, classes) in documents.iter().zip(rows) {
                     model.predict_into(&document.content, &mut buffers, classes);
+                    keys.push(model.count_known(&document.content, &mut buffers, &mut known));
                 }
-                predictions
+                (predictions, known, keys)
             })
             .collect();
         let hash = TestSetHash::of(&documents);
+        let mut texts = documents.iter().map(|document| document.content.as_text());
+        let any_text = texts.any(|text| text.is_some());
         // The text is not kept.
         let truths: Vec<_> = documents
             .into_iter()
-            .map(|d| (d.labels, d.labels_were_list, d.weight, d.id))
+            .map(|d| {
+                let group = d.group.map(|group| term_hash(group.as_bytes()));
+                (d.labels, d.labels_were_list, d.weight, d.id, group)
+            })
             .collect();
-        (predictions, hash, truths)
+        (predictions, hash, truths, any_text)
     };
+    let mut before = 0;
     let summary = read_batches(
         source,
         &options,
         &TerminalProgress::default(),
         predict,
-        |(predictions, hash, truths)| {
-            for ((number, _), predictions) in models.iter().zip(predictions) {
+        |(predictions, hash, truths, any_text)| {
+            for ((number, _), (predictions, known, keys)) in models.iter().zip(predictions) {
                 test_set.predictions[*number].extend(predictions);
+                test_set.known[*number].merge(&known);
+                for (document, key) in (before..).zip(keys) {
+                    test_set.documents.see(document, key);
+                }
             }
+            before += truths.len();
+            test_set.documents.any_text |= any_text;
             if first {
                 test_set.hash.merge(hash);
-                for (labels, is_list, weight, id) in truths {
+                for (labels, is_list, weight, id, group) in truths {
+                    if arguments.group.is_some() {
+                        test_set.documents.groups.push(group);
+                    }
                     test_set.any_list |= is_list;
                     test_set.labels.push(labels);
                     test_set.weights.push(weight);

@@ -38,6 +38,7 @@ pub(super) fn training_documents(seed: u64) -> Result<Vec<Document>, CliError> {
             labels: vec![class_names[message.label].clone()],
             labels_were_list: false,
             weight: 1.0,
+            group: None,
             line,
         })
         .collect())

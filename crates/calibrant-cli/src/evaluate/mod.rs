@@ -8,20 +8,20 @@ mod table;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use calibrant::corpus::{LabelNeed, Source, read_batches};
+use calibrant::corpus::{Fields, LabelNeed, Source, read_batches};
 use calibrant::evaluation::{
     BootstrapSettings, Evaluation, EvaluationOptions, Forecasts, LedgerNote, OpenWorldReport,
     StatedEnds, TestSetHash, evaluate_with,
 };
-use calibrant::features::UnknownCells;
-use calibrant::pipeline::{Model, PredictBuffers};
+use calibrant::features::{UnknownCells, term_hash};
+use calibrant::pipeline::{Acquaintance, Model, PredictBuffers, TestDocuments};
 use calibrant::{Probability, Task};
 
 use crate::arguments::EvaluateArguments;
-use crate::compare::open_model;
+use crate::compare::{open_model, show_copies};
 use crate::error::CliError;
 use crate::evaluate_page::EvaluatePage;
-use crate::fit::warn_bad_rows;
+use crate::fit::{warn_bad_rows, warn_known};
 use crate::ledger::{Look, learner_name, record, show_note};
 use crate::output::{stdout, warn};
 use crate::predict::other;
@@ -44,6 +44,11 @@ struct EvaluateReport {
     /// What was found about the classes' shares; absent without --adapt-prior.
     #[serde(skip_serializing_if = "Option::is_none")]
     prior: Option<PriorReport>,
+    /// How many of the documents are copies of others; absent for tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copies: Option<usize>,
+    /// About how many of the documents the model had learned from; null where there is no sign of any.
+    learned_from: Option<usize>,
     /// Documents of unknown classes that `other` noticed; absent without --other.
     #[serde(skip_serializing_if = "Option::is_none")]
     other: Option<OpenWorldReport>,
@@ -82,8 +87,11 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let kept_outputs = page
         .as_ref()
         .map_or(Vec::new(), |page| page.outputs().to_vec());
-    let options = options(arguments, model.task(), model.class_names())?;
-    let fields = arguments.reading.fields(model.fields());
+    let mut options = options(arguments, model.task(), model.class_names())?;
+    let fields = Fields {
+        group: arguments.group.clone(),
+        ..arguments.reading.fields(model.fields())
+    };
     let reading = arguments.reading.options(fields, LabelNeed::Required);
     let numbers: BTreeMap<&str, u32> = model.class_names().zip(0..).collect();
     let progress = TerminalProgress::default();
@@ -95,6 +103,8 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let mut left_out = 0;
     let mut unknown_cells = UnknownCells::default();
     let mut test_set = TestSetHash::default();
+    let mut known = Acquaintance::default();
+    let mut measured = TestDocuments::default();
     let read = read_batches(
         &Source::from(arguments.file.as_str()),
         &reading,
@@ -106,6 +116,8 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                 vec![Probability::from_log_odds(0.0); documents.len() * class_count];
             let mut above = Vec::new();
             let mut unknown = UnknownCells::default();
+            let mut known = Acquaintance::default();
+            let mut keys = Vec::with_capacity(documents.len());
             for (document, classes) in documents
                 .iter()
                 .zip(probabilities.chunks_exact_mut(class_count))
@@ -116,19 +128,26 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                     above.push(model.above_thresholds(thresholds, &buffers));
                 }
                 scores.extend(kept_outputs.iter().map(|&output| buffers.scores()[output]));
+                keys.push(model.count_known(&document.content, &mut buffers, &mut known));
             }
             let hash = TestSetHash::of(&documents);
-            let truths: Vec<(Vec<String>, f64)> = documents
+            let truths: Vec<_> = documents
                 .into_iter()
-                .map(|document| (document.labels, document.weight))
+                .zip(keys)
+                .map(|(document, key)| {
+                    let group = document.group.map(|group| term_hash(group.as_bytes()));
+                    let has_text = document.content.as_text().is_some();
+                    (document.labels, document.weight, (group, key, has_text))
+                })
                 .collect();
-            (hash, truths, probabilities, scores, above, unknown)
+            (hash, truths, probabilities, scores, above, (unknown, known))
         },
-        |(hash, truths, batch, scores, above, unknown)| {
+        |(hash, truths, batch, scores, above, (unknown, seen))| {
             test_set.merge(hash);
             unknown_cells.merge(unknown);
+            known.merge(&seen);
             let rows = truths.into_iter().zip(batch.chunks_exact(class_count));
-            for (document, ((names, weight), batch)) in rows.enumerate() {
+            for (document, ((names, weight, (group, key, has_text)), batch)) in rows.enumerate() {
                 let mut known = Vec::new();
                 for name in names {
                     match numbers.get(name.as_str()) {
@@ -150,6 +169,11 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                 probabilities.extend_from_slice(batch);
                 labels.push(known);
                 weights.push(weight);
+                measured.see(labels.len() - 1, key);
+                measured.any_text |= has_text;
+                if arguments.group.is_some() {
+                    measured.groups.push(group);
+                }
             }
         },
     )?;
@@ -173,6 +197,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         ));
     }
     notes.iter().for_each(|note| warn(note));
+    notes.extend(warn_known("the model", &known));
     let decided = plan.decide(
         &arguments.file,
         model.task(),
@@ -190,6 +215,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         weights: Some(weights),
     };
     let forecasts = restricted(forecasts, &wanted);
+    options.groups = measured.together();
     let evaluation = evaluate_with(&forecasts, &options)?;
     if let Some(page) = &page {
         let notes = notes.iter().map(|note| format!("{note}.")).collect();
@@ -208,6 +234,8 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         bad_rows: read.bad_row_count,
         stated_ends: None,
         prior: decided.report,
+        copies: Some(measured.copies()),
+        learned_from: known.learned_from(),
         other: OpenWorldReport::of(&open_forecasts),
         ledger,
     };
@@ -229,6 +257,7 @@ fn options<'a>(
             replicates: arguments.bootstrap,
             ..BootstrapSettings::default()
         }),
+        groups: Vec::new(),
     })
 }
 
@@ -242,6 +271,7 @@ fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), C
         if arguments.other.other.is_some() {
             open::show(&mut out, report.other.as_ref())?;
         }
+        show_copies(&mut out, report.copies.unwrap_or(0))?;
         if let Some(path) = &arguments.html {
             writeln!(out, "\nThe report is in {}.", path.display())?;
         }

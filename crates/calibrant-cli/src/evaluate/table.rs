@@ -26,6 +26,7 @@ pub(super) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         file: &arguments.file,
         systems: std::slice::from_ref(&arguments.model),
         reading: &arguments.reading,
+        group: arguments.group.as_deref(),
         classes: &arguments.classes,
         positive: arguments.positive.as_deref(),
         labels: arguments.labels,
@@ -36,7 +37,8 @@ pub(super) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         return Ok(()); // One system gives one set of forecasts.
     };
     let names = forecasts.class_names.iter().map(String::as_str);
-    let options = options(arguments, forecasts.task, names)?;
+    let mut options = options(arguments, forecasts.task, names)?;
+    options.groups = answers.measured.together();
     let evaluation = evaluate_with(&forecasts, &options)?;
     let stated_ends = answers.ends.pop().flatten();
     if let Some(page) = &page {
@@ -57,6 +59,8 @@ pub(super) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         bad_rows: answers.bad_rows,
         stated_ends,
         prior: None,
+        copies: None,
+        learned_from: None,
         other: None,
         ledger,
     };

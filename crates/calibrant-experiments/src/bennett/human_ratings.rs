@@ -53,6 +53,7 @@ impl RatedText {
             },
             labels_were_list: true,
             weight: 1.0,
+            group: None,
             line: 0,
         }
     }

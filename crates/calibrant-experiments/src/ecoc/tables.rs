@@ -149,6 +149,7 @@ impl Table {
                 labels: vec![row[class].clone()],
                 labels_were_list: false,
                 weight: 1.0,
+                group: None,
                 line,
             })
             .collect())

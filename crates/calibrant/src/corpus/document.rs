@@ -114,8 +114,10 @@ pub struct Document {
     /// Whether the file wrote the labels as a list, which makes the corpus multi-label
     /// even where every row happens to have one label.
     pub labels_were_list: bool,
-    /// How much the document counts in fitting; 1 where the file does not say.
+    /// How much the document counts in fitting; 1 where the file does not say. Only ratios matter.
     pub weight: f64,
+    /// What the document belongs to (a thread, a customer, an author), where the file has a field for it.
+    pub group: Option<String>,
     /// Where the row starts: physical line from 1, row number in Parquet, 1 in a folder of files.
     pub line: u64,
 }

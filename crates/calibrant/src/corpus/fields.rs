@@ -22,6 +22,10 @@ pub struct Fields {
     pub id: Option<String>,
     /// The field with the document's weight.
     pub weight: Option<String>,
+    /// The field that says which documents belong together. It is asked of no file but the one that is learned
+    /// or measured from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Fields that hold numbers, which become features beside the text's. With such fields, or
     /// categorical ones, there need be no text: without names, `text` is read where the file has it.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -1,5 +1,9 @@
 //! Divides documents into folds that all look alike.
 
+mod spread;
+
+use spread::{Spread, Units};
+
 /// Which fold every document belongs to.
 ///
 /// Every class is spread evenly over the folds, and the division depends on what the documents
@@ -21,12 +25,32 @@ pub enum FoldError {
         found: usize,
     },
     /// Some folds would be empty.
-    #[error("{documents} documents cannot fill {folds} folds; use fewer folds")]
+    #[error(
+        "{documents} documents (copies count as one) cannot fill {folds} folds; use fewer folds"
+    )]
     TooFewDocuments {
-        /// Documents there are.
+        /// Different documents there are.
         documents: usize,
         /// Folds asked for.
         folds: usize,
+    },
+    /// Some folds would be empty, since groups are not divided.
+    #[error(
+        "{groups} groups cannot fill {folds} folds; use fewer folds, or a field that divides the documents more finely"
+    )]
+    TooFewGroups {
+        /// Groups there are.
+        groups: usize,
+        /// Folds asked for.
+        folds: usize,
+    },
+    /// There is not one group per document.
+    #[error("{keys} documents come with {groups} numbers of groups")]
+    GroupCount {
+        /// Documents.
+        keys: usize,
+        /// Numbers of groups.
+        groups: usize,
     },
     /// There is not one set of labels per document.
     #[error("{keys} documents come with {labels} sets of labels")]
@@ -61,8 +85,8 @@ impl Folds {
     /// do the sizes of folds.
     ///
     /// # When it misleads
-    /// Near-duplicates (a message and a reply that quotes it) may fall into different folds,
-    /// and then held-out scores are too good.
+    /// Near-copies (a message and a reply that quotes it) may fall into different folds, and then held-out
+    /// scores are too good; [`Self::stratified_together`] keeps them on one side.
     ///
     /// ```
     /// use calibrant::corpus::Folds;
@@ -81,38 +105,62 @@ impl Folds {
         seed: u64,
     ) -> Result<Folds, FoldError> {
         check(keys, labels, class_count, fold_count)?;
-        let order = drawn_order(keys, labels, seed);
-        let mut members: Vec<Vec<u32>> = vec![Vec::new(); class_count];
-        for &document in &order {
-            let own = &labels[document as usize];
-            for (at, &label) in own.iter().enumerate() {
-                // A label that is listed twice is one label.
-                if !own[..at].contains(&label) {
-                    members[label as usize].push(document);
-                }
-            }
-        }
-        let mut classes: Vec<usize> = (0..class_count).collect();
-        classes.sort_by_key(|&class| members[class].len());
-
-        let mut spread = Spread {
+        Ok(Spread::over(
+            &Units::singles(keys, labels),
+            class_count,
+            fold_count,
             seed,
-            assignment: vec![UNASSIGNED; keys.len()],
-            sizes: vec![0; fold_count],
-            of_class: vec![0; class_count * fold_count],
-        };
-        for class in classes {
-            for &document in &members[class] {
-                spread.assign(document as usize, Some(class), keys, labels);
-            }
+        ))
+    }
+
+    /// As [`Self::stratified`], but documents with the same number in `together` (a thread, a customer, an
+    /// author) are never divided: what was learned from one of them must not be tested on another.
+    ///
+    /// Such groups are dealt out in place of documents, the largest first, each to the fold with the fewest
+    /// documents of its rarest class so far. Folds are as even as the sizes of the groups allow.
+    ///
+    /// ```
+    /// use calibrant::corpus::Folds;
+    /// let keys: Vec<u128> = (0..6).collect();
+    /// let labels = vec![vec![0]; 6];
+    /// let folds = Folds::stratified_together(&keys, &labels, &[7, 7, 7, 2, 2, 9], 1, 2, 0)?;
+    /// assert!(folds.of(0) == folds.of(1) && folds.of(1) == folds.of(2));
+    /// assert_eq!(folds.of(3), folds.of(5)); // by hand: 3 documents on one side leave 2 + 1 for the other
+    /// assert_ne!(folds.of(0), folds.of(3));
+    /// # Ok::<(), calibrant::corpus::FoldError>(())
+    /// ```
+    pub fn stratified_together(
+        keys: &[u128],
+        labels: &[Vec<u32>],
+        together: &[u32],
+        class_count: usize,
+        fold_count: usize,
+        seed: u64,
+    ) -> Result<Folds, FoldError> {
+        check(keys, labels, class_count, fold_count)?;
+        if together.len() != keys.len() {
+            return Err(FoldError::GroupCount {
+                keys: keys.len(),
+                groups: together.len(),
+            });
         }
-        for &document in &order {
-            spread.assign(document as usize, None, keys, labels);
+        let units = Units::of(keys, labels, together);
+        if units.count() < fold_count {
+            return Err(FoldError::TooFewGroups {
+                groups: units.count(),
+                folds: fold_count,
+            });
         }
-        Ok(Folds {
-            count: fold_count,
-            assignment: spread.assignment,
-        })
+        Ok(Spread::over(&units, class_count, fold_count, seed))
+    }
+
+    /// The folds of rows, of which `document_of` says whose they are.
+    pub(crate) fn of_each(&self, document_of: &[u32]) -> Self {
+        let fold = |&document: &u32| self.assignment[document as usize];
+        Self {
+            count: self.count,
+            assignment: document_of.iter().map(fold).collect(),
+        }
     }
 
     /// How many folds there are.
@@ -133,8 +181,6 @@ impl Folds {
         &self.assignment
     }
 }
-
-const UNASSIGNED: u8 = u8::MAX;
 
 fn check(
     keys: &[u128],
@@ -169,79 +215,9 @@ fn check(
     Ok(())
 }
 
-/// The documents in an order that the seed and their content decide. Only documents with equal
-/// keys and equal labels, which are interchangeable, keep the order they came in.
-fn drawn_order(keys: &[u128], labels: &[Vec<u32>], seed: u64) -> Vec<u32> {
-    let mut order: Vec<(u64, u32)> = keys
-        .iter()
-        .enumerate()
-        .map(|(document, &key)| (hash(seed, key), document as u32))
-        .collect();
-    order.sort_by(|&(a_hash, a), &(b_hash, b)| {
-        let content = |document: u32| (keys[document as usize], &labels[document as usize]);
-        a_hash
-            .cmp(&b_hash)
-            .then_with(|| content(a).cmp(&content(b)))
-    });
-    order.into_iter().map(|(_, document)| document).collect()
-}
-
-/// The folds as they fill.
-struct Spread {
-    seed: u64,
-    assignment: Vec<u8>,
-    sizes: Vec<usize>,
-    /// Documents of class `c` in fold `f`, at `c · folds + f`.
-    of_class: Vec<u32>,
-}
-
-impl Spread {
-    fn assign(
-        &mut self,
-        document: usize,
-        class: Option<usize>,
-        keys: &[u128],
-        labels: &[Vec<u32>],
-    ) {
-        if self.assignment[document] != UNASSIGNED {
-            return;
-        }
-        let fold_count = self.sizes.len();
-        let draw = hash(self.seed, keys[document]);
-        let fold = (0..fold_count)
-            .min_by_key(|&fold| {
-                let already = class.map_or(0, |class| self.of_class[class * fold_count + fold]);
-                (already, self.sizes[fold], mix(draw ^ (fold as u64 + 1)))
-            })
-            .unwrap_or(0);
-        // At most 255 folds, numbered from 0, so 255 itself stays free for "unassigned".
-        self.assignment[document] = fold as u8;
-        self.sizes[fold] += 1;
-        let own = &labels[document];
-        for (at, &label) in own.iter().enumerate() {
-            if !own[..at].contains(&label) {
-                self.of_class[label as usize * fold_count + fold] += 1;
-            }
-        }
-    }
-}
-
-/// Spreads a seed and a key over 64 bits. Fixed for all time: saved folds depend on it.
-fn hash(seed: u64, key: u128) -> u64 {
-    let low = mix(seed ^ mix(key as u64));
-    mix(low ^ mix((key >> 64) as u64).rotate_left(32))
-}
-
-/// The output step of the splitmix64 generator: every input bit reaches every output bit.
-fn mix(state: u64) -> u64 {
-    let mut z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::spread::mix;
     use super::*;
     use proptest::prelude::*;
 
@@ -304,6 +280,19 @@ mod tests {
             class_count: 0,
         };
         assert_eq!(divide(2, 0), Err(unknown));
+        let groups =
+            |together: &[u32]| Folds::stratified_together(&[1, 2, 3], &labels, together, 1, 2, 0);
+        assert_eq!(
+            groups(&[4, 4, 4]),
+            Err(FoldError::TooFewGroups {
+                groups: 1,
+                folds: 2
+            })
+        );
+        assert_eq!(
+            groups(&[4]),
+            Err(FoldError::GroupCount { keys: 3, groups: 1 })
+        );
         let short = Folds::stratified(&[1, 2], &labels, 1, 2, 0);
         assert_eq!(short, Err(FoldError::LengthMismatch { keys: 2, labels: 3 }));
     }
@@ -371,6 +360,50 @@ mod tests {
             permuted.rotate_left(rotation.index(documents.len()));
             permuted.reverse();
             prop_assert_eq!(divide(&documents), divide(&permuted));
+        }
+
+        #[test]
+        fn groups_are_never_divided_and_fill_all_folds(
+            documents in prop::collection::vec((0u32..25, 0u32..3), 30..120),
+            (fold_count, seed, turn) in (2usize..5, any::<u64>(), any::<prop::sample::Index>()),
+        ) {
+            let labels: Vec<Vec<u32>> = documents.iter().map(|document| vec![document.1]).collect();
+            let together: Vec<u32> = documents.iter().map(|document| document.0).collect();
+            let keys: Vec<u128> = (0..documents.len() as u128).map(|n| n * n).collect();
+            let divide = |keys: &[u128], labels: &[Vec<u32>], together: &[u32]| {
+                Folds::stratified_together(keys, labels, together, 3, fold_count, seed)
+            };
+            let Ok(folds) = divide(&keys, &labels, &together) else {
+                prop_assume!(false);
+                return Ok(());
+            };
+            for (document, group) in together.iter().enumerate() {
+                let first = together.iter().position(|other| other == group).unwrap();
+                prop_assert_eq!(folds.of(document), folds.of(first));
+            }
+            prop_assert!(sizes(&folds).iter().all(|&size| size > 0));
+            // Neither the order of documents nor the numbers of groups matter.
+            let turn = turn.index(keys.len());
+            let (mut keys, mut labels, mut together) = (keys, labels, together);
+            keys.rotate_left(turn);
+            labels.rotate_left(turn);
+            together.rotate_left(turn);
+            let renamed: Vec<u32> = together.iter().map(|group| 1000 - group).collect();
+            let mut turned = divide(&keys, &labels, &renamed).unwrap().assignment().to_vec();
+            turned.rotate_right(turn);
+            prop_assert_eq!(folds.assignment(), turned);
+        }
+
+        #[test]
+        fn groups_of_one_are_documents(
+            labels in prop::collection::vec(0u32..4, 10..60),
+            seed in any::<u64>(),
+        ) {
+            let labels: Vec<Vec<u32>> = labels.into_iter().map(|label| vec![label]).collect();
+            let keys: Vec<u128> = (0..labels.len() as u128).map(|n| n * 77).collect();
+            let alone: Vec<u32> = (0..labels.len() as u32).rev().collect();
+            let folds = Folds::stratified(&keys, &labels, 4, 3, seed).unwrap();
+            prop_assert_eq!(folds, Folds::stratified_together(&keys, &labels, &alone, 4, 3, seed).unwrap());
         }
 
         #[test]

@@ -105,6 +105,7 @@ pub(super) struct Plan<R = Document> {
     label_separator: Option<String>,
     id: Option<usize>,
     weight: Option<usize>,
+    group: Option<usize>,
     filters: Vec<(usize, String)>,
     /// Where the cells of records are among the columns.
     side: Option<SideSlots>,
@@ -127,6 +128,7 @@ impl<R: Row> Plan<R> {
         }
         wanted.extend(fields.id.as_deref());
         wanted.extend(fields.weight.as_deref());
+        wanted.extend(fields.group.as_deref());
         wanted.extend(options.filters.iter().map(|filter| filter.field.as_str()));
         if let Some(field) = wanted.into_iter().find(|&name| !has(name)) {
             return Err(ReadError::UnknownField {
@@ -161,6 +163,7 @@ impl<R: Row> Plan<R> {
         };
         let id = fields.id.as_deref().map(&mut slot);
         let weight = fields.weight.as_deref().map(&mut slot);
+        let group = fields.group.as_deref().map(&mut slot);
         let filters = options
             .filters
             .iter()
@@ -179,6 +182,7 @@ impl<R: Row> Plan<R> {
             label_separator,
             id,
             weight,
+            group,
             filters,
             side,
             row: PhantomData,
@@ -214,6 +218,7 @@ impl<R: Row> Plan<R> {
             labels,
             labels_were_list,
             weight: self.weight(values)?,
+            group: self.group(values)?,
             line,
         })
     }
@@ -292,16 +297,31 @@ impl<R: Row> Plan<R> {
     }
 
     pub(super) fn id(&self, values: &[Value<'_>]) -> Result<Option<String>, RowProblem> {
-        let Some(at) = self.id else { return Ok(None) };
+        self.name(
+            values,
+            self.id,
+            "an identifier must be a string or a number",
+        )
+    }
+
+    /// What the row belongs to; nothing where the cell is empty.
+    pub(super) fn group(&self, values: &[Value<'_>]) -> Result<Option<String>, RowProblem> {
+        self.name(values, self.group, "a group must be a string or a number")
+    }
+
+    fn name(
+        &self,
+        values: &[Value<'_>],
+        at: Option<usize>,
+        reason: &'static str,
+    ) -> Result<Option<String>, RowProblem> {
+        let Some(at) = at else { return Ok(None) };
         match &values[at] {
             Value::Absent | Value::Null => Ok(None),
             Value::Text(text) if text.is_empty() => Ok(None),
             Value::Text(text) => Ok(Some(text.clone().into_owned())),
             Value::Scalar(printed) => Ok(Some(printed.clone())),
-            Value::List(_) | Value::Nested => {
-                let reason = "an identifier must be a string or a number";
-                Err(RowProblem::in_field(&self.columns[at], reason))
-            }
+            Value::List(_) | Value::Nested => Err(RowProblem::in_field(&self.columns[at], reason)),
         }
     }
 

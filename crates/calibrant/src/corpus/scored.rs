@@ -21,6 +21,8 @@ pub struct ScoredRow {
     pub label: Option<String>,
     /// How much the row counts; 1 where the file does not say.
     pub weight: f64,
+    /// What the row belongs to, where the file has a field for it.
+    pub group: Option<String>,
     /// Where the row starts: physical line from 1, row number in Parquet.
     pub line: u64,
 }
@@ -98,6 +100,7 @@ impl Row for ScoredRow {
             scores,
             label: label(plan, values)?,
             weight: plan.weight(values)?,
+            group: plan.group(values)?,
             line,
         })
     }

@@ -1,5 +1,7 @@
 //! How much measures would vary with other documents.
 
+use std::collections::HashMap;
+
 use super::Interval;
 use super::forecasts::{EvaluationError, Forecasts, Row};
 use crate::Task;
@@ -60,7 +62,9 @@ pub struct Bootstrap {
 }
 
 /// Draws as many documents as there are, with replacement, again and again, and measures each draw.
-/// All decisions of a document stay together, because they are not independent.
+/// All decisions of a document stay together, because they are not independent; and so do the documents of a
+/// group, where [`EvaluationOptions::groups`](super::EvaluationOptions::groups) says what belongs together: then
+/// groups are drawn, as many as there are.
 ///
 /// Everything that can be is summed by document beforehand and ranks are sorted once, so a replicate is
 /// one pass over the decisions.
@@ -95,15 +99,18 @@ pub fn bootstrap(
     settings: &BootstrapSettings,
 ) -> Result<Bootstrap, EvaluationError> {
     forecasts.check()?;
-    Ok(bootstrap_rows(forecasts, &forecasts.rows(), settings))
+    Ok(bootstrap_rows(forecasts, &forecasts.rows(), &[], settings))
 }
 
 pub(super) fn bootstrap_rows(
     forecasts: &Forecasts,
     rows: &[Row<'_>],
+    groups: &[Option<u64>],
     settings: &BootstrapSettings,
 ) -> Bootstrap {
-    let rows = &in_order(rows);
+    let group_of = |row: &Row<'_>| groups.get(row.document).copied().flatten();
+    let rows = &in_order(rows, group_of);
+    let units = Units::of(rows.iter().map(group_of));
     let data = Resampled::new(forecasts, rows);
     let work = rows.len() * (forecasts.class_names.len() + 1);
     let usual = (AFFORDED / work.max(1)).clamp(100, 1_000);
@@ -118,9 +125,11 @@ pub(super) fn bootstrap_rows(
                 let seed = settings.seed ^ (replicate + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 let mut random = Random::from_seed(seed);
                 counts.fill(0);
-                for _ in 0..counts.len() {
-                    let document = random.below(counts.len());
-                    counts[document] = counts[document].saturating_add(1);
+                for _ in 0..units.count() {
+                    for &document in units.documents(random.below(units.count())) {
+                        let count = &mut counts[document as usize];
+                        *count = count.saturating_add(1);
+                    }
                 }
                 data.measure(counts)
             },
@@ -184,7 +193,7 @@ fn effective_count(rows: &[Row<'_>]) -> f64 {
 
 /// The documents in an order that follows from what they are, so that the order in which they were
 /// given leaves no trace in the draws.
-fn in_order<'a>(rows: &[Row<'a>]) -> Vec<Row<'a>> {
+fn in_order<'a>(rows: &[Row<'a>], group_of: impl Fn(&Row<'_>) -> Option<u64>) -> Vec<Row<'a>> {
     let mut rows = rows.to_vec();
     rows.sort_by(|a, b| {
         let log_odds = |row: &Row<'a>| row.probabilities.iter().map(|p| p.log_odds());
@@ -196,8 +205,58 @@ fn in_order<'a>(rows: &[Row<'a>]) -> Vec<Row<'a>> {
                     .partial_cmp(log_odds(b))
                     .unwrap_or(std::cmp::Ordering::Equal)
             })
+            .then_with(|| group_of(a).cmp(&group_of(b)))
     });
     rows
+}
+
+/// Documents that are drawn as one.
+pub(super) struct Units {
+    documents: Vec<u32>,
+    /// Where the documents of each end; empty where each document stands for itself.
+    ends: Vec<u32>,
+}
+
+impl Units {
+    /// Units are numbered in the order of their first documents.
+    pub(super) fn of(groups: impl Iterator<Item = Option<u64>>) -> Self {
+        let mut numbers: HashMap<u64, u32> = HashMap::new();
+        let mut next = 0;
+        let unit_of: Vec<u32> = groups
+            .map(|group| {
+                let number = group.map_or(next, |group| *numbers.entry(group).or_insert(next));
+                next = next.max(number + 1);
+                number
+            })
+            .collect();
+        let mut documents: Vec<u32> = (0..unit_of.len() as u32).collect();
+        if next as usize == documents.len() {
+            let ends = Vec::new();
+            return Self { documents, ends };
+        }
+        documents.sort_by_key(|&document| unit_of[document as usize]);
+        let mut ends = vec![0; next as usize];
+        for (place, &document) in (1..).zip(&documents) {
+            ends[unit_of[document as usize] as usize] = place;
+        }
+        Self { documents, ends }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        if self.ends.is_empty() {
+            self.documents.len()
+        } else {
+            self.ends.len()
+        }
+    }
+
+    pub(super) fn documents(&self, unit: usize) -> &[u32] {
+        if self.ends.is_empty() {
+            return &self.documents[unit..=unit];
+        }
+        let start = unit.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.documents[start as usize..self.ends[unit] as usize]
+    }
 }
 
 /// Decisions times replicates that are afforded unless more are asked for.
@@ -581,5 +640,61 @@ mod tests {
         let variance = losses.iter().map(|loss| (loss - mean).powi(2)).sum::<f64>() / 400.0;
         let width = 2.0 * 1.96 * (variance / 400.0).sqrt();
         assert!(((found.upper - found.lower) / width - 1.0).abs() < 0.12);
+    }
+
+    /// Every document so many times, one copy after the other.
+    fn copied(forecasts: &Forecasts, times: usize) -> (Forecasts, Vec<Option<u64>>) {
+        let count = forecasts.labels.len();
+        let copied = Forecasts {
+            task: forecasts.task,
+            class_names: forecasts.class_names.clone(),
+            probabilities: forecasts.probabilities.repeat(times),
+            labels: vec![forecasts.labels.clone(); times].concat(),
+            weights: forecasts
+                .weights
+                .as_ref()
+                .map(|weights| weights.repeat(times)),
+        };
+        let groups = (0..times * count).map(|row| Some((row % count) as u64));
+        (copied, groups.collect())
+    }
+
+    #[test]
+    fn copies_that_are_drawn_together_make_no_interval_shorter() {
+        let forecasts = drawn(Task::SingleLabel, 3, 200);
+        let (copies, groups) = copied(&forecasts, 4);
+        let settings = BootstrapSettings::default();
+        let width = |forecasts: &Forecasts, groups: &[Option<u64>]| {
+            let found = bootstrap_rows(forecasts, &forecasts.rows(), groups, &settings).log_loss;
+            found.upper - found.lower
+        };
+        let once = width(&forecasts, &[]);
+        assert!((width(&copies, &groups) / once - 1.0).abs() < 0.1);
+        assert!((width(&copies, &[]) / once - 0.5).abs() < 0.1); // By hand: 1/√4.
+        // Groups of one document are documents.
+        let alone: Vec<Option<u64>> = (0..200).map(Some).collect();
+        assert_eq!(width(&forecasts, &alone), once);
+    }
+
+    #[test]
+    fn the_order_of_groups_leaves_no_trace() {
+        let (copies, groups) = copied(&drawn(Task::MultiLabel, 2, 40), 3);
+        let mut backwards = copies.clone();
+        backwards.labels.reverse();
+        backwards.probabilities.reverse();
+        for row in backwards.probabilities.chunks_exact_mut(2) {
+            row.reverse();
+        }
+        backwards
+            .weights
+            .iter_mut()
+            .for_each(|weights| weights.reverse());
+        let mut turned = groups.clone();
+        turned.reverse();
+        let settings = BootstrapSettings::default();
+        let of = |forecasts: &Forecasts, groups: &[Option<u64>]| {
+            bootstrap_rows(forecasts, &forecasts.rows(), groups, &settings)
+        };
+        assert_eq!(of(&copies, &groups), of(&backwards, &turned));
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use self::auc::mean_auc;
 use self::losses::{Loss, Losses};
-use super::forecasts::{EvaluationError, Forecasts};
+use super::forecasts::{EvaluationError, Forecasts, Row};
 use super::measures::{LossUnit, evaluate};
 use super::significance::{
     BootstrapDifference, McNemarTest, Resamples, SignTest, WilcoxonTest, wilcoxon_signed_rank,
@@ -224,6 +224,17 @@ pub fn compare(
     systems: &[(&str, &Forecasts)],
     settings: &CompareSettings,
 ) -> Result<Comparison, EvaluationError> {
+    compare_groups(systems, &[], settings)
+}
+
+/// As [`compare`], for documents that belong together: for intervals of differences groups are drawn in place of
+/// documents. `groups` has an entry a document, `None` for those that stand for themselves. The other tests take
+/// documents as independent all the same, and their p-values are too small where groups are.
+pub fn compare_groups(
+    systems: &[(&str, &Forecasts)],
+    groups: &[Option<u64>],
+    settings: &CompareSettings,
+) -> Result<Comparison, EvaluationError> {
     settings.check()?;
     check(systems)?;
     let measured: Vec<(ComparedSystem, Losses<'_>)> = systems
@@ -232,7 +243,7 @@ pub fn compare(
         .collect::<Result<_, _>>()?;
     let (mut compared, losses): (Vec<ComparedSystem>, Vec<Losses<'_>>) =
         measured.into_iter().unzip();
-    let resamples = (settings.bootstrap > 0).then(|| draw(&losses, settings));
+    let resamples = (settings.bootstrap > 0).then(|| draw(&losses, groups, settings));
     let numbers: Vec<(usize, usize)> = (0..systems.len())
         .flat_map(|first| (first + 1..systems.len()).map(move |second| (first, second)))
         .collect();
@@ -361,13 +372,21 @@ fn measure<'a>(
 }
 
 /// All losses of all systems over the same draws; those of one system stand together.
-fn draw(losses: &[Losses<'_>], settings: &CompareSettings) -> Resamples {
+fn draw(losses: &[Losses<'_>], groups: &[Option<u64>], settings: &CompareSettings) -> Resamples {
     let columns: Vec<&[f64]> = losses
         .iter()
         .flat_map(|losses| Loss::ALL.map(|loss| losses.of_documents(loss)))
         .collect();
     let weights: Vec<f64> = losses[0].rows().iter().map(|row| row.weight).collect();
-    Resamples::draw(&columns, &weights, settings.bootstrap, settings.seed)
+    let group_of = |row: &Row<'_>| groups.get(row.document).copied().flatten();
+    let groups: Vec<Option<u64>> = losses[0].rows().iter().map(group_of).collect();
+    Resamples::draw(
+        &columns,
+        &weights,
+        &groups,
+        settings.bootstrap,
+        settings.seed,
+    )
 }
 
 type Numbered<'a> = (usize, &'a ComparedSystem, &'a Losses<'a>);

@@ -174,6 +174,8 @@ pub(super) struct Row<'a> {
     pub(super) labels: &'a [u32],
     /// Divided by the largest weight, so that no sum of weighted losses overflows.
     pub(super) weight: f64,
+    /// Its place in the forecasts.
+    pub(super) document: usize,
 }
 
 impl Row<'_> {
@@ -264,6 +266,7 @@ impl Forecasts {
                     probabilities,
                     labels,
                     weight,
+                    document,
                 }
             })
             .filter(|row| row.weight > 0.0)

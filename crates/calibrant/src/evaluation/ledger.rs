@@ -156,6 +156,7 @@ impl Ledger {
 ///     labels: vec![label.into()],
 ///     labels_were_list: false,
 ///     weight: 1.0,
+///     group: None,
 ///     line: 1,
 /// };
 /// let (mut one, mut other) = (TestSetHash::default(), TestSetHash::default());
@@ -352,6 +353,7 @@ mod tests {
                 labels: labels.iter().map(|&label| label.to_owned()).collect(),
                 labels_were_list: false,
                 weight: 2.0,
+                group: None,
                 line: 9,
             });
             hash.to_hex()

@@ -138,6 +138,9 @@ pub struct EvaluationOptions {
     pub costs: Option<CostMatrix>,
     /// Intervals by drawing documents.
     pub bootstrap: Option<BootstrapSettings>,
+    /// For each document the group that it is drawn with, `None` for those that stand for themselves; empty
+    /// where all do.
+    pub groups: Vec<Option<u64>>,
 }
 
 /// Measures forecasts against the truth, in `O(n log n)` of the decisions.
@@ -308,7 +311,7 @@ fn further(
         bootstrap: options
             .bootstrap
             .as_ref()
-            .map(|settings| bootstrap_rows(forecasts, rows, settings)),
+            .map(|settings| bootstrap_rows(forecasts, rows, &options.groups, settings)),
     })
 }
 

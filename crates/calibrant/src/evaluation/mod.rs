@@ -53,6 +53,7 @@ pub use calibration_line::CalibrationLine;
 pub use calibration_tests::TestResult;
 pub use compare::{
     CompareSettings, ComparedPair, ComparedSystem, Comparison, LossDifference, MarkedLoss, compare,
+    compare_groups,
 };
 pub use confusion::{ConfusionCell, ConfusionMatrix};
 pub use confusion_table::{ConfusionTable, confusion_table};

@@ -3,7 +3,8 @@
 use crate::text::{AnalyzerBuffers, CompiledAnalyzer};
 
 use super::term_hash::term_hash;
-use super::{SparseMatrix, Vocabulary};
+use super::term_sum::mark;
+use super::{SparseMatrix, TermSum, Vocabulary};
 
 /// Where terms become columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,9 @@ pub struct BatchCounter<'a> {
     space: ColumnSpace,
     buffers: AnalyzerBuffers,
     vocabulary: Vocabulary,
+    /// What an occurrence of each term adds to a document's sum.
+    marks: Vec<u128>,
+    sum: TermSum,
     counts: SparseMatrix,
     // How often each column occurs in the current document, and which do: a document is
     // emptied without touching the columns that it does not use.
@@ -48,6 +52,8 @@ impl<'a> BatchCounter<'a> {
             space,
             buffers: AnalyzerBuffers::default(),
             vocabulary: Vocabulary::default(),
+            marks: Vec::new(),
+            sum: TermSum::default(),
             counts: SparseMatrix::new(u32::MAX as usize),
             count_of: Vec::new(),
             touched: Vec::new(),
@@ -56,17 +62,23 @@ impl<'a> BatchCounter<'a> {
 
     /// Counts the terms of one text as the next row.
     pub fn count_text(&mut self, text: &str) {
-        match self.space {
+        self.sum = match self.space {
             ColumnSpace::Vocabulary => self.count_known(text),
             ColumnSpace::Hashed { bits } => self.count_hashed(text, bits),
-        }
+        };
     }
 
-    fn count_known(&mut self, text: &str) {
+    /// What the terms of the last row add up to: rows of the same terms have the same sum.
+    pub fn last_sum(&self) -> TermSum {
+        self.sum
+    }
+
+    fn count_known(&mut self, text: &str) -> TermSum {
         let Self {
             analyzer,
             buffers,
             vocabulary,
+            marks,
             count_of,
             touched,
             ..
@@ -74,6 +86,9 @@ impl<'a> BatchCounter<'a> {
         analyzer.for_each_term(text, buffers, |term| {
             let column = vocabulary.insert(term);
             let index = column as usize;
+            if index >= marks.len() {
+                marks.push(mark(term_hash(term.as_bytes())));
+            }
             if index >= count_of.len() {
                 count_of.resize((index + 1).next_power_of_two(), 0);
             }
@@ -88,13 +103,16 @@ impl<'a> BatchCounter<'a> {
                 .iter()
                 .map(|&column| (column, count_of[column as usize] as f32)),
         );
+        let mut sum = TermSum::default();
         for &column in touched.iter() {
+            sum.add_marked(marks[column as usize], count_of[column as usize]);
             count_of[column as usize] = 0;
         }
         touched.clear();
+        sum
     }
 
-    fn count_hashed(&mut self, text: &str, bits: u32) {
+    fn count_hashed(&mut self, text: &str, bits: u32) -> TermSum {
         let Self {
             analyzer,
             buffers,
@@ -110,19 +128,30 @@ impl<'a> BatchCounter<'a> {
                 .chunk_by(|a, b| a == b)
                 .map(|run| (run[0], run.len() as f32)),
         );
+        let mut sum = TermSum::default();
+        touched.iter().for_each(|&column| sum.add_column(column));
         touched.clear();
+        sum
     }
 
     /// Takes a document that comes as numbered features; the number is the feature's name.
     /// Features that are named twice are added up.
     pub fn count_features(&mut self, features: &[(u32, f32)]) {
+        let mut sum = TermSum::default();
         let mut entries: Vec<(u32, f32)> = features
             .iter()
             .filter(|&&(_, value)| value != 0.0)
             .map(|&(number, value)| {
+                sum.add_feature(number, value);
                 let name = number.to_string();
                 let column = match self.space {
-                    ColumnSpace::Vocabulary => self.vocabulary.insert(&name),
+                    ColumnSpace::Vocabulary => {
+                        let column = self.vocabulary.insert(&name);
+                        if column as usize >= self.marks.len() {
+                            self.marks.push(mark(term_hash(name.as_bytes())));
+                        }
+                        column
+                    }
                     ColumnSpace::Hashed { bits } => ColumnSpace::hashed_column(&name, bits),
                 };
                 (column, value)
@@ -134,6 +163,7 @@ impl<'a> BatchCounter<'a> {
                 .chunk_by(|a, b| a.0 == b.0)
                 .map(|run| (run[0].0, run.iter().map(|&(_, value)| value).sum())),
         );
+        self.sum = sum;
     }
 
     /// What was counted.
@@ -200,6 +230,17 @@ impl CorpusCounts {
     /// the most frequent first (so that the busy part of every weight vector stays in the
     /// processor's cache), ties by the term's bytes. A hashed space keeps its numbering.
     pub fn arrange(self, row_order: &[u32], kept: &DocumentFrequencyLimits) -> ArrangedCounts {
+        self.arrange_counting(row_order, |_| true, kept)
+    }
+
+    /// As [`Self::arrange`], but rows for which `is_counted` does not hold (a copy of another, say) count in
+    /// no document frequency.
+    pub fn arrange_counting(
+        self,
+        row_order: &[u32],
+        is_counted: impl Fn(usize) -> bool,
+        kept: &DocumentFrequencyLimits,
+    ) -> ArrangedCounts {
         if let ColumnSpace::Hashed { bits } = self.space {
             let column_count = 1usize << bits;
             let same: Vec<u32> = (0..column_count as u32).collect();
@@ -211,10 +252,19 @@ impl CorpusCounts {
         }
         let term_count = self.vocabulary.len();
         let mut frequencies = vec![0u32; term_count];
-        for &column in self.counts.columns() {
-            frequencies[column as usize] += 1;
+        let mut document_count = 0;
+        for (_, row) in self
+            .counts
+            .rows()
+            .enumerate()
+            .filter(|&(row, _)| is_counted(row))
+        {
+            document_count += 1;
+            for &column in row.columns() {
+                frequencies[column as usize] += 1;
+            }
         }
-        let allowed = kept.bounds(self.counts.row_count());
+        let allowed = kept.bounds(document_count);
         let mut order: Vec<u32> = (0..term_count as u32)
             .filter(|&term| allowed.contains(&frequencies[term as usize]))
             .collect();

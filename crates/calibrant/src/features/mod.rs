@@ -13,6 +13,7 @@ mod side_columns;
 mod side_table;
 mod sparse_matrix;
 mod term_hash;
+mod term_sum;
 mod vocabulary;
 mod weighting;
 
@@ -28,5 +29,6 @@ pub use side_columns::{
 pub use side_table::{Cells, RowCells, SideTable, TableRow};
 pub use sparse_matrix::{RowView, SparseMatrix};
 pub use term_hash::term_hash;
+pub use term_sum::TermSum;
 pub use vocabulary::Vocabulary;
 pub use weighting::{FittedWeighting, Weighting, WeightingSettings};

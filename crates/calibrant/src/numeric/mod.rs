@@ -3,20 +3,24 @@
 
 mod chi_square;
 mod exponential;
+mod links;
 mod ln_gamma;
 mod normal;
 mod order;
 mod random;
+mod relative_weights;
 mod stable_sum;
 mod student;
 
 pub use chi_square::chi_square_tail;
 pub use exponential::exp_of_negative;
+pub(crate) use links::Links;
 pub(crate) use ln_gamma::{HALF_LN_TAU, stirling_error};
 pub use ln_gamma::{ln_binomial, ln_gamma};
 pub use normal::{NORMAL_975, ln_normal_cdf, normal_cdf};
 pub use order::{order_bits, rising_order, value_of_order_bits};
 pub use random::Random;
+pub use relative_weights::relative_weights;
 pub use stable_sum::StableSum;
 pub use student::student_tails;
 

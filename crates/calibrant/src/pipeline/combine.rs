@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::combined_model::MOST_MEMBERS;
-use super::fit::{UnequalWeights, check_survives};
+use super::combined_model::{MOST_MEMBERS, shared_key};
+use super::distinct::{Distinct, Documents, Identities};
+use super::document_key::key_of_group;
+use super::fit::{WeightShares, check_survives};
 use super::training_corpus::content_key;
 use super::{
-    ClassSummary, CombinedMember, CombinedModel, HeldOutMeasures, Model, PredictBuffers,
-    SingleModel, TrainingSummary,
+    Acquaintance, ClassSummary, CombinedMember, CombinedModel, HeldOutMeasures, Model,
+    PredictBuffers, SingleModel, TrainingKeys, TrainingSummary,
 };
 use crate::calibration::{CalibrationNote, CalibratorKind, LogOddsPool, MemberForecasts};
-use crate::corpus::{Document, Fields, Folds};
+use crate::corpus::{Document, Fields};
 use crate::evaluation::{Evaluation, Forecasts, evaluate_without_chance};
+use crate::multiclass::ClassLabels;
 use crate::{FitError, Probability, Task};
 
 /// How a combination is measured.
@@ -96,6 +99,8 @@ pub struct Combiner {
 #[derive(Debug)]
 pub struct ForecastBatch {
     documents: Vec<Labelled>,
+    known: Vec<Acquaintance>,
+    any_text: bool,
     /// Document after document, member after member, class after class.
     probabilities: Vec<Probability>,
 }
@@ -103,6 +108,10 @@ pub struct ForecastBatch {
 #[derive(Debug)]
 struct Labelled {
     key: u128,
+    /// Zero for none.
+    group: u128,
+    /// What all models together see of it.
+    document: u128,
     labels: Vec<String>,
     weight: f64,
 }
@@ -115,11 +124,16 @@ pub struct HeldOutDocuments {
     pub unknown_labels: BTreeMap<String, usize>,
     /// Documents that take no part because their only label is unknown (one label a document).
     pub left_out: usize,
+    /// For each model, how many of the documents it had learned from: none, if all is well.
+    pub known: Vec<Acquaintance>,
+    any_text: bool,
 }
 
 #[derive(Debug)]
 struct Row {
     key: u128,
+    group: u128,
+    document: u128,
     labels: Vec<u32>,
     weight: f64,
     probabilities: Vec<Probability>,
@@ -176,21 +190,37 @@ impl Combiner {
         let mut probabilities = vec![even; documents.len() * width];
         let rows = documents.iter().zip(probabilities.chunks_exact_mut(width));
         let mut buffers = PredictBuffers::default();
+        let mut known = vec![Acquaintance::default(); self.members.len()];
+        let mut seen = Vec::with_capacity(documents.len());
+        let mut keys = Vec::with_capacity(self.members.len());
         for (document, row) in rows {
-            for (member, classes) in self.members.iter().zip(row.chunks_exact_mut(class_count)) {
+            let members = self.members.iter().zip(&mut known);
+            keys.clear();
+            for ((member, known), classes) in members.zip(row.chunks_exact_mut(class_count)) {
                 member.predict_into(&document.content, &mut buffers, classes);
+                let key = member.document_key(&document.content, &mut buffers);
+                known.count(member.acquaintance(key));
+                keys.push(key);
             }
+            seen.push(shared_key(keys.iter().copied()));
         }
+        let mut texts = documents.iter().map(|document| document.content.as_text());
+        let any_text = texts.any(|text| text.is_some());
         let documents = documents
             .into_iter()
-            .map(|document| Labelled {
+            .zip(seen)
+            .map(|(document, seen)| Labelled {
                 key: content_key(&document),
+                group: document.group.as_deref().map_or(0, key_of_group),
+                document: seen,
                 labels: document.labels,
                 weight: document.weight,
             })
             .collect();
         ForecastBatch {
             documents,
+            known,
+            any_text,
             probabilities,
         }
     }
@@ -198,6 +228,11 @@ impl Combiner {
     /// Adds a batch to those before it.
     pub fn add(&self, batch: ForecastBatch, to: &mut HeldOutDocuments) {
         let width = self.members.len() * self.class_count();
+        to.any_text |= batch.any_text;
+        to.known.resize(self.members.len(), Acquaintance::default());
+        for (all, batch) in to.known.iter_mut().zip(&batch.known) {
+            all.merge(batch);
+        }
         let rows = batch.documents.into_iter();
         for (document, stated) in rows.zip(batch.probabilities.chunks_exact(width)) {
             let mut labels: Vec<u32> = Vec::new();
@@ -215,6 +250,8 @@ impl Combiner {
             }
             to.rows.push(Row {
                 key: document.key,
+                document: document.document,
+                group: document.group,
                 labels,
                 weight: document.weight,
                 probabilities: stated.to_vec(),
@@ -229,34 +266,39 @@ impl Combiner {
         settings: &CombineSettings,
     ) -> Result<Model, CombineError> {
         let (task, class_count) = (self.task(), self.class_count());
-        let mut rows = documents.rows;
-        rows.sort_by_key(|row| row.key);
-        let mut forecasts = MemberForecasts::new(task, self.members.len(), class_count);
-        let mut keys = Vec::with_capacity(rows.len());
-        for row in rows {
-            let members: Vec<&[Probability]> =
-                row.probabilities.chunks_exact(class_count).collect();
-            forecasts.push(&members, &row.labels, row.weight)?;
-            keys.push(row.key);
-        }
-        if forecasts.is_empty() {
+        let rows = documents.rows;
+        if rows.is_empty() {
             return Err(FitError::NoDocuments.into());
         }
-        let folds = Folds::stratified(
-            &keys,
-            forecasts.labels(),
+        let distinct = distinct(&rows, documents.any_text, settings.folds);
+        let labels = ClassLabels {
+            task,
             class_count,
-            settings.folds,
-            settings.seed,
-        )
-        .map_err(FitError::from)?;
+            of_row: distinct.classes,
+        };
+        let mut forecasts = MemberForecasts::new(task, self.members.len(), class_count);
+        for (&row, weight) in distinct.rows.iter().zip(&distinct.documents.weights) {
+            let Row {
+                labels,
+                probabilities,
+                ..
+            } = &rows[row as usize];
+            let members: Vec<&[Probability]> = probabilities.chunks_exact(class_count).collect();
+            forecasts.push(&members, labels, *weight)?;
+        }
+        drop(rows);
+        let folds = distinct
+            .documents
+            .folds(&labels, settings.folds, settings.seed)
+            .map_err(FitError::from)?;
         let pool = LogOddsPool::fit(&forecasts, |_| true)?;
         let pools = (0..settings.folds)
             .map(|fold| LogOddsPool::fit(&forecasts, |row| folds.of(row) != fold))
             .collect::<Result<Vec<LogOddsPool>, FitError>>()?;
         let pooled = self.pooled(&forecasts, |row| &pools[folds.of(row)]);
         let measured = evaluate_without_chance(&pooled).map_err(FitError::from)?;
-        let mut summary = self.summary(&forecasts, &measured, documents.left_out, settings);
+        let counts = (&distinct.documents, documents.left_out);
+        let mut summary = self.summary(&forecasts, &measured, counts, settings);
         summary.held_out_shape = super::summary::shape_of(&pooled);
         let mut log_losses = Vec::new();
         for member in 0..self.members.len() {
@@ -269,6 +311,11 @@ impl Combiner {
         check_survives(&pool)?;
         check_survives(&log_losses)?;
         let fields = self.fields().clone();
+        let keeps_keys = self
+            .members
+            .iter()
+            .any(|member| member.training_keys.is_some());
+        let training_keys = keeps_keys.then(|| TrainingKeys::of(&distinct.documents.seen));
         let members = self.names.into_iter().zip(self.members).zip(log_losses);
         let members = members.map(|((name, model), log_loss)| CombinedMember {
             name,
@@ -280,6 +327,7 @@ impl Combiner {
             pool,
             fields,
             summary,
+            training_keys,
         }))
     }
 
@@ -308,7 +356,7 @@ impl Combiner {
         &self,
         forecasts: &MemberForecasts,
         measured: &Evaluation,
-        left_out: usize,
+        (documents, left_out): (&Documents, usize),
         settings: &CombineSettings,
     ) -> TrainingSummary {
         let mut rows_of = vec![Vec::new(); self.class_count()];
@@ -317,13 +365,16 @@ impl Combiner {
                 rows_of[label as usize].push(row as u32);
             }
         }
-        let unequal = UnequalWeights::of(forecasts.weights());
+        let weights = forecasts.weights();
+        let shares = (documents.copy_count() > 0)
+            .then(|| WeightShares::of(weights))
+            .or_else(|| WeightShares::of_unequal(weights));
         let first = self.members[0].summary();
         let classes = first.classes.iter().zip(&rows_of).map(|(class, rows)| {
-            let share = unequal.map(|unequal| unequal.share(rows, forecasts.weights()));
+            let share = shares.map(|shares| shares.share(rows, weights));
             ClassSummary {
                 label: class.label.clone(),
-                positives: rows.len(),
+                positives: documents.rows_of(rows),
                 prior: share,
                 calibrator: CalibratorKind::None,
                 calibration: CalibrationNote::Joint,
@@ -335,7 +386,9 @@ impl Combiner {
         let features = self.members.iter().map(|member| member.summary().features);
         TrainingSummary {
             task: self.task(),
-            documents: forecasts.len(),
+            documents: documents.row_count(),
+            copies: documents.copy_count(),
+            groups: documents.group_count(),
             documents_left_out: left_out,
             features: features.sum(),
             folds: settings.folds,
@@ -348,6 +401,26 @@ impl Combiner {
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
+}
+
+/// Copies become weights, as in fitting.
+fn distinct(rows: &[Row], any_text: bool, folds: usize) -> Distinct {
+    let orders: Vec<u128> = rows.iter().map(|row| row.key).collect();
+    let documents: Vec<u128> = rows.iter().map(|row| row.document).collect();
+    let weights: Vec<f64> = rows.iter().map(|row| row.weight).collect();
+    let mut groups: Vec<u128> = rows.iter().map(|row| row.group).collect();
+    if groups.iter().all(|&group| group == 0) {
+        groups.clear();
+    }
+    let identities = Identities {
+        orders: &orders,
+        documents: &documents,
+        groups: &groups,
+        weights: &weights,
+        any_text,
+        folds,
+    };
+    identities.distinct(|row| Some(rows[row as usize].labels.clone()))
 }
 
 /// Whether two models answer the same question about the same parts of a document.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::model_file::Description;
-use super::{PredictBuffers, SingleModel, TrainingSummary};
+use super::{PredictBuffers, SingleModel, TrainingKeys, TrainingSummary};
 use crate::Probability;
 use crate::calibration::{LogOddsPool, evidence};
 use crate::corpus::{Content, Fields};
@@ -16,6 +16,19 @@ pub struct CombinedModel {
     pub(super) pool: LogOddsPool,
     pub(super) fields: Fields,
     pub(super) summary: TrainingSummary,
+    /// What decided its weights; `None` where no member keeps such a filter.
+    pub(super) training_keys: Option<TrainingKeys>,
+}
+
+/// Documents are the same where no model can tell them apart; `keys` has the document's for each model.
+pub(super) fn shared_key(keys: impl IntoIterator<Item = u128>) -> u128 {
+    let mut hasher = blake3::Hasher::new();
+    for key in keys {
+        hasher.update(&key.to_le_bytes());
+    }
+    let mut key = [0; 16];
+    hasher.finalize_xof().fill(&mut key);
+    u128::from_le_bytes(key)
 }
 
 /// One of the models of a combination.
@@ -115,6 +128,31 @@ impl CombinedModel {
             .pool_into(self.summary.task, &room.evidence, &mut room.sums, classes);
     }
 
+    /// The document's key, and whether one of the models, or the pool, learned from it.
+    pub(super) fn acquaintance(
+        &self,
+        content: &Content,
+        buffers: &mut PredictBuffers,
+    ) -> (u128, Option<(bool, f64)>) {
+        let models = self.members.iter().map(|member| &member.model);
+        let keys: Vec<u128> = models
+            .clone()
+            .map(|model| model.document_key(content, buffers))
+            .collect();
+        let of_models = models.zip(&keys);
+        let of_models = of_models.filter_map(|(model, &key)| model.acquaintance(key));
+        let mut found: Vec<(bool, f64)> = of_models.collect();
+        let shared = shared_key(keys);
+        if let Some(keys) = &self.training_keys {
+            let hit = keys.contains(shared);
+            found.extend(hit.map(|hit| (hit, keys.chance())));
+        }
+        let missed: f64 = found.iter().map(|(_, chance)| 1.0 - chance).product();
+        let hit = found.iter().any(|(hit, _)| *hit);
+        let found = (!found.is_empty()).then_some((hit, 1.0 - missed));
+        (shared, found)
+    }
+
     pub(super) fn description(&self) -> CombinedDescription {
         let member = |member: &CombinedMember| MemberDescription {
             name: member.name.clone(),
@@ -135,6 +173,9 @@ impl CombinedModel {
             let prefix = number.to_string();
             let own = member.model.tensors().into_iter();
             tensors.extend(own.map(|tensor| tensor.under(&prefix)));
+        }
+        if let Some(keys) = &self.training_keys {
+            tensors.push(NamedTensor::vector("training_keys", keys.bytes()));
         }
         tensors
     }
@@ -169,11 +210,13 @@ impl CombinedModel {
                 model,
             });
         }
+        let keys = reader.vector::<u8>("training_keys");
         Some(Self {
             members: opened,
             pool,
             fields,
             summary,
+            training_keys: keys.and_then(TrainingKeys::from_bytes),
         })
     }
 }

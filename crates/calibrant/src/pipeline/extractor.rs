@@ -1,9 +1,10 @@
 //! New text to rows, as the training documents were turned into rows.
 
+use super::document_key::key_of_terms;
 use super::training_corpus::{match_rules, side_cells};
 use crate::corpus::Content;
 use crate::features::{
-    ColumnSpace, FittedSideColumns, FittedWeighting, RowView, UnknownCells, Vocabulary,
+    ColumnSpace, FittedSideColumns, FittedWeighting, RowView, TermSum, UnknownCells, Vocabulary,
 };
 use crate::rules::{MatchBuffers, RuleMatcher};
 use crate::text::{AnalyzerBuffers, CompiledAnalyzer};
@@ -90,6 +91,33 @@ impl FeatureExtractor {
             (ColumnSpace::Vocabulary, Some(vocabulary)) => vocabulary.get(term),
             (ColumnSpace::Vocabulary, None) => None,
         }
+    }
+
+    /// A hash of what a model sees of a document: its terms, also those that are no features, and what stands
+    /// beside the text. Training documents had theirs by the same rule.
+    pub(super) fn document_key(&self, content: &Content, buffers: &mut ExtractorBuffers) -> u128 {
+        let mut terms = TermSum::default();
+        match content {
+            Content::Features(features) => features
+                .iter()
+                .for_each(|&(number, value)| terms.add_feature(number, value)),
+            Content::Text(_) | Content::Record(_) => {
+                let text = content.as_text().unwrap_or_default();
+                self.analyzer
+                    .for_each_term(text, &mut buffers.analyzer, |term| match self.space {
+                        ColumnSpace::Vocabulary => terms.add(term),
+                        ColumnSpace::Hashed { bits } => {
+                            terms.add_column(ColumnSpace::hashed_column(term, bits));
+                        }
+                    });
+            }
+        }
+        buffers.strengths.clear();
+        if let Some(rules) = &self.rules {
+            buffers.strengths.resize(rules.rule_count(), 0.0);
+            match_rules(rules, content, &mut buffers.rules, &mut buffers.strengths);
+        }
+        key_of_terms(content, terms, &buffers.strengths)
     }
 
     /// The row of a document; what the training documents lacked is left out.

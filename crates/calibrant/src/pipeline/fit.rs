@@ -12,9 +12,11 @@ use super::side_factor::with_side_factor;
 use super::single_model::{Calibrators, SingleModel};
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
 use super::training_corpus::PreparedCorpus;
-use super::{ClassWeights, Classifier, FitSettings, KnownDocuments, Model, TrainingCorpus};
+use super::{
+    ClassWeights, Classifier, FitSettings, KnownDocuments, Model, TrainingCorpus, TrainingKeys,
+};
 use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores, SavedCalibrator};
-use crate::corpus::{Fields, Folds};
+use crate::corpus::Fields;
 use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::features::{Beside, FittedSideColumns, SideColumns, SideTable};
 use crate::multiclass::{ClassFactors, ClassLabels};
@@ -67,33 +69,33 @@ pub(super) fn fit_prepared(
     keep_scores: bool,
 ) -> Result<(Model, Vec<HeldOutScores>), FitError> {
     settings.check()?;
+    // Whoever asks for predictions need not know what belongs together.
+    let fields = Fields {
+        group: None,
+        ..fields
+    };
     let mut settings = with_usual_weighting(settings, corpus.numbered_features);
     settings.limits = corpus.limits;
     let analyzer = settings.analyzer.compile()?;
     let PreparedCorpus {
         arranged,
         side: table,
-        keys,
-        weights,
+        documents,
         labels,
         class_names,
         ..
     } = corpus;
+    let weights = &documents.weights;
+    let is_first = documents.is_first();
     let has_terms = arranged.counts.entry_count() > 0;
     let settings = with_side_factor(corpus, &fields, settings)?;
-    let side = side_columns(&settings, &fields, table, has_terms)?;
+    let side = side_columns(&settings, &fields, table, &is_first, has_terms)?;
     let term_columns = arranged.counts.column_count();
     if term_columns == 0 && side.is_none() {
         return Err(FitError::NoFeatures);
     }
     let rule_columns = rule_columns(&settings, labels, class_names, term_columns)?;
-    let folds = Folds::stratified(
-        keys,
-        &labels.of_row,
-        labels.class_count,
-        settings.folds,
-        settings.seed,
-    )?;
+    let folds = documents.folds(labels, settings.folds, settings.seed)?;
     let factors = class_factors(&settings, labels, class_names, weights)?;
     let training = Training {
         settings: &settings,
@@ -101,6 +103,7 @@ pub(super) fn fit_prepared(
         weights,
         factors: &factors,
         folds: &folds,
+        is_first: &is_first,
         side: side.as_ref().map(|fitted| SideRows { table, fitted }),
         rule_columns: &rule_columns,
         progress,
@@ -132,7 +135,11 @@ pub(super) fn fit_prepared(
         weights: Some(weights.clone()),
     };
     let evaluation = evaluate_without_chance(&forecasts)?;
-    let unequal = UnequalWeights::of(weights);
+    let copies = documents.copy_count();
+    // Where a row stands for several, the number of rows says no more what share they have.
+    let shares = (copies > 0)
+        .then(|| WeightShares::of(weights))
+        .or_else(|| WeightShares::of_unequal(weights));
     let classes = class_names
         .iter()
         .enumerate()
@@ -142,8 +149,8 @@ pub(super) fn fit_prepared(
             let own = outputs.get(output).filter(|_| calibrated.joint.is_none());
             ClassSummary {
                 label: label.clone(),
-                positives: members[class].len(),
-                prior: unequal.map(|unequal| unequal.share(&members[class], weights)),
+                positives: documents.rows_of(&members[class]),
+                prior: shares.map(|shares| shares.share(&members[class], weights)),
                 calibrator: own.map_or(CalibratorKind::None, |own| own.kind),
                 calibration: own.map_or(CalibrationNote::Joint, |own| own.note),
                 own_weight: own.and_then(|own| own.calibrator.own_weight()),
@@ -154,7 +161,9 @@ pub(super) fn fit_prepared(
         .collect();
     let summary = TrainingSummary {
         task: labels.task,
-        documents: labels.of_row.len(),
+        documents: documents.row_count(),
+        copies,
+        groups: documents.group_count(),
         documents_left_out: corpus.left_out,
         features: fit.scorer.feature_count(),
         folds: settings.folds,
@@ -183,6 +192,9 @@ pub(super) fn fit_prepared(
     check_survives(&summary)?;
     check_survives(&calibrators)?;
     check_survives(&calibrated.joint)?;
+    let training_keys = settings
+        .training_keys
+        .then(|| TrainingKeys::of(&documents.seen));
     let model = SingleModel::new(
         settings,
         fields,
@@ -193,7 +205,8 @@ pub(super) fn fit_prepared(
             joint: calibrated.joint,
         },
         summary,
-    );
+    )
+    .with_training_keys(training_keys);
     Ok((Model::from(model), held_out))
 }
 
@@ -211,6 +224,7 @@ fn side_columns(
     settings: &FitSettings,
     fields: &Fields,
     table: &SideTable,
+    is_first: &[bool],
     has_terms: bool,
 ) -> Result<Option<FittedSideColumns>, FitError> {
     let names = SideColumns {
@@ -241,7 +255,14 @@ fn side_columns(
         presence_only: settings.classifier.presence_only(),
         rules_are_scores: settings.classifier == Classifier::Rules,
     };
-    let fitted = FittedSideColumns::fit(&names, table, beside);
+    let fitted = if is_first.iter().all(|&first| first) {
+        FittedSideColumns::fit(&names, table, beside)
+    } else {
+        // Each document once, whatever labels it has.
+        let rows = (0..).zip(is_first).filter(|(_, first)| **first);
+        let rows: Vec<u32> = rows.map(|(row, _)| row).collect();
+        FittedSideColumns::fit(&names, &table.rearranged(&rows), beside)
+    };
     if let (Classifier::NaiveBayes(_), Some(field)) = (&settings.classifier, names.numeric.first())
     {
         return Err(FitError::NumbersForCounts {
@@ -251,22 +272,25 @@ fn side_columns(
     Ok((fitted.column_count() > 0).then_some(fitted))
 }
 
-/// Totals of weights that are not all alike.
+/// What part of the weight some rows have.
 #[derive(Clone, Copy)]
-pub(super) struct UnequalWeights {
+pub(super) struct WeightShares {
     largest: f64,
     /// In units of the largest, so that it cannot overflow.
     total: f64,
 }
 
-impl UnequalWeights {
-    pub(super) fn of(weights: &[f64]) -> Option<Self> {
+impl WeightShares {
+    pub(super) fn of(weights: &[f64]) -> Self {
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        let total = weights.iter().map(|weight| weight / largest).sum();
+        Self { largest, total }
+    }
+
+    /// Nothing where all weigh alike.
+    pub(super) fn of_unequal(weights: &[f64]) -> Option<Self> {
         let differ = weights.windows(2).any(|pair| pair[0] != pair[1]);
-        differ.then(|| {
-            let largest = weights.iter().copied().fold(0.0, f64::max);
-            let total = weights.iter().map(|weight| weight / largest).sum();
-            Self { largest, total }
-        })
+        differ.then(|| Self::of(weights))
     }
 
     /// The share of the weight that these rows have.

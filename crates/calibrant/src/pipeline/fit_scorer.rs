@@ -51,6 +51,8 @@ pub(super) struct Training<'a> {
     pub(super) weights: &'a [f64],
     pub(super) factors: &'a ClassFactors,
     pub(super) folds: &'a Folds,
+    /// For each row, whether it is the first of its document.
+    pub(super) is_first: &'a [bool],
     /// What stands beside the text.
     pub(super) side: Option<SideRows<'a>>,
     /// For each class, the column of its rule; empty unless the classifier is `rules`.
@@ -188,6 +190,7 @@ impl Training<'_> {
             settings: self.settings.effective_weighting(),
             min_documents,
             folds: self.folds,
+            is_first: self.is_first,
             side: self.side,
         }
     }

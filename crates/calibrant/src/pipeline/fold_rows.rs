@@ -20,6 +20,8 @@ pub(super) struct FoldRows<'a> {
     /// Terms in fewer documents are no features.
     pub(super) min_documents: u32,
     pub(super) folds: &'a Folds,
+    /// Rows that are not the first of their document count in no document frequency.
+    pub(super) is_first: &'a [bool],
     /// What stands beside the text.
     pub(super) side: Option<SideRows<'a>>,
 }
@@ -34,7 +36,7 @@ pub(super) struct SideRows<'a> {
 impl FoldRows<'_> {
     /// All documents, and the weighting they give.
     pub(super) fn whole(&self) -> (FittedWeighting, SparseMatrix) {
-        let weighting = FittedWeighting::fit(self.settings, self.counts);
+        let weighting = self.weighting(|_| true).1;
         let rows = weighting.apply(self.counts.clone());
         match self.side {
             None => (weighting, rows),
@@ -45,7 +47,7 @@ impl FoldRows<'_> {
     /// All documents over what the others than this fold give; columns keep their numbers, and terms
     /// that are no features without the fold have no entries.
     pub(super) fn without(&self, fold: usize) -> SparseMatrix {
-        let (is_feature, weighting) = self.weighting_without(fold);
+        let (is_feature, weighting) = self.weighting(|row| self.folds.of(row) != fold);
         let numbers: Vec<usize> = (0..self.counts.row_count()).collect();
         let parts: Vec<SparseMatrix> = numbers
             .par_chunks(1024)
@@ -75,7 +77,7 @@ impl FoldRows<'_> {
     /// As [`Self::without`] for learners to whom an entry of zero is none: values alone are new, and
     /// where they stand is shared with the counts.
     pub(super) fn revalued_without(&self, fold: usize) -> SparseMatrix {
-        let (is_feature, weighting) = self.weighting_without(fold);
+        let (is_feature, weighting) = self.weighting(|row| self.folds.of(row) != fold);
         let rows = self.counts.clone().map_rows(|columns, values| {
             for (&column, value) in columns.iter().zip(values.iter_mut()) {
                 if !is_feature[column as usize] {
@@ -87,12 +89,13 @@ impl FoldRows<'_> {
         self.with_side_columns(rows, fold)
     }
 
-    /// Which columns are features without the fold, and how much they weigh.
-    fn weighting_without(&self, fold: usize) -> (Vec<bool>, FittedWeighting) {
+    /// Which columns are features to some of the rows, and how much they weigh.
+    fn weighting(&self, takes_part: impl Fn(usize) -> bool) -> (Vec<bool>, FittedWeighting) {
         let mut frequencies = vec![0u32; self.counts.column_count()];
         let mut members = 0;
         let mut total_length = 0.0;
-        for row in (0..self.counts.row_count()).filter(|&row| self.folds.of(row) != fold) {
+        let is_counted = |&row: &usize| self.is_first[row] && takes_part(row);
+        for row in (0..self.counts.row_count()).filter(is_counted) {
             let row = self.counts.row(row);
             row.columns()
                 .iter()
@@ -115,7 +118,9 @@ impl FoldRows<'_> {
             return rows;
         };
         fitted
-            .relearned(table, |row| self.folds.of(row) != fold)
+            .relearned(table, |row| {
+                self.is_first[row] && self.folds.of(row) != fold
+            })
             .append_to(&rows, table)
     }
 
@@ -135,7 +140,8 @@ impl FoldRows<'_> {
     /// Which columns are features without this fold.
     pub(super) fn features_without(&self, fold: usize) -> Vec<bool> {
         let mut frequencies = vec![0u32; self.counts.column_count()];
-        for row in (0..self.counts.row_count()).filter(|&row| self.folds.of(row) != fold) {
+        let counts = |&row: &usize| self.is_first[row] && self.folds.of(row) != fold;
+        for row in (0..self.counts.row_count()).filter(counts) {
             self.counts
                 .row(row)
                 .columns()
@@ -194,6 +200,7 @@ mod tests {
                 settings: WeightingSettings { weighting, l2_norm },
                 min_documents: 3,
                 folds: &folds,
+                is_first: &[true; 300],
                 side: None,
             };
             for fold in 0..5 {

@@ -4,6 +4,8 @@ mod calibrate_classes;
 mod calibrator_file;
 mod combine;
 mod combined_model;
+mod distinct;
+mod document_key;
 mod explain;
 mod explain_combined;
 mod explain_joint;
@@ -23,7 +25,9 @@ mod settings;
 mod side_factor;
 mod single_model;
 mod summary;
+mod test_documents;
 mod training_corpus;
+mod training_keys;
 
 pub use crate::calibration::CalibrationNote;
 pub use calibrator_file::{CALIBRATOR_VERSION, CalibratorFileError};
@@ -46,4 +50,6 @@ pub use single_model::{PredictBuffers, SingleModel};
 pub use summary::{
     ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedSettings,
 };
+pub use test_documents::TestDocuments;
 pub use training_corpus::{CountedBatch, DocumentCounter, TrainingCorpus};
+pub use training_keys::{Acquaintance, TrainingKeys};

@@ -1,7 +1,8 @@
 //! From text to probabilities as one value, be it one path or several that are combined.
 
 use super::{
-    ClassSummary, CombinedModel, Explanation, PredictBuffers, SingleModel, TrainingSummary,
+    Acquaintance, ClassSummary, CombinedModel, Explanation, PredictBuffers, SingleModel,
+    TrainingSummary,
 };
 use crate::corpus::{Content, Fields};
 use crate::features::UnknownCells;
@@ -115,8 +116,9 @@ impl Model {
     /// combination: among those that decided its weights). With one label a document the shares sum to
     /// one; a class that all documents or none have is put half a document away from that.
     pub fn priors(&self) -> Vec<f64> {
-        let documents = self.summary().documents as f64;
-        let half = 0.5 / documents.max(1.0);
+        let summary = self.summary();
+        let documents = summary.documents as f64;
+        let half = 0.5 / (documents - summary.copies as f64).max(1.0);
         let share = |class: &ClassSummary| {
             let share = class.prior.unwrap_or(class.positives as f64 / documents);
             share.clamp(half, 1.0 - half)
@@ -168,6 +170,29 @@ impl Model {
             Self::Single(model) => model.predict_into(content, buffers, classes),
             Self::Combined(model) => model.predict_into(content, buffers, classes),
         }
+    }
+
+    /// Counts whether the model learned from a document: from one that is the same in all that it sees. A
+    /// combination knows what one of its models knows, and what decided its weights. Models without a filter
+    /// (old ones, or fitted without [`FitSettings::training_keys`](super::FitSettings::training_keys)) know nothing.
+    ///
+    /// Gives the document's key: documents that the model cannot tell apart have equal ones
+    /// (see [`TestDocuments`](super::TestDocuments)).
+    pub fn count_known(
+        &self,
+        content: &Content,
+        buffers: &mut PredictBuffers,
+        counts: &mut Acquaintance,
+    ) -> u128 {
+        let (key, found) = match self {
+            Self::Single(model) => {
+                let key = model.document_key(content, buffers);
+                (key, model.acquaintance(key))
+            }
+            Self::Combined(model) => model.acquaintance(content, buffers),
+        };
+        counts.count(found);
+        key
     }
 
     /// Explains the probability of a class (a number below [`Model::class_count`]).

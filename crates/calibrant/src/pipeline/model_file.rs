@@ -7,6 +7,7 @@
 //! tensors    vocabulary.bytes U8, vocabulary.ends U32     absent with hashed features
 //!            document_frequencies U32
 //!            those of the scorer: for linear ones weights F32 or F64 [features, outputs], biases F64
+//!            training_keys U8     a filter of the documents learned from; absent in old models and where not wanted
 //!            those of a combination's members under `0.`, `1.`, …
 //! a ranking model has one key, `ranking`; see `ranking/learning/model_file.rs`
 //! ```
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::extractor::FeatureExtractor;
 use super::model_envelope;
 use super::single_model::Calibrators;
-use super::{CombinedModel, FitSettings, Model, SingleModel, TrainingSummary};
+use super::{CombinedModel, FitSettings, Model, SingleModel, TrainingKeys, TrainingSummary};
 use crate::Task;
 use crate::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::Fields;
@@ -198,6 +199,9 @@ impl SingleModel {
             tensors.push(NamedTensor::vector("vocabulary.bytes", bytes.as_bytes()));
             tensors.push(NamedTensor::vector("vocabulary.ends", ends));
         }
+        if let Some(keys) = &self.training_keys {
+            tensors.push(NamedTensor::vector("training_keys", keys.bytes()));
+        }
         tensors
     }
 
@@ -273,6 +277,12 @@ impl SingleModel {
             of_outputs: calibrators,
             joint: class_calibrator,
         };
-        fits.then(|| Self::new(settings, fields, extractor, scorer, calibrators, summary))
+        // Old models have none, and what cannot be read is as good as none.
+        let keys = reader.vector::<u8>("training_keys");
+        let keys = keys.and_then(TrainingKeys::from_bytes);
+        fits.then(|| {
+            Self::new(settings, fields, extractor, scorer, calibrators, summary)
+                .with_training_keys(keys)
+        })
     }
 }

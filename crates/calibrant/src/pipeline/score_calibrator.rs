@@ -14,8 +14,9 @@ use crate::calibration::{
 use crate::evaluation::{
     Forecasts, StatedCell, StatedEnds, StatedTable, evaluate_without_chance, exclusive_into,
 };
-use crate::numeric::log_odds_against_rest;
+use crate::numeric::{log_odds_against_rest, relative_weights};
 use crate::{FitError, Probability, Task};
+use grouped::GroupedScores;
 
 /// Scores of examples that the classifier did not learn from, with their labels.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -88,7 +89,7 @@ pub struct ScoreSummary {
     pub examples: usize,
     /// Examples of each class.
     pub class_counts: Vec<usize>,
-    /// Total weight of each class's examples.
+    /// Total weight of each class's examples; an example weighs 1 on average.
     pub class_weights: Vec<f64>,
     /// The method that was chosen.
     pub method: String,
@@ -225,8 +226,37 @@ pub struct ScoreRoom {
 
 impl ScoreCalibrator {
     /// Fits the method, or the best of all, to scores that were not learned from. The order of rows
-    /// makes no difference.
+    /// makes no difference, and of weights only the ratios count: a row weighs 1 on average.
     pub fn fit(table: ScoreTable, settings: &ScoreSettings) -> Result<ScoreFit, FitError> {
+        Self::fit_in_folds(table, None, settings)
+    }
+
+    /// As [`Self::fit`], for rows that belong together: rows of one group are never on both sides of a fold, and
+    /// rows of one group with equal scores and labels are copies of one example, which count once with all their
+    /// weight. `groups` has an entry a row, `None` for rows that stand for themselves.
+    pub fn fit_grouped(
+        table: ScoreTable,
+        groups: &[Option<String>],
+        settings: &ScoreSettings,
+    ) -> Result<ScoreFit, FitError> {
+        check_settings(settings, &table.labels)?;
+        let width = settings.fields.scores.len();
+        check_table(&table.scores, &table.labels, &table.weights, width)?;
+        let counts = totals(&table.labels, &table.weights, settings.classes.len()).0;
+        let grouped = GroupedScores::new(table, groups, width)?;
+        let folds = grouped.folds(settings.classes.len())?;
+        let mut fit = Self::fit_in_folds(grouped.table.clone(), Some(folds), settings)?;
+        fit.calibrator.summary.examples = counts.iter().sum();
+        fit.calibrator.summary.class_counts = counts;
+        fit.cross_validated = grouped.of_rows(&fit.cross_validated);
+        Ok(fit)
+    }
+
+    fn fit_in_folds(
+        table: ScoreTable,
+        folds: Option<Vec<u8>>,
+        settings: &ScoreSettings,
+    ) -> Result<ScoreFit, FitError> {
         let class_count = settings.classes.len();
         let ScoreTable {
             mut scores,
@@ -236,6 +266,7 @@ impl ScoreCalibrator {
         let one_score = settings.fields.scores.len() == 1;
         check_settings(settings, &labels)?;
         check_table(&scores, &labels, &weights, settings.fields.scores.len())?;
+        let weights = relative_weights(&weights, weights.len() as f64);
         let (class_counts, class_weights) = totals(&labels, &weights, class_count);
         if let [only] = *present(&class_counts) {
             return Err(FitError::OneClass {
@@ -269,7 +300,7 @@ impl ScoreCalibrator {
             method,
             mut tried,
             cross_validated,
-        } = fit_curve(settings, scores, &labels, &weights, stated.0)?;
+        } = fit_curve(settings, scores, folds, &labels, &weights, stated.0)?;
         let outputs = Outputs::of(&settings.classes, one_score);
         let forecasts = outputs.forecasts(cross_validated.clone(), &labels, weights);
         let evaluation = evaluate_without_chance(&forecasts)?;
@@ -628,6 +659,7 @@ struct Fitted {
 fn fit_curve(
     settings: &ScoreSettings,
     scores: Vec<f64>,
+    folds: Option<Vec<u8>>,
     labels: &[u32],
     weights: &[f64],
     stated: Vec<Probability>,
@@ -647,7 +679,10 @@ fn fit_curve(
     }
     if one_score {
         let truths = labels.iter().map(|&label| label == 1).collect();
-        let held_out = HeldOutScores::assume_weighted(scores, truths, weights.to_vec())?;
+        let mut held_out = HeldOutScores::assume_weighted(scores, truths, weights.to_vec())?;
+        if let Some(folds) = folds {
+            held_out = held_out.with_folds(folds)?;
+        }
         let choice = settings.method.choose_by(&held_out, settings.rules)?;
         let tried = choice.tried.iter();
         return Ok(Fitted {
@@ -657,12 +692,15 @@ fn fit_curve(
             cross_validated: choice.cross_validated,
         });
     }
-    let held_out = HeldOutClassScores::assume_weighted(
+    let mut held_out = HeldOutClassScores::assume_weighted(
         scores,
         settings.classes.len(),
         labels.to_vec(),
         weights.to_vec(),
     )?;
+    if let Some(folds) = folds {
+        held_out = held_out.with_folds(folds)?;
+    }
     let choice = settings.multiclass.choose(&held_out, settings.method)?;
     let tried = choice.tried.iter();
     Ok(Fitted {
@@ -746,6 +784,7 @@ fn scale_of(score_is: ScoreIs, scores: &[f64], one_score: bool) -> ScoreScale {
     }
 }
 
+mod grouped;
 #[cfg(test)]
 pub(super) mod testing;
 #[cfg(test)]

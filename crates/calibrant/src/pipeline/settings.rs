@@ -209,6 +209,14 @@ pub struct FitSettings {
     pub task: Option<Task>,
     /// For folds and the order in which learners visit rows.
     pub seed: u64,
+    /// Whether the model keeps a small filter of the documents it learned from, so that it can be said how many
+    /// of a test set's it knows.
+    #[serde(skip_serializing_if = "is_true")]
+    pub training_keys: bool,
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
 }
 
 impl Default for FitSettings {
@@ -232,6 +240,7 @@ impl Default for FitSettings {
             classes: None,
             task: None,
             seed: 0,
+            training_keys: true,
         }
     }
 }

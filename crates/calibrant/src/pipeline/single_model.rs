@@ -2,8 +2,9 @@
 
 use super::calibrate_classes::{combine, joint_scores_into};
 use super::combined_model::CombinedRoom;
+use super::document_key::key_as_written;
 use super::extractor::{ExtractorBuffers, FeatureExtractor};
-use super::{FitSettings, TrainingSummary};
+use super::{Classifier, FitSettings, TrainingKeys, TrainingSummary};
 use crate::calibration::{Calibrator, ClassRoom, SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::{Content, Fields};
 use crate::scorers::{SavedScorer, ScorerRoom};
@@ -18,6 +19,8 @@ pub struct SingleModel {
     pub(super) scorer: SavedScorer,
     pub(super) calibrators: Calibrators,
     pub(super) summary: TrainingSummary,
+    /// What it learned from; `None` where it was not to be kept.
+    pub(super) training_keys: Option<TrainingKeys>,
 }
 
 /// Scores to probabilities: output by output, or all classes together.
@@ -70,7 +73,28 @@ impl SingleModel {
             scorer,
             calibrators,
             summary,
+            training_keys: None,
         }
+    }
+
+    /// With a filter of what it learned from.
+    pub(super) fn with_training_keys(self, training_keys: Option<TrainingKeys>) -> Self {
+        Self {
+            training_keys,
+            ..self
+        }
+    }
+
+    /// The filter of what it learned from, if it has one.
+    pub fn training_keys(&self) -> Option<&TrainingKeys> {
+        self.training_keys.as_ref()
+    }
+
+    /// Whether it learned from the document with this key, as far as its filter tells, and how likely the filter
+    /// takes any document for one.
+    pub(super) fn acquaintance(&self, key: u128) -> Option<(bool, f64)> {
+        let keys = self.training_keys.as_ref()?;
+        Some((keys.contains(key)?, keys.chance()))
     }
 
     /// What it was fitted with.
@@ -147,6 +171,15 @@ impl SingleModel {
             true => buffers.scores[0],
             false => buffers.scores[class],
         })
+    }
+
+    /// Documents with equal keys are the same to this model.
+    pub(super) fn document_key(&self, content: &Content, buffers: &mut PredictBuffers) -> u128 {
+        if self.settings.classifier == Classifier::Rules {
+            key_as_written(content)
+        } else {
+            self.extractor.document_key(content, &mut buffers.extractor)
+        }
     }
 
     /// Fills `classes` with the probability of each class.

@@ -18,7 +18,7 @@ pub struct ClassSummary {
     pub label: String,
     /// Training documents that have it.
     pub positives: usize,
-    /// Its share of the documents' weight; absent where all weigh alike.
+    /// Its share of the documents' weight; absent where all weigh alike and none is a copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<f64>,
     /// Its calibration method; none of its own where all classes have a calibrator together.
@@ -104,8 +104,15 @@ pub struct TriedSettings {
 pub struct TrainingSummary {
     /// One label a document or several.
     pub task: Task,
-    /// Documents that were learned from.
+    /// Documents that were learned from, copies included.
     pub documents: usize,
+    /// How many of them are copies: equal to an earlier one in all that the model sees, whatever their labels.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub copies: usize,
+    /// How many groups never lay on both sides of a fold, documents without a group counted as one each; absent
+    /// where none was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<usize>,
     /// Documents left out because their class was not asked for.
     pub documents_left_out: usize,
     /// Features of the model.
@@ -132,6 +139,10 @@ pub struct TrainingSummary {
     pub search: Vec<TriedSettings>,
     /// The version of calibrant that fitted the model.
     pub calibrant_version: String,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl TrainingSummary {

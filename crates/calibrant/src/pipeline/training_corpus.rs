@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::distinct::{Distinct, Documents, Identities};
+use super::document_key::{key_as_written, key_of_group, key_of_terms};
 use super::{Classifier, FitSettings};
 use crate::corpus::{Content, Document};
 use crate::features::{
@@ -17,7 +19,12 @@ use crate::{FitError, Task};
 #[derive(Debug)]
 pub struct TrainingCorpus {
     counts: CorpusCounts,
+    /// Rows are put in the order of these.
     keys: Vec<u128>,
+    /// Rows with equal ones are one document.
+    documents: Vec<u128>,
+    /// Keys of groups, zero for none; empty as long as no document has one.
+    groups: Vec<u128>,
     weights: Vec<f64>,
     labels: Vec<Vec<u32>>,
     label_names: Vec<String>,
@@ -40,6 +47,8 @@ pub struct CountedBatch {
 #[derive(Debug)]
 struct CountedDocument {
     key: u128,
+    document: u128,
+    group: Option<u128>,
     weight: f64,
     labels: Vec<String>,
     is_list: bool,
@@ -90,6 +99,12 @@ impl DocumentCounter {
                 side.push(side_cells(&document.content, &strengths));
                 CountedDocument {
                     key: content_key(&document),
+                    document: if self.counts_terms {
+                        key_of_terms(&document.content, counter.last_sum(), &strengths)
+                    } else {
+                        key_as_written(&document.content)
+                    },
+                    group: document.group.as_deref().map(key_of_group),
                     weight: document.weight,
                     is_list: document.labels_were_list,
                     is_features: matches!(document.content, Content::Features(_)),
@@ -129,8 +144,8 @@ pub(super) fn match_rules(
     rules.strengths_into(text, asked, room, strengths);
 }
 
-/// A hash of all that a model can learn from a document. Rows are put in the order of these keys,
-/// so the order of the file cannot matter.
+/// A hash of a document as it is written, with its labels. Rows are put in the order of these keys, so the
+/// order of the file cannot matter.
 pub(super) fn content_key(document: &Document) -> u128 {
     let mut hasher = blake3::Hasher::new();
     // Lengths come first, so that nothing can move between text and labels. Where there is one part
@@ -147,7 +162,8 @@ pub(super) fn content_key(document: &Document) -> u128 {
     for label in &document.labels {
         part(lettered.then_some(b'l'), label.as_bytes());
     }
-    hasher.update(&document.weight.to_bits().to_le_bytes());
+    // A weight is how often a document comes, no part of it: all hash as if they weighed the same.
+    hasher.update(&1f64.to_bits().to_le_bytes());
     let mut key = [0; 16];
     hasher.finalize_xof().fill(&mut key);
     u128::from_le_bytes(key)
@@ -159,6 +175,8 @@ impl TrainingCorpus {
         Self {
             counts: CorpusCounts::new(space),
             keys: Vec::new(),
+            documents: Vec::new(),
+            groups: Vec::new(),
             weights: Vec::new(),
             labels: Vec::new(),
             label_names: Vec::new(),
@@ -192,7 +210,12 @@ impl TrainingCorpus {
             if document.labels.is_empty() && self.without_label.is_none() {
                 self.without_label = Some(document.line);
             }
+            if let Some(group) = document.group {
+                self.groups.resize(self.keys.len(), 0);
+                self.groups.push(group);
+            }
             self.keys.push(document.key);
+            self.documents.push(document.document);
             self.weights.push(document.weight);
             let numbers = document.labels.into_iter().map(|label| {
                 let next = self.label_names.len() as u32;
@@ -213,6 +236,11 @@ impl TrainingCorpus {
     /// Whether the documents came as numbered features instead of text.
     pub fn has_features(&self) -> bool {
         self.any_features
+    }
+
+    /// Whether any document belongs to a group.
+    pub fn has_groups(&self) -> bool {
+        !self.groups.is_empty()
     }
 
     /// Whether any document has a text, be it empty.
@@ -242,12 +270,16 @@ impl TrainingCorpus {
         Ok(task)
     }
 
-    /// Puts documents, classes and columns into an order that depends on the documents alone.
-    pub(super) fn prepare(self, settings: &FitSettings) -> Result<PreparedCorpus, FitError> {
+    /// Puts documents, classes and columns into an order that depends on the documents alone, and makes one row
+    /// of those that are copies.
+    pub(super) fn prepare(mut self, settings: &FitSettings) -> Result<PreparedCorpus, FitError> {
         if self.keys.is_empty() {
             return Err(FitError::NoDocuments);
         }
         self.check_numbers()?;
+        if !self.groups.is_empty() {
+            self.groups.resize(self.keys.len(), 0);
+        }
         let task = self.task(settings)?;
         let class_names = self.class_names(settings)?;
         let class_numbers: BTreeMap<&str, u32> = class_names
@@ -269,37 +301,40 @@ impl TrainingCorpus {
             classes.dedup();
             classes
         };
-        let mut row_order: Vec<u32> = (0..self.keys.len() as u32).collect();
-        let mut left_out = 0;
-        if task == Task::SingleLabel {
-            row_order.retain(|&row| !classes_of(row).is_empty());
-            left_out = self.keys.len() - row_order.len();
-        }
-        row_order.sort_unstable_by_key(|&row| self.keys[row as usize]);
-        let of_row: Vec<Vec<u32>> = row_order.iter().map(|&row| classes_of(row)).collect();
+        let identities = Identities {
+            orders: &self.keys,
+            documents: &self.documents,
+            groups: &self.groups,
+            weights: &self.weights,
+            any_text: self.any_text,
+            folds: settings.folds,
+        };
+        let Distinct {
+            rows,
+            classes: of_row,
+            documents,
+            is_first,
+        } = identities.distinct(|row| {
+            let classes = classes_of(row);
+            (task == Task::MultiLabel || !classes.is_empty()).then_some(classes)
+        });
         if class_names.len() == 1
             && (task == Task::SingleLabel || of_row.iter().all(|classes| !classes.is_empty()))
         {
             return Err(FitError::OneClass {
                 class: class_names[0].clone(),
-                documents: row_order.len(),
+                documents: documents.row_count(),
             });
         }
-        let keys = row_order
-            .iter()
-            .map(|&row| self.keys[row as usize])
-            .collect();
-        let weights = row_order
-            .iter()
-            .map(|&row| self.weights[row as usize])
-            .collect();
+        let left_out = self.keys.len() - documents.row_count();
         let numbered_features = self.has_features();
         let limits = DocumentFrequencyLimits {
-            min_documents: Some(settings.limits.least(row_order.len())),
+            min_documents: Some(settings.limits.least(documents.seen.len())),
             ..settings.limits
         };
-        let arranged = self.counts.arrange(&row_order, &limits);
-        let side = self.side.rearranged(&row_order);
+        let is_counted = |row: usize| is_first[row];
+        let arranged = self.counts.arrange_counting(&rows, is_counted, &limits);
+        let side = self.side.rearranged(&rows);
         let labels = ClassLabels {
             task,
             class_count: class_names.len(),
@@ -308,8 +343,7 @@ impl TrainingCorpus {
         Ok(PreparedCorpus {
             arranged,
             side,
-            keys,
-            weights,
+            documents,
             labels,
             class_names,
             left_out,
@@ -370,16 +404,16 @@ impl TrainingCorpus {
     }
 }
 
-/// Documents in canonical order.
+/// Documents in canonical order, copies put together.
 pub(super) struct PreparedCorpus {
     pub(super) arranged: crate::features::ArrangedCounts,
     /// What stands beside the texts.
     pub(super) side: SideTable,
-    pub(super) keys: Vec<u128>,
-    pub(super) weights: Vec<f64>,
+    /// Whose rows they are, and what they weigh.
+    pub(super) documents: Documents,
     pub(super) labels: ClassLabels,
     pub(super) class_names: Vec<String>,
-    /// Documents whose class was not asked for.
+    /// Rows whose class was not asked for.
     pub(super) left_out: usize,
     /// Whether features came as numbers in place of text.
     pub(super) numbered_features: bool,

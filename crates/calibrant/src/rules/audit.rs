@@ -24,6 +24,7 @@ use crate::text::Analyzer;
 ///     labels: vec![label.into()],
 ///     labels_were_list: false,
 ///     weight: 1.0,
+///     group: None,
 ///     line: 1,
 /// };
 /// let rules: RuleSet = "oil: crude OR oil AND NOT palm".parse()?;
@@ -334,6 +335,7 @@ mod tests {
                 labels: labels.iter().map(|&label| label.to_owned()).collect(),
                 labels_were_list: true,
                 weight: 1.0,
+                group: None,
                 line: 1,
             })
             .collect()

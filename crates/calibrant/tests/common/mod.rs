@@ -28,6 +28,7 @@ pub(crate) fn document(text: &str, labels: &[&str]) -> Document {
         labels: labels.iter().map(|&label| label.to_owned()).collect(),
         labels_were_list: false,
         weight: 1.0,
+        group: None,
         line: 1,
     }
 }

@@ -40,6 +40,7 @@ fn documents(class_count: usize, several: bool) -> Vec<Document> {
                 labels,
                 labels_were_list: several,
                 weight: 1.0,
+                group: None,
                 line,
             }
         })

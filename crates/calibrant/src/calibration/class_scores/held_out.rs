@@ -48,6 +48,22 @@ impl HeldOutClassScores {
         Self::checked(scores, class_count, labels, weights)
     }
 
+    /// The fold of each example: the examples of a fold are left out together where calibrators are compared.
+    pub fn with_folds(self, folds: Vec<u8>) -> Result<Self, FitError> {
+        if folds.len() != self.len() {
+            return Err(FitError::LengthMismatch {
+                left_name: "labels",
+                left: self.len(),
+                right_name: "folds",
+                right: folds.len(),
+            });
+        }
+        Ok(Self {
+            folds: Some(folds),
+            ..self
+        })
+    }
+
     /// Out-of-fold scores of all classes.
     pub(crate) fn from_cross_fit(
         scores: Vec<f64>,

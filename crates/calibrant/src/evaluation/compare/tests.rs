@@ -278,3 +278,26 @@ fn certain_and_wrong_forecasts_stay_finite() {
     assert!(!text.contains("null"), "{text}");
     assert_eq!(comparison.systems[0].auc, None);
 }
+
+#[test]
+fn groups_are_drawn_in_place_of_documents() {
+    let systems = systems(Task::SingleLabel, 3, 200, &[0.2, 1.0], false);
+    let copied: Vec<Forecasts> = systems
+        .iter()
+        .map(|forecasts| Forecasts {
+            probabilities: forecasts.probabilities.repeat(4),
+            labels: vec![forecasts.labels.clone(); 4].concat(),
+            ..forecasts.clone()
+        })
+        .collect();
+    let groups: Vec<Option<u64>> = (0..800).map(|row| Some(row % 200)).collect();
+    let width = |systems: &[Forecasts], groups: &[Option<u64>]| {
+        let named = [("a", &systems[0]), ("b", &systems[1])];
+        let comparison = compare_groups(&named, groups, &CompareSettings::default()).unwrap();
+        let found = comparison.pairs[0].log_loss.bootstrap.unwrap();
+        found.upper - found.lower
+    };
+    let once = width(&systems, &[]);
+    assert!((width(&copied, &groups) / once - 1.0).abs() < 0.1);
+    assert!((width(&copied, &[]) / once - 0.5).abs() < 0.1); // By hand: 1/√4.
+}

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::evaluation::bootstrap::Units;
 use crate::features::term_hash;
 use crate::numeric::{Random, StableSum};
 
@@ -61,7 +62,7 @@ pub fn bootstrap_difference(
     confidence: f64,
     seed: u64,
 ) -> BootstrapDifference {
-    Resamples::draw(&[first, second], weights, resamples, seed).difference(0, 1, confidence)
+    Resamples::draw(&[first, second], weights, &[], resamples, seed).difference(0, 1, confidence)
 }
 
 /// More documents than this are dealt into this many heaps.
@@ -74,14 +75,16 @@ pub(in crate::evaluation) struct Resamples {
 }
 
 impl Resamples {
-    /// Draws documents; see [`bootstrap_difference`]. The same, whatever the number of threads.
+    /// Draws documents, or the groups of documents that `groups` names; see [`bootstrap_difference`]. The same,
+    /// whatever the number of threads.
     pub(in crate::evaluation) fn draw(
         columns: &[&[f64]],
         weights: &[f64],
+        groups: &[Option<u64>],
         resamples: usize,
         seed: u64,
     ) -> Self {
-        let heaps = Heaps::deal(columns, weights, seed);
+        let heaps = Heaps::deal(columns, weights, groups, seed);
         let draw = |number: usize| heaps.draw(Random::from_seed(seed ^ (number as u64 + 1) << 20));
         Self {
             means: (0..resamples).into_par_iter().map(draw).collect(),
@@ -141,7 +144,7 @@ struct Heaps {
 }
 
 impl Heaps {
-    fn deal(columns: &[&[f64]], weights: &[f64], seed: u64) -> Self {
+    fn deal(columns: &[&[f64]], weights: &[f64], groups: &[Option<u64>], seed: u64) -> Self {
         let documents = columns.iter().map(|column| column.len()).min().unwrap_or(0);
         let counts = |weight: f64| weight.is_finite() && weight > 0.0;
         let largest = weights
@@ -159,26 +162,35 @@ impl Heaps {
         let key = |document: usize| {
             let hash = |value: f64| term_hash(&value.to_bits().to_le_bytes());
             let losses = columns.iter().map(|column| hash(column[document]));
-            losses.fold(hash(weight_of(document)).rotate_left(1), u64::wrapping_add)
+            let group = groups.get(document).copied().flatten().unwrap_or(0);
+            let own = hash(weight_of(document)).rotate_left(1);
+            losses.fold(own.wrapping_add(group), u64::wrapping_add)
         };
         let mut order: Vec<(u64, usize)> = (0..documents)
             .filter(|&document| weight_of(document) > 0.0)
             .map(|document| (key(document), document))
             .collect();
         order.sort_unstable();
-        Random::from_seed(seed).shuffle(&mut order);
-        let heap_count = order.len().min(MOST_HEAPS);
+        let group_of = |&(_, document): &(u64, usize)| groups.get(document).copied().flatten();
+        let units = Units::of(order.iter().map(group_of));
+        let mut dealt: Vec<usize> = (0..units.count()).collect();
+        Random::from_seed(seed).shuffle(&mut dealt);
+        let heap_count = dealt.len().min(MOST_HEAPS);
         let mut heaps = Self {
             columns: columns.len(),
             weights: vec![0.0; heap_count],
             losses: vec![0.0; heap_count * columns.len()],
         };
-        for (place, &(_, document)) in order.iter().enumerate() {
-            let (heap, weight) = (place % heap_count, weight_of(document));
-            heaps.weights[heap] += weight;
-            let losses = &mut heaps.losses[heap * columns.len()..][..columns.len()];
-            for (loss, column) in losses.iter_mut().zip(columns) {
-                *loss += weight * column[document];
+        for (place, &unit) in dealt.iter().enumerate() {
+            let heap = place % heap_count;
+            for &in_order in units.documents(unit) {
+                let document = order[in_order as usize].1;
+                let weight = weight_of(document);
+                heaps.weights[heap] += weight;
+                let losses = &mut heaps.losses[heap * columns.len()..][..columns.len()];
+                for (loss, column) in losses.iter_mut().zip(columns) {
+                    *loss += weight * column[document];
+                }
             }
         }
         heaps

@@ -11,6 +11,7 @@ fn document(words: &str, label: &str) -> Document {
         labels: vec![label.to_owned()],
         labels_were_list: false,
         weight: 1.0,
+        group: None,
         line: 1,
     }
 }

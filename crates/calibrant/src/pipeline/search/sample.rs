@@ -1,6 +1,5 @@
 //! A part of the documents that looks like all of them.
 
-use crate::corpus::Folds;
 use crate::features::{ArrangedCounts, DocumentFrequencyLimits};
 use crate::multiclass::ClassLabels;
 use crate::pipeline::FitSettings;
@@ -17,20 +16,14 @@ pub(in crate::pipeline) fn sample(
     wanted: usize,
 ) -> Option<PreparedCorpus> {
     let labels = &corpus.labels;
-    let parts = (corpus.keys.len() / wanted.max(1)).min(255);
+    let row_count = labels.of_row.len();
+    let parts = (row_count / wanted.max(1)).min(255);
     if parts < 2 {
         return None;
     }
     let seed = settings.seed ^ OTHER_DRAW;
-    let drawn = Folds::stratified(
-        &corpus.keys,
-        &labels.of_row,
-        labels.class_count,
-        parts,
-        seed,
-    )
-    .ok()?;
-    let mut rows: Vec<u32> = (0..corpus.keys.len() as u32)
+    let drawn = corpus.documents.folds(labels, parts, seed).ok()?;
+    let mut rows: Vec<u32> = (0..row_count as u32)
         .filter(|&row| drawn.of(row as usize) == 0)
         .collect();
     let mut is_there = vec![false; labels.class_count];
@@ -45,12 +38,20 @@ pub(in crate::pipeline) fn sample(
     rows.sort_unstable();
     rows.dedup();
 
+    let documents = corpus.documents.part(&rows);
+    let least = settings.limits.least(documents.seen.len());
     let counts = &corpus.arranged.counts;
     let same: Vec<u32> = (0..counts.column_count() as u32).collect();
     let mut counts = counts.rearranged(&rows, &same, counts.column_count());
     if settings.hash_bits.is_none() {
-        let frequencies = counts.document_frequencies();
-        let least = settings.limits.least(rows.len()).max(1);
+        let is_first = documents.is_first();
+        let mut frequencies = vec![0; counts.column_count()];
+        for (row, _) in counts.rows().zip(&is_first).filter(|(_, first)| **first) {
+            for &column in row.columns() {
+                frequencies[column as usize] += 1;
+            }
+        }
+        let least = least.max(1);
         let kept: Vec<u32> = same
             .into_iter()
             .filter(|&column| frequencies[column as usize] >= least)
@@ -65,8 +66,7 @@ pub(in crate::pipeline) fn sample(
             counts,
         },
         side: corpus.side.rearranged(&rows),
-        keys: rows.iter().map(|row| corpus.keys[of(row)]).collect(),
-        weights: rows.iter().map(|row| corpus.weights[of(row)]).collect(),
+        documents,
         labels: ClassLabels {
             of_row: rows
                 .iter()
@@ -78,7 +78,7 @@ pub(in crate::pipeline) fn sample(
         left_out: corpus.left_out,
         numbered_features: corpus.numbered_features,
         limits: DocumentFrequencyLimits {
-            min_documents: Some(settings.limits.least(rows.len())),
+            min_documents: Some(least),
             ..corpus.limits
         },
     })

@@ -27,6 +27,7 @@ fn documents(count: usize, class_count: usize, seed: u64) -> Vec<Document> {
                 labels: vec![format!("class {class}")],
                 labels_were_list: false,
                 weight: 1.0,
+                group: None,
                 line: 1,
             }
         })

@@ -44,7 +44,7 @@ impl<'a> Ground<'a> {
     pub(super) fn sample_of(sample: &'a PreparedCorpus, whole: &PreparedCorpus) -> Self {
         Self {
             corpus: sample,
-            times_more: whole.keys.len() as f64 / sample.keys.len().max(1) as f64,
+            times_more: whole.labels.of_row.len() as f64 / sample.labels.of_row.len().max(1) as f64,
             is_whole: false,
         }
     }
@@ -166,7 +166,7 @@ impl<'a> Trials<'a> {
         let tried = TriedSettings {
             classifier: choice.classifier,
             weighting: choice.weighting,
-            documents: ground.corpus.keys.len(),
+            documents: ground.corpus.documents.row_count(),
             log_loss,
             failure,
             chosen: false,

@@ -1,0 +1,312 @@
+//! Copies, groups, weights and documents that were learned from, as the program shows them.
+
+mod common;
+
+use common::{Message, Sandbox, csv, messages};
+use serde_json::Value;
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Messages with a weight and a thread: `id,label,text,weight,thread`.
+fn table(
+    messages: &[Message],
+    weight: impl Fn(usize) -> f64,
+    thread: impl Fn(usize) -> String,
+) -> String {
+    let mut table = "id,label,text,weight,thread\n".to_owned();
+    for (row, message) in messages.iter().enumerate() {
+        let (weight, thread) = (weight(row), thread(row));
+        table += &format!(
+            "{},{},{},{weight},{thread}\n",
+            message.id, message.labels[0], message.text
+        );
+    }
+    table
+}
+
+fn repeated(messages: &[Message], times: usize) -> Vec<Message> {
+    (0..times).flat_map(|_| messages.to_vec()).collect()
+}
+
+#[test]
+fn copies_are_weights_and_are_counted() {
+    let sandbox = Sandbox::new();
+    let once = messages(80, 3, 5);
+    sandbox.write("once.csv", csv(&once));
+    sandbox.write("thrice.csv", csv(&repeated(&once, 3)));
+    let plain = sandbox.json(&["fit", "once.csv", "-o", "a", "--json"]);
+    let copied = sandbox.json(&["fit", "thrice.csv", "-o", "b", "--json"]);
+    assert_eq!(plain["held_out"], copied["held_out"]);
+    assert_eq!(number(&copied["documents"]), 240.0);
+    let natural = plain["copies"].as_u64().unwrap_or(0);
+    assert_eq!(copied["copies"].as_u64(), Some(160 + natural));
+    let said = sandbox.succeed(&["fit", "thrice.csv", "-o", "b"]);
+    assert!(said.contains("of them are copies of others"), "{said}");
+    let predictions = |model| sandbox.succeed(&["predict", model, "once.csv"]);
+    assert_eq!(predictions("a"), predictions("b"));
+}
+
+#[test]
+fn the_unit_of_weights_makes_no_difference_anywhere() {
+    let sandbox = Sandbox::new();
+    let all = messages(90, 3, 6);
+    for (name, unit) in [("large", 1000.0), ("small", 1.0 / 65_536.0)] {
+        let weight = |row: usize| unit * [1.0, 2.0, 0.5][row % 3];
+        sandbox.write(
+            &format!("{name}.csv"),
+            table(&all, weight, |_| String::new()),
+        );
+        let scores: String = (0..60)
+            .map(|row| {
+                format!(
+                    "{},{},{}\n",
+                    f64::from(row % 17) - 8.0,
+                    row * 7 % 3 / 2,
+                    unit * [1.0, 3.0][row as usize % 2]
+                )
+            })
+            .collect();
+        sandbox.write(
+            &format!("{name}-scores.csv"),
+            format!("score,label,weight\n{scores}"),
+        );
+    }
+    let of = |name: &str| {
+        let file = format!("{name}.csv");
+        let fit = sandbox.json(&["fit", &file, "-o", name, "--weight", "weight", "--json"]);
+        let predictions = sandbox.succeed(&["predict", name, &file]);
+        let scores = format!("{name}-scores.csv");
+        let calibrated = sandbox.json(&[
+            "calibrate",
+            &scores,
+            "--score",
+            "score",
+            "--weight",
+            "weight",
+            "--json",
+        ]);
+        // Sums are in the unit of the weights; what is fitted and every mean are not.
+        let fitted = (
+            calibrated["calibrator"].clone(),
+            calibrated["cross_validated_log_loss"].clone(),
+            calibrated["after"]["calibration"].clone(),
+        );
+        (fit["held_out"].clone(), predictions, fitted)
+    };
+    assert_eq!(of("large"), of("small"));
+}
+
+#[test]
+fn groups_are_asked_for_by_name_and_by_nobody_else() {
+    let sandbox = Sandbox::new();
+    let all = messages(160, 3, 7);
+    let thread = |row: usize| {
+        if row.is_multiple_of(7) {
+            String::new()
+        } else {
+            format!("t{}", row % 40)
+        }
+    };
+    sandbox.write("train.csv", table(&all[..100], |_| 1.0, thread));
+    sandbox.write("held.csv", table(&all[100..], |_| 1.0, thread));
+    sandbox.write("plain.csv", csv(&all[100..]));
+    let fit = ["fit", "train.csv", "-o", "model", "--group", "thread"];
+    let report = sandbox.json(&[&fit[..], &["--json"]].concat());
+    assert!(report["groups"].as_u64().unwrap() < 100, "{report}");
+    assert!(
+        sandbox
+            .succeed(&fit)
+            .contains("groups, none of which is divided between folds")
+    );
+    // The field is needed neither for predictions nor for measures.
+    sandbox.succeed(&["predict", "model", "plain.csv"]);
+    let plain = sandbox.json(&["evaluate", "model", "plain.csv", "--json"]);
+    let grouped = sandbox.json(&[
+        "evaluate", "model", "held.csv", "--group", "thread", "--json",
+    ]);
+    assert_eq!(plain["log_loss"], grouped["log_loss"]);
+    assert_ne!(plain["bootstrap"], grouped["bootstrap"]);
+    sandbox.succeed(&[
+        "fit",
+        "train.csv",
+        "-o",
+        "bayes",
+        "--classifier",
+        "naive-bayes",
+    ]);
+    let compare = [
+        "compare",
+        "held.csv",
+        "model",
+        "bayes",
+        "--json",
+        "--no-ledger",
+    ];
+    let apart = sandbox.json(&compare);
+    let together = sandbox.json(&[&compare[..], &["--group", "thread"]].concat());
+    assert_eq!(apart["systems"], together["systems"]);
+    assert_ne!(apart["pairs"], together["pairs"]);
+    let combine = [
+        "combine", "model", "bayes", "--data", "held.csv", "-o", "both", "--group", "thread",
+        "--json",
+    ];
+    assert!(sandbox.json(&combine)["groups"].as_u64().unwrap() < 60);
+    sandbox.succeed(&[
+        "fit",
+        "train.csv",
+        "-o",
+        "found",
+        "--group",
+        "thread",
+        "--search",
+        "--time-budget",
+        "1",
+    ]);
+    let unknown = sandbox.run(&["fit", "train.csv", "-o", "model", "--group", "tread"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    let few = sandbox.run(&["fit", "train.csv", "-o", "few", "--group", "label"]);
+    let said = String::from_utf8_lossy(&few.stderr).into_owned();
+    assert!(
+        few.status.code() == Some(2) && said.contains("groups cannot fill 5 folds"),
+        "{said}"
+    );
+    assert!(!sandbox.path("few").exists());
+}
+
+#[test]
+fn calibrate_holds_groups_out_together() {
+    let sandbox = Sandbox::new();
+    let rows: String = (0..120)
+        .map(|row| {
+            format!(
+                "{},{},g{}\n",
+                f64::from(row * 37 % 41) / 7.0 - 3.0,
+                u8::from(row % 5 + row * 37 % 41 > 22),
+                row / 4
+            )
+        })
+        .collect();
+    let table = format!("score,label,group\n{rows}");
+    sandbox.write("scores.csv", &table);
+    // Copies of one group's scores change nothing; without the group they are further examples.
+    sandbox.write("twice.csv", format!("{table}{rows}"));
+    let calibrate = |file: &str, options: &[&str]| {
+        sandbox.json(&[&["calibrate", file, "--score", "score", "--json"], options].concat())
+    };
+    let grouped = calibrate("scores.csv", &["--group", "group"]);
+    let twice = calibrate("twice.csv", &["--group", "group"]);
+    let loss = |report: &Value| report["cross_validated_log_loss"].clone();
+    assert!(loss(&grouped).is_number(), "{grouped}");
+    assert_eq!(loss(&grouped), loss(&twice));
+    assert_ne!(loss(&calibrate("twice.csv", &[])), loss(&twice));
+}
+
+#[test]
+fn copies_in_a_test_set_make_no_interval_shorter() {
+    let sandbox = Sandbox::new();
+    let all = messages(300, 3, 9);
+    sandbox.write("train.csv", csv(&all[..100]));
+    sandbox.write("once.csv", csv(&all[100..]));
+    sandbox.write("often.csv", csv(&repeated(&all[100..], 4)));
+    sandbox.succeed(&["fit", "train.csv", "-o", "a"]);
+    sandbox.succeed(&["fit", "train.csv", "-o", "b", "--classifier", "naive-bayes"]);
+    let width = |interval: &Value| number(&interval["upper"]) - number(&interval["lower"]);
+    let evaluated = |file| {
+        let report = sandbox.json(&["evaluate", "a", file, "--no-ledger", "--json"]);
+        (
+            width(&report["bootstrap"]["log_loss"]),
+            report["copies"].as_u64().unwrap(),
+        )
+    };
+    let compared = |file| {
+        let report = sandbox.json(&["compare", file, "a", "b", "--no-ledger", "--json"]);
+        let found = &report["pairs"][0]["log_loss"]["bootstrap"];
+        (width(found), report["copies"].as_u64().unwrap())
+    };
+    for (once, often) in [
+        (evaluated("once.csv"), evaluated("often.csv")),
+        (compared("once.csv"), compared("often.csv")),
+    ] {
+        // Were they drawn apart, it would be half as wide.
+        assert!((often.0 / once.0 - 1.0).abs() < 0.15, "{once:?} {often:?}");
+        assert_eq!(often.1, 600 + once.1);
+    }
+    for said in [
+        sandbox.succeed(&["evaluate", "a", "often.csv", "--no-ledger"]),
+        sandbox.succeed(&["compare", "often.csv", "a", "b", "--no-ledger"]),
+    ] {
+        assert!(
+            said.contains("of the documents are copies of others"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn test_documents_that_were_learned_from_are_told() {
+    let sandbox = Sandbox::new();
+    let all = messages(400, 3, 8);
+    sandbox.write("train.csv", csv(&all[..200]));
+    sandbox.write("mixed.csv", csv(&[&all[150..200], &all[200..300]].concat()));
+    sandbox.write("fresh.csv", csv(&all[300..]));
+    sandbox.succeed(&["fit", "train.csv", "-o", "model"]);
+    sandbox.succeed(&[
+        "fit",
+        "train.csv",
+        "-o",
+        "bayes",
+        "--classifier",
+        "naive-bayes",
+        "--no-training-keys",
+    ]);
+    let learned = |model: &str, file: &str| {
+        sandbox.json(&["evaluate", model, file, "--json"])["learned_from"].clone()
+    };
+    // Short messages may be equal by chance, so that there are a few more than were put there.
+    let known = learned("model", "train.csv").as_u64().unwrap();
+    assert!((199..=200).contains(&known), "{known}");
+    let mixed = learned("model", "mixed.csv").as_u64().unwrap();
+    assert!((49..=60).contains(&mixed), "{mixed}");
+    assert!(learned("model", "fresh.csv").as_u64().unwrap_or(0) < 10);
+    assert_eq!(learned("bayes", "train.csv"), Value::Null);
+    let said = sandbox.run(&["evaluate", "model", "train.csv", "--html", "page.html"]);
+    let stderr = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(
+        stderr.contains("the model learned from about")
+            && stderr.contains("of these 200 documents"),
+        "{stderr}"
+    );
+    let page = String::from_utf8(sandbox.read("page.html")).unwrap();
+    assert!(page.contains("learned from about"));
+    let compared = sandbox.json(&[
+        "compare",
+        "train.csv",
+        "model",
+        "bayes",
+        "--json",
+        "--no-ledger",
+    ]);
+    assert_eq!(compared["learned_from"]["model"], Value::from(known));
+    assert!(compared["learned_from"].get("bayes").is_none());
+    let combined = sandbox.json(&[
+        "combine",
+        "model",
+        "bayes",
+        "--data",
+        "mixed.csv",
+        "-o",
+        "both",
+        "--json",
+    ]);
+    assert_eq!(combined["learned_from"], serde_json::json!([mixed, null]));
+    // A combination knows what its models know, and what decided its weights.
+    assert!(learned("both", "train.csv").as_u64().unwrap() >= known);
+    assert!(learned("both", "mixed.csv").as_u64().unwrap() >= 145);
+    let size = |name: &str| std::fs::metadata(sandbox.path(name)).unwrap().len();
+    sandbox.succeed(&["fit", "train.csv", "-o", "without", "--no-training-keys"]);
+    assert!(size("model") - size("without") < 800);
+}

@@ -1,0 +1,222 @@
+use super::*;
+use crate::Task;
+use proptest::prelude::*;
+
+/// A row: content, class, weight and group (zero for none).
+type Row = (u8, u8, f64, u8);
+
+struct Given {
+    orders: Vec<u128>,
+    documents: Vec<u128>,
+    groups: Vec<u128>,
+    weights: Vec<f64>,
+    classes: Vec<Vec<u32>>,
+}
+
+impl Given {
+    fn new(rows: &[Row]) -> Self {
+        let spread =
+            |content: u128| content.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+        let groups: Vec<u128> = rows.iter().map(|row| u128::from(row.3)).collect();
+        Self {
+            orders: rows
+                .iter()
+                .map(|row| spread(u128::from(row.0) * 7 + u128::from(row.1)))
+                .collect(),
+            documents: rows.iter().map(|row| u128::from(row.0)).collect(),
+            groups: if groups.iter().all(|&group| group == 0) {
+                Vec::new()
+            } else {
+                groups
+            },
+            weights: rows.iter().map(|row| row.2).collect(),
+            classes: rows.iter().map(|row| vec![u32::from(row.1)]).collect(),
+        }
+    }
+
+    fn distinct(&self, any_text: bool) -> Distinct {
+        let identities = Identities {
+            orders: &self.orders,
+            documents: &self.documents,
+            groups: &self.groups,
+            weights: &self.weights,
+            any_text,
+            folds: 2,
+        };
+        identities.distinct(|row| Some(self.classes[row as usize].clone()))
+    }
+}
+
+fn plain(contents_and_classes: &[(u8, u8)]) -> Vec<Row> {
+    contents_and_classes
+        .iter()
+        .map(|&(content, class)| (content, class, 1.0, 0))
+        .collect()
+}
+
+#[test]
+fn copies_become_weights_and_other_labels_stay_rows_of_one_document() {
+    let given = Given::new(&plain(&[(1, 0), (2, 0), (1, 0), (1, 1), (3, 1), (1, 0)]));
+    let found = given.distinct(true);
+    assert_eq!(found.rows.len(), 4);
+    let documents = &found.documents;
+    assert_eq!((documents.row_count(), documents.seen.len()), (6, 3));
+    assert_eq!(documents.copy_count(), 3); // By hand: two more of the first, and one with another label.
+    for (at, &row) in found.rows.iter().enumerate() {
+        let (content, class) = (given.documents[row as usize], &found.classes[at]);
+        let expected = if (content, class[0]) == (1, 0) { 3 } else { 1 };
+        assert_eq!(documents.copies[at], expected);
+        // By hand: six rows on three documents, so a row counts one half.
+        assert!((documents.weights[at] - 0.5 * f64::from(expected)).abs() < 1e-15);
+    }
+    assert!(documents.keys.is_sorted());
+    assert_eq!(
+        documents.is_first().iter().filter(|&&first| first).count(),
+        3
+    );
+    assert_eq!(found.is_first.iter().filter(|&&first| first).count(), 3);
+    assert!(documents.together.is_none());
+}
+
+#[test]
+fn rows_of_a_table_with_few_patterns_are_documents_of_their_own() {
+    let rows: Vec<(u8, u8)> = (0..40).map(|n| (n % 4, n % 3)).collect();
+    let given = Given::new(&plain(&rows));
+    assert_eq!(given.distinct(false).documents.seen.len(), 40);
+    assert_eq!(given.distinct(true).documents.seen.len(), 4);
+    // Fewer than ten to a pattern are copies.
+    let given = Given::new(&plain(&rows[..36]));
+    assert_eq!(given.distinct(false).documents.seen.len(), 4);
+    // One document cannot be divided into two folds.
+    let given = Given::new(&plain(&[(1, 0), (1, 1), (1, 0)]));
+    let found = given.distinct(true).documents;
+    assert_eq!((found.seen.len(), found.weights), (3, vec![1.0; 3]));
+}
+
+#[test]
+fn groups_with_a_document_in_common_are_one() {
+    // 1 and 2 share content 5; 3 stands alone; the last has no group.
+    let rows = [
+        (1, 0, 1.0, 1),
+        (5, 0, 1.0, 1),
+        (5, 0, 1.0, 2),
+        (2, 0, 1.0, 2),
+        (3, 0, 1.0, 3),
+        (4, 0, 1.0, 0),
+    ];
+    let given = Given::new(&rows);
+    let found = given.distinct(true);
+    let together = found.documents.together.unwrap();
+    let of = |content: u128| {
+        let document = found
+            .documents
+            .seen
+            .iter()
+            .position(|&seen| seen == content);
+        together[document.unwrap()]
+    };
+    assert_eq!(of(1), of(5));
+    assert_eq!(of(2), of(5));
+    let others = [of(1), of(3), of(4)];
+    assert!(others[0] != others[1] && others[1] != others[2] && others[0] != others[2]);
+}
+
+fn any_rows() -> impl Strategy<Value = Vec<Row>> {
+    let row = (
+        0u8..30,
+        0u8..3,
+        prop::sample::select(vec![1.0, 0.1, 2.5, 3.0]),
+        0u8..8,
+    );
+    prop::collection::vec(row, 12..80)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(80))]
+    #[test]
+    fn neither_order_nor_unit_of_weights_matters_and_nothing_is_split(
+        rows in any_rows(),
+        turn in any::<prop::sample::Index>(),
+        seed in any::<u64>(),
+    ) {
+        let folds_of = |rows: &[Row]| {
+            let given = Given::new(rows);
+            let found = given.distinct(true);
+            let labels = ClassLabels {
+                task: Task::SingleLabel,
+                class_count: 3,
+                of_row: found.classes.clone(),
+            };
+            let folds = found.documents.folds(&labels, 2, seed);
+            let rows: Vec<(u128, Vec<u32>, f64)> = (0..found.rows.len())
+                .map(|at| (found.documents.keys[at], found.classes[at].clone(), found.documents.weights[at]))
+                .collect();
+            let placed = folds.ok().map(|folds| {
+                let seen = &found.documents;
+                let of = (0..found.rows.len()).map(|at| (seen.seen[seen.of_row[at] as usize], folds.of(at)));
+                of.collect::<Vec<_>>()
+            });
+            (rows, placed)
+        };
+        let mut turned = rows.clone();
+        turned.rotate_left(turn.index(rows.len()));
+        turned.reverse();
+        turned.iter_mut().for_each(|row| row.2 *= 8.0);
+        let found = folds_of(&rows);
+        prop_assert_eq!(&found, &folds_of(&turned));
+        if let Some(placed) = found.1 {
+            let fold_of: std::collections::BTreeMap<u128, usize> = placed.iter().copied().collect();
+            for (content, fold) in placed {
+                prop_assert_eq!(fold_of[&content], fold);
+            }
+            for a in rows.iter().filter(|row| row.3 > 0) {
+                for b in rows.iter().filter(|row| row.3 == a.3) {
+                    prop_assert_eq!(fold_of[&u128::from(a.0)], fold_of[&u128::from(b.0)]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_repeated_are_rows_with_weights(rows in any_rows()) {
+        let counts: Vec<usize> = rows.iter().map(|row| 1 + usize::from(row.0 % 3)).collect();
+        let repeated: Vec<Row> = rows
+            .iter()
+            .zip(&counts)
+            .flat_map(|(row, &count)| vec![(row.0, row.1, 1.0, row.3); count])
+            .collect();
+        let weighted: Vec<Row> = rows
+            .iter()
+            .zip(&counts)
+            .map(|(row, &count)| (row.0, row.1, count as f64 / 4.0, row.3))
+            .collect();
+        let (a, b) = (Given::new(&repeated).distinct(true), Given::new(&weighted).distinct(true));
+        prop_assert_eq!(a.documents.weights, b.documents.weights);
+        prop_assert_eq!(a.documents.keys, b.documents.keys);
+        prop_assert_eq!(a.documents.of_row, b.documents.of_row);
+    }
+}
+
+#[test]
+fn a_part_is_numbered_anew_and_weighs_one_a_document() {
+    let rows = [
+        (1, 0, 1.0, 1),
+        (1, 1, 1.0, 1),
+        (2, 0, 4.0, 2),
+        (3, 0, 2.0, 1),
+    ];
+    let given = Given::new(&rows);
+    let whole = given.distinct(true).documents;
+    let kept: Vec<u32> = (0..4)
+        .filter(|&row| whole.seen[whole.of_row[row as usize] as usize] != 1)
+        .collect();
+    let part = whole.part(&kept);
+    assert_eq!(part.of_row, [0, 1]);
+    let mut weights = part.weights.clone();
+    weights.sort_by(f64::total_cmp);
+    assert!((weights[0] - 2.0 / 3.0).abs() < 1e-15 && (weights[1] - 4.0 / 3.0).abs() < 1e-15);
+    assert_ne!(
+        part.together.as_ref().unwrap()[0],
+        part.together.as_ref().unwrap()[1]
+    );
+}

@@ -1,0 +1,125 @@
+//! When are two documents the same? When a model cannot tell them apart.
+
+use super::training_corpus::side_cells;
+use crate::corpus::Content;
+use crate::features::{Cells, RowCells, TermSum};
+
+/// A hash of what a model sees of a document: its terms with their counts, in whatever order, and the cells
+/// beside the text. Labels, weights and identifiers are no part of it.
+pub(super) fn key_of_terms(content: &Content, terms: TermSum, strengths: &[f32]) -> u128 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(match content {
+        Content::Features(_) => b"f",
+        Content::Text(_) | Content::Record(_) => b"t",
+    });
+    hasher.update(&terms.value().to_le_bytes());
+    add_cells(&mut hasher, &side_cells(content, strengths));
+    first_half(&hasher)
+}
+
+/// A hash of the document as it came, for models that see no terms: rules alone, of which many different
+/// documents fulfil the same.
+pub(super) fn key_as_written(content: &Content) -> u128 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"w");
+    content.for_each_part(|letter, bytes| {
+        hasher.update(&[letter]);
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    });
+    first_half(&hasher)
+}
+
+/// The name of a group as a key; never zero, which stands for no group.
+pub(super) fn key_of_group(name: &str) -> u128 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"g");
+    hasher.update(name.as_bytes());
+    first_half(&hasher).max(1)
+}
+
+/// What is missing at the end of a list counts as never having been there.
+fn add_cells(hasher: &mut blake3::Hasher, cells: &RowCells<'_>) {
+    for column in 0..cells.numbers.len() {
+        if let Some(number) = cells.number(column) {
+            hasher.update(b"n");
+            hasher.update(&(column as u64).to_le_bytes());
+            hasher.update(&number.to_bits().to_le_bytes());
+        }
+    }
+    for column in 0..cells.categories.len() {
+        if let Some(category) = cells.category(column) {
+            hasher.update(b"c");
+            hasher.update(&(column as u64).to_le_bytes());
+            hasher.update(&(category.len() as u64).to_le_bytes());
+            hasher.update(category.as_bytes());
+        }
+    }
+    for (rule, strength) in cells.strengths.iter().enumerate() {
+        if *strength > 0.0 {
+            hasher.update(b"r");
+            hasher.update(&(rule as u64).to_le_bytes());
+            hasher.update(&strength.to_bits().to_le_bytes());
+        }
+    }
+}
+
+fn first_half(hasher: &blake3::Hasher) -> u128 {
+    let mut key = [0; 16];
+    hasher.finalize_xof().fill(&mut key);
+    u128::from_le_bytes(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::Record;
+
+    fn record(numbers: &[Option<f64>], categories: &[Option<&str>]) -> Content {
+        Content::Record(Box::new(Record {
+            numbers: numbers.to_vec(),
+            categories: categories.iter().map(|c| c.map(str::to_owned)).collect(),
+            ..Record::default()
+        }))
+    }
+
+    fn key(content: &Content, strengths: &[f32]) -> u128 {
+        key_of_terms(content, TermSum::default(), strengths)
+    }
+
+    #[test]
+    fn cells_tell_documents_apart_and_cells_that_are_missing_do_not() {
+        let plain = key(&record(&[Some(1.0)], &[Some("a")]), &[]);
+        assert_eq!(
+            plain,
+            key(&record(&[Some(1.0), None], &[Some("a"), None]), &[0.0])
+        );
+        let others = [
+            key(&record(&[Some(2.0)], &[Some("a")]), &[]),
+            key(&record(&[None, Some(1.0)], &[Some("a")]), &[]),
+            key(&record(&[Some(1.0)], &[Some("b")]), &[]),
+            key(&record(&[Some(1.0)], &[None, Some("a")]), &[]),
+            key(&record(&[Some(1.0)], &[Some("a")]), &[1.0]),
+        ];
+        for (number, other) in others.iter().enumerate() {
+            assert_ne!(plain, *other);
+            assert!(!others[..number].contains(other));
+        }
+        // A text without terms and a record without cells look alike.
+        assert_eq!(
+            key(&record(&[], &[]), &[]),
+            key(&Content::Text("…".into()), &[])
+        );
+        assert_ne!(
+            key(&Content::Text(String::new()), &[]),
+            key(&Content::Features(Vec::new()), &[])
+        );
+    }
+
+    #[test]
+    fn written_documents_differ_where_a_letter_does() {
+        let text = |text: &str| key_as_written(&Content::Text(text.into()));
+        assert_ne!(text("a b"), text("b a"));
+        assert_ne!(key_of_group("a"), key_of_group("b"));
+    }
+}
