@@ -327,6 +327,7 @@ impl Combiner {
                 prior: share,
                 calibrator: CalibratorKind::None,
                 calibration: CalibrationNote::Joint,
+                spread: None,
                 tried: Vec::new(),
                 convergence: None,
             }

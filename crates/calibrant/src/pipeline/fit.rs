@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::calibrate_classes::CalibrationData;
+use super::class_spread::spread_of_class;
 use super::extractor::FeatureExtractor;
 use super::fit_scorer::Training;
 use super::fold_rows::SideRows;
@@ -147,6 +148,7 @@ pub(super) fn fit_prepared(
                 calibrator: own.map_or(CalibratorKind::None, |own| own.kind),
                 calibration: own.map_or(CalibrationNote::Joint, |own| own.note),
                 tried: own.map(|own| own.tried.clone()).unwrap_or_default(),
+                spread: spread_of_class(&forecasts, class, &members[class]),
                 convergence: fit.convergence.get(output).copied(),
             }
         })
