@@ -11,7 +11,10 @@ const CELLS: usize = (2.0 * FARTHEST / WIDTH) as usize + 1;
 
 /// What is stated, within what is told apart; NaN is the least.
 pub(super) fn within(log_odds: f64) -> f64 {
-    log_odds.max(-FARTHEST).min(FARTHEST)
+    match log_odds.is_nan() {
+        true => -FARTHEST,
+        false => log_odds.clamp(-FARTHEST, FARTHEST),
+    }
 }
 
 /// Counts of forecasts and of those that came true, by log-odds. It does not depend on the order of the forecasts, rounding aside.
