@@ -25,11 +25,11 @@ pub(crate) struct EvaluatePage<'a> {
 }
 
 impl<'a> EvaluatePage<'a> {
-    /// Nothing where no page was asked for. A wrong place is refused before any work. `measured` is the model
-    /// with its classes that are measured; there is none where probabilities came as a table.
+    /// Nothing where no page was asked for. A wrong place is refused before any work.
     pub(crate) fn wanted(
         arguments: &'a EvaluateArguments,
-        measured: Option<(&Model, &[usize])>,
+        model: &Model,
+        classes: &[usize],
     ) -> Result<Option<Self>, CliError> {
         let Some(path) = arguments.html.as_deref() else {
             return Ok(None);
@@ -46,9 +46,7 @@ impl<'a> EvaluatePage<'a> {
         }
         // A combination has no scores of its own.
         let mut outputs = Vec::new();
-        if let Some((model, classes)) = measured
-            && let Some(model) = model.as_single()
-        {
+        if let Some(model) = model.as_single() {
             let all = 0..model.calibrators().len();
             outputs.extend(all.filter(|&output| classes.contains(&model.class_of_output(output))));
             let positives =
@@ -77,7 +75,7 @@ impl<'a> EvaluatePage<'a> {
     pub(crate) fn write(
         &self,
         arguments: &EvaluateArguments,
-        model: Option<&Model>,
+        model: &Model,
         forecasts: &Forecasts,
         evaluation: &Evaluation,
         notes: Vec<String>,
@@ -88,7 +86,7 @@ impl<'a> EvaluatePage<'a> {
             notes,
             forecasts,
             evaluation,
-            scores: model.map_or_else(Vec::new, |model| self.class_scores(model, forecasts)),
+            scores: self.class_scores(model, forecasts),
         })?;
         write_page(OPTION, &report.to_html(), self.path)
     }
@@ -148,19 +146,13 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn facts(arguments: &EvaluateArguments, model: Option<&Model>) -> Vec<(String, String)> {
+fn facts(arguments: &EvaluateArguments, model: &Model) -> Vec<(String, String)> {
+    let summary = model.summary();
     let test = match arguments.file.as_str() {
         "-" => "standard input".to_owned(),
         file => file_name(Path::new(file)),
     };
     let fact = |name: &str, value: String| (name.to_owned(), value);
-    let Some(model) = model else {
-        return vec![
-            fact("probabilities", file_name(&arguments.model)),
-            fact("tested on", test),
-        ];
-    };
-    let summary = model.summary();
     vec![
         fact("model", file_name(&arguments.model)),
         fact(

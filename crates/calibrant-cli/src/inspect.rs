@@ -157,9 +157,6 @@ fn calibrator(arguments: &InspectArguments, path: &Path) -> Result<(), CliError>
         path.display()
     )?;
     write_origin(&mut out, &calibrator)?;
-    for note in &summary.notes {
-        writeln!(out, "\nnote: {}", note.sentence())?;
-    }
     let mut rows = table(&["", ""], 2);
     let mut add = |name: &str, value: String| {
         rows.add_row(vec![name.to_owned(), value]);

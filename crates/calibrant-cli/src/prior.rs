@@ -1,8 +1,7 @@
 //! Prior shift on the command line: which shares, from where, and what is said about them.
 
 use calibrant::calibration::{
-    HeldOutShape, PriorEstimate, PriorShift, ShiftFit, complete_priors, estimate_priors,
-    estimate_priors_of_each, large_move,
+    PriorEstimate, PriorShift, complete_priors, estimate_priors, estimate_priors_of_each,
 };
 use calibrant::{Probability, Task};
 
@@ -14,8 +13,6 @@ use crate::output::{note, warn};
 const LEVEL: f64 = 0.05;
 /// How many classes a note lists.
 const CLASSES_SHOWN: usize = 30;
-/// How many large moves are warned about.
-const MOVES_SHOWN: usize = 5;
 
 /// What to do about priors.
 pub(crate) enum PriorPlan {
@@ -24,12 +21,7 @@ pub(crate) enum PriorPlan {
     /// The shares are known.
     Shift(PriorShift),
     /// They are estimated once all documents have been seen.
-    Estimate {
-        old: Vec<f64>,
-        when: AdaptPrior,
-        /// How sure held-out forecasts were, to tell whether documents still look alike.
-        shape: Option<HeldOutShape>,
-    },
+    Estimate { old: Vec<f64>, when: AdaptPrior },
 }
 
 /// What was done about priors, for reports.
@@ -42,11 +34,6 @@ pub(crate) struct PriorReport {
     pub(crate) new: Vec<f64>,
     /// One for exclusive classes, one a class otherwise; none where shares were given.
     pub(crate) tests: Vec<PriorEstimate>,
-    /// Whether a change of shares is a fair account of these documents; absent where the model cannot tell.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fit: Option<ShiftFit>,
-    /// What to check.
-    pub(crate) warnings: Vec<String>,
 }
 
 impl PriorPlan {
@@ -57,11 +44,10 @@ impl PriorPlan {
         task: Task,
         classes: &[&str],
         negative: Option<&str>,
-        (old, shape): (Vec<f64>, Option<&HeldOutShape>),
+        old: Vec<f64>,
     ) -> Result<Self, CliError> {
         if let Some(when) = arguments.adapt_prior {
-            let shape = shape.cloned();
-            return Ok(Self::Estimate { old, when, shape });
+            return Ok(Self::Estimate { old, when });
         }
         if arguments.prior.is_empty() {
             return Ok(Self::Keep);
@@ -119,7 +105,7 @@ impl PriorPlan {
         probabilities: &[Probability],
         weights: Option<&[f64]>,
     ) -> Result<Decided, CliError> {
-        let (old, when, shape) = match self {
+        let (old, when) = match self {
             Self::Keep => return Ok(Decided::default()),
             Self::Shift(shift) => {
                 return Ok(Decided {
@@ -127,47 +113,41 @@ impl PriorPlan {
                     report: None,
                 });
             }
-            Self::Estimate { old, when, shape } => (old, *when, shape.as_ref()),
+            Self::Estimate { old, when } => (old, *when),
         };
-        let (mut new, tests) = estimated(task, old, when, probabilities, weights)?;
-        let fit = match (shape, old.as_slice(), new.as_slice()) {
-            (Some(shape), [old], [new]) => {
-                Some(shape.fit_of_second(*old, *new, probabilities, weights)?)
+        let (new, tests) = match task {
+            Task::SingleLabel => {
+                let estimate = estimate_priors(old, probabilities, weights)?;
+                let shifted = estimate.is_shifted(LEVEL) || when == AdaptPrior::Always;
+                let new = if shifted {
+                    estimate.new.clone()
+                } else {
+                    old.clone()
+                };
+                (new, vec![estimate])
             }
-            (Some(shape), _, _) => Some(shape.fit(old, &new, probabilities, weights)?),
-            (None, _, _) => None,
+            Task::MultiLabel => {
+                let estimates = estimate_priors_of_each(old, probabilities, weights)?;
+                // As many tests as classes: each at its share of the level.
+                let level = LEVEL / old.len() as f64;
+                let new = estimates.iter().zip(old).map(|(estimate, &old)| {
+                    if estimate.is_shifted(level) || when == AdaptPrior::Always {
+                        estimate.new[1]
+                    } else {
+                        old
+                    }
+                });
+                (new.collect(), estimates)
+            }
         };
-        let moved = new != *old;
-        let mut warnings = Vec::new();
-        if let Some(fit) = fit.filter(|fit| moved && !fit.is_fair()) {
-            if when == AdaptPrior::Tested {
-                new.clone_from(old);
-            }
-            warnings.push(not_a_shift(&fit, when));
-        } else if moved {
-            let moves = classes.iter().zip(old).zip(&new);
-            let mut large: Vec<String> = moves
-                .filter_map(|((class, &old), &new)| large_move(class, old, new))
-                .collect();
-            large.truncate(MOVES_SHOWN);
-            warnings.extend(large);
-            if fit.is_none() && !warnings.is_empty() {
-                warnings.push(
-                    "whether the documents still look as in training could not be checked with this model".to_owned(),
-                );
-            }
-        }
         let report = PriorReport {
             applied: new != *old,
             classes: classes.iter().map(|&name| name.to_owned()).collect(),
             old: old.clone(),
             new,
             tests,
-            fit,
-            warnings,
         };
         say(what, task, when, &report);
-        report.warnings.iter().for_each(|warning| warn(warning));
         let shift = report
             .applied
             .then(|| PriorShift::between(task, old, &report.new))
@@ -199,59 +179,6 @@ impl Decided {
     }
 }
 
-/// The shares to shift to, as the tests decide, and the tests.
-fn estimated(
-    task: Task,
-    old: &[f64],
-    when: AdaptPrior,
-    probabilities: &[Probability],
-    weights: Option<&[f64]>,
-) -> Result<(Vec<f64>, Vec<PriorEstimate>), CliError> {
-    Ok(match task {
-        Task::SingleLabel => {
-            let estimate = estimate_priors(old, probabilities, weights)?;
-            let shifted = estimate.is_shifted(LEVEL) || when == AdaptPrior::Always;
-            let new = if shifted {
-                estimate.new.clone()
-            } else {
-                old.to_vec()
-            };
-            (new, vec![estimate])
-        }
-        Task::MultiLabel => {
-            let estimates = estimate_priors_of_each(old, probabilities, weights)?;
-            // As many tests as classes: each at its share of the level.
-            let level = LEVEL / old.len() as f64;
-            let new = estimates.iter().zip(old).map(|(estimate, &old)| {
-                if estimate.is_shifted(level) || when == AdaptPrior::Always {
-                    estimate.new[1]
-                } else {
-                    old
-                }
-            });
-            (new.collect(), estimates)
-        }
-    })
-}
-
-fn not_a_shift(fit: &ShiftFit, when: AdaptPrior) -> String {
-    let done = match when {
-        AdaptPrior::Tested => "probabilities are left as they are; --adapt-prior=always insists",
-        AdaptPrior::Always => "probabilities are shifted all the same, as asked",
-    };
-    format!(
-        "a change of the classes' shares does not explain these documents: it moves {:.1} % of them to other degrees of \
-         sureness and leaves {:.1} % in the wrong place (chi-square {:.1}, {} degrees of freedom, p-value {:.1e}). Documents \
-         of some class look different from those in training; {done}. To check: label a few dozen of them, drawn at \
-         random, and count, or `calibrant evaluate` them",
-        100.0 * fit.explained,
-        100.0 * fit.unexplained,
-        fit.statistic,
-        fit.degrees_of_freedom,
-        fit.p_value
-    )
-}
-
 fn say(what: &str, task: Task, when: AdaptPrior, report: &PriorReport) {
     let test = |estimate: &PriorEstimate| {
         let freedom = match estimate.degrees_of_freedom {
@@ -271,11 +198,9 @@ fn say(what: &str, task: Task, when: AdaptPrior, report: &PriorReport) {
     if report.tests.iter().any(|estimate| !estimate.converged) {
         warn("the estimate of the priors has not converged; judge it with care");
     }
-    let unfair = report.fit.is_some_and(|fit| !fit.is_fair());
     let verdict = |applied: bool| match (applied, when) {
         (true, AdaptPrior::Tested) => "shifted",
         (true, AdaptPrior::Always) => "shifted, as asked",
-        (false, _) if unfair => "not believed, probabilities left as they are",
         (false, _) => "no shift found, probabilities left as they are",
     };
     let shares = |class: usize, estimated: f64| {

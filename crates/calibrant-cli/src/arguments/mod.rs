@@ -53,7 +53,7 @@ pub(crate) enum Command {
     Fit(Box<FitArguments>),
     /// Give every document of a file its class probabilities
     Predict(PredictArguments),
-    /// Measure a model, or a file of probabilities, on labelled documents that it has not seen
+    /// Measure a model on labelled documents that it has not seen
     Evaluate(EvaluateArguments),
     /// Hold models, or files of probabilities, against each other on one test set
     Compare(CompareArguments),
@@ -129,23 +129,15 @@ pub(crate) struct PredictArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArguments {
-    /// A model file, or a file of probabilities as `calibrant compare` takes it
+    /// A model file
     pub(crate) model: PathBuf,
     /// Labelled documents that the model has not seen; `-` is standard input
     pub(crate) file: String,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
-    /// Measure only these classes of a multi-label model, or name the class columns of a file of probabilities
+    /// Measure only these classes of a multi-label model
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
     pub(crate) classes: Vec<String>,
-    /// The class that a single column `probability` speaks of (default: the second in the order of their names)
-    #[arg(long, value_name = "CLASS")]
-    pub(crate) positive: Option<String>,
-    /// One label a document or several, for a file of probabilities (default: told from the test set)
-    #[arg(long, value_enum)]
-    pub(crate) labels: Option<LabelCount>,
-    #[command(flatten)]
-    pub(crate) prior: PriorArguments,
     /// What decisions cost: a CSV or JSON file with truth, decision and cost, or `truth,decision,cost;…`; what is not named costs 1 if wrong and 0 if right. For a multi-label model truth and decision are `yes` or `no`
     #[arg(long, value_name = "FILE|COSTS")]
     pub(crate) costs: Option<String>,

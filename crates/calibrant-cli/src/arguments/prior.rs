@@ -1,4 +1,4 @@
-//! Classes that are as common as in training no longer: the same options for `predict`, `evaluate` and `calibrate`.
+//! Classes that are as common as in training no longer: the same options for `predict` and `calibrate`.
 
 use clap::{Args, ValueEnum};
 

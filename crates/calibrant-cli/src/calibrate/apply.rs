@@ -156,7 +156,6 @@ impl Output<'_> {
             if self.calibrator.is_binary() {
                 self.writer.write_positive(&PositivePrediction {
                     id,
-                    class: &names[0],
                     probability: row[0],
                     interval: intervals.next(),
                 })?;

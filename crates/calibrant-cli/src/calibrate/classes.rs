@@ -4,6 +4,7 @@ use calibrant::corpus::ReadSummary;
 
 use super::columns::Columns;
 use crate::error::CliError;
+use crate::output::note;
 
 /// Pairs of labels of which everybody knows which is meant, the positive first.
 const USUAL_PAIRS: [(&str, &str); 9] = [
@@ -57,12 +58,11 @@ pub(super) fn class_fields(written: &[String]) -> Result<Vec<ClassField>, CliErr
     Ok(fields)
 }
 
-/// The negative and the positive class of a file with one score a row; what was guessed is said in `notes`.
+/// The negative and the positive class of a file with one score a row.
 pub(super) fn two_classes(
     columns: &Columns,
     wanted: Option<&str>,
     file: &str,
-    notes: &mut Vec<String>,
 ) -> Result<Vec<String>, CliError> {
     let mut names: Vec<&str> = columns.names.iter().map(|n| n.name.as_str()).collect();
     names.sort_unstable();
@@ -82,7 +82,7 @@ pub(super) fn two_classes(
         return Ok(match names.as_slice() {
             [negative] => vec![(*negative).to_owned(), positive.to_owned()],
             _ => {
-                notes.push(format!(
+                note(&format!(
                     "`{positive}` against all other labels: {}",
                     listed(&names)
                 ));
@@ -104,9 +104,8 @@ pub(super) fn two_classes(
         (second, first)
     } else {
         if !is_usual(second, first) {
-            notes.push(format!(
-                "`{second}` is taken as the positive label, `{first}` as the negative one: a guess, by the alphabet; --positive \
-                 says otherwise"
+            note(&format!(
+                "`{second}` is taken as the positive label, `{first}` as the negative one; --positive says otherwise"
             ));
         }
         (first, second)

@@ -11,9 +11,9 @@ use std::path::Path;
 
 use calibrant::calibration::{CalibratorKind, ChoiceRules, MulticlassKind, ScoreScale};
 use calibrant::corpus::LabelNeed;
-use calibrant::evaluation::evaluate;
+use calibrant::evaluation::{Forecasts, evaluate};
 use calibrant::pipeline::{
-    ScoreCalibrator, ScoreFields, ScoreIs, ScoreNote, ScoreRoom, ScoreSettings, ScoreTable,
+    ScoreCalibrator, ScoreFields, ScoreIs, ScoreRoom, ScoreSettings, ScoreTable,
 };
 use calibrant::{FitError, Probability};
 
@@ -29,31 +29,14 @@ use report::{Measured, MeasuredOn, Report};
 
 pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     check(arguments)?;
-    let mut notes = Vec::new();
     let (calibrator, mut measured) = match &arguments.calibrator {
         Some(path) => (ScoreCalibrator::open(path)?, None),
-        None => fit(arguments, &mut notes)?,
+        None => fit(arguments)?,
     };
-    let of_scores = calibrator.summary().notes.iter();
-    notes.extend(of_scores.map(ScoreNote::sentence));
     let plan = prior_plan(arguments, &calibrator)?;
     if let Some(file) = &arguments.test {
         measured = Some(test(arguments, &calibrator, &plan, file)?);
     }
-    if let Some(ends) = measured
-        .as_ref()
-        .and_then(|measured| measured.stated.as_ref())
-    {
-        let file = measured
-            .as_ref()
-            .map_or("", |measured| measured.file.as_str());
-        notes.extend(
-            ends.sentences()
-                .iter()
-                .map(|said| format!("{file}: {said}")),
-        );
-    }
-    notes.iter().for_each(|said| note(said));
     let predictions = arguments
         .apply
         .as_deref()
@@ -73,7 +56,6 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     let report = Report {
         calibrator: &calibrator,
         measured: measured.as_ref(),
-        notes: &notes,
         rows_predicted,
         prior,
         output: arguments.output.as_deref(),
@@ -151,10 +133,7 @@ fn check(arguments: &CalibrateArguments) -> Result<(), CliError> {
 }
 
 /// Fits a calibrator; measures it by cross-validation unless there are examples to test it on.
-fn fit(
-    arguments: &CalibrateArguments,
-    notes: &mut Vec<String>,
-) -> Result<(ScoreCalibrator, Option<Measured>), CliError> {
+fn fit(arguments: &CalibrateArguments) -> Result<(ScoreCalibrator, Option<Measured>), CliError> {
     let file = arguments.file.as_deref().unwrap_or("-");
     let fields = class_fields(&arguments.score)?;
     let one_score = fields.len() == 1;
@@ -167,7 +146,7 @@ fn fit(
     let (columns, read) = Columns::read(file, &options)?;
     warn_bad_rows(&read);
     let classes = if one_score {
-        two_classes(&columns, arguments.positive.as_deref(), file, notes)?
+        two_classes(&columns, arguments.positive.as_deref(), file)?
     } else {
         fields.into_iter().map(|field| field.class).collect()
     };
@@ -194,7 +173,7 @@ fn fit(
     };
     let fit = ScoreCalibrator::fit(table, &settings).map_err(|error| fit_error(error, file))?;
     let calibrator = fit.calibrator;
-    notes.extend(said_of_scale(&calibrator, arguments.score_is));
+    say_scale(&calibrator, &columns.scores, arguments.score_is);
     for (class, count) in settings
         .classes
         .iter()
@@ -207,8 +186,8 @@ fn fit(
     if arguments.test.is_some() {
         return Ok((calibrator, None));
     }
-    let (before, stated) = calibrator.as_stated(&columns.scores);
-    let mut measured = measure(
+    let before = uncalibrated(&calibrator, &columns.scores);
+    let measured = measure(
         &calibrator,
         MeasuredOn::CrossValidation,
         file,
@@ -216,8 +195,6 @@ fn fit(
         &labels,
         columns.weights,
     )?;
-    measured.stated = stated;
-    measured.scores = columns.scores;
     Ok((calibrator, Some(measured)))
 }
 
@@ -256,17 +233,34 @@ fn fit_error(error: FitError, file: &str) -> CliError {
 }
 
 /// What was decided about scores that look like probabilities.
-fn said_of_scale(calibrator: &ScoreCalibrator, asked: ScoreIsName) -> Option<String> {
-    let what = match calibrator.scale() {
-        ScoreScale::Number => return None,
-        _ if asked != ScoreIsName::Auto => return None,
-        _ if calibrator.is_identity() => "which are left as they are",
-        ScoreScale::Probability { .. } => "whose log-odds are calibrated",
-        ScoreScale::ClassProbability { .. } => "whose logarithms are calibrated",
+fn say_scale(calibrator: &ScoreCalibrator, scores: &[f64], asked: ScoreIsName) {
+    let scale = calibrator.scale();
+    let what = match scale {
+        ScoreScale::Number => return,
+        ScoreScale::Probability { .. } => "log-odds",
+        ScoreScale::ClassProbability { .. } => "logarithms",
     };
-    Some(format!(
-        "all scores lie between 0 and 1: taken as probabilities, {what}; --score-is number says otherwise"
-    ))
+    if asked == ScoreIsName::Auto {
+        note(&format!(
+            "all scores lie between 0 and 1: taken as probabilities, whose {what} are calibrated; --score-is number says otherwise"
+        ));
+    }
+    let count = scale.count_at_ends(scores);
+    match scale {
+        ScoreScale::Probability { lowest, highest } if count > 0 => {
+            let share = |log_odds| Probability::from_log_odds(log_odds).value();
+            note(&format!(
+                "{count} probabilities of exactly 0 or 1 count as {:.1e} and 1 - {:.1e}",
+                share(lowest),
+                share(-highest)
+            ));
+        }
+        ScoreScale::ClassProbability { lowest } if count > 0 => note(&format!(
+            "{count} probabilities of exactly 0 count as {:.1e}",
+            lowest.exp()
+        )),
+        _ => {}
+    }
 }
 
 /// The plan for priors; what it estimates is said when it is known.
@@ -283,10 +277,7 @@ fn prior_plan(
         calibrator.task(),
         &outputs,
         negative,
-        (
-            calibrator.priors(),
-            calibrator.summary().held_out_shape.as_ref(),
-        ),
+        calibrator.priors(),
     )
 }
 
@@ -347,12 +338,10 @@ fn test(
     let one_score = calibrator.is_binary();
     let class_of = class_of_labels(&columns, calibrator.classes(), one_score, file, &read)?;
     let labels = columns.classes(&class_of);
-    let (before, stated) = calibrator.as_stated(&columns.scores);
-    let mut after = if calibrator.is_identity() {
-        before.clone()
-    } else {
-        forecast(calibrator, &columns.scores)
-    };
+    let before = uncalibrated(calibrator, &columns.scores);
+    let mut after = forecast(calibrator, &columns.scores, |scores, room, out| {
+        calibrator.probabilities_into(scores, room, out);
+    });
     let outputs = output_names(calibrator);
     let weights = arguments
         .reading
@@ -370,12 +359,20 @@ fn test(
         columns.weights,
     )?;
     measured.prior = decided.report;
-    measured.stated = stated;
-    measured.scores = columns.scores;
     Ok(measured)
 }
 
-fn forecast(calibrator: &ScoreCalibrator, scores: &[f64]) -> Vec<Probability> {
+fn uncalibrated(calibrator: &ScoreCalibrator, scores: &[f64]) -> Vec<Probability> {
+    forecast(calibrator, scores, |scores, room, out| {
+        calibrator.uncalibrated_into(scores, room, out);
+    })
+}
+
+fn forecast(
+    calibrator: &ScoreCalibrator,
+    scores: &[f64],
+    fill: impl Fn(&[f64], &mut ScoreRoom, &mut [Probability]),
+) -> Vec<Probability> {
     let (width, outputs) = (calibrator.fields().scores.len(), calibrator.outputs().len());
     let even = Probability::from_log_odds(0.0);
     let mut probabilities = vec![even; scores.len() / width * outputs];
@@ -384,7 +381,7 @@ fn forecast(calibrator: &ScoreCalibrator, scores: &[f64]) -> Vec<Probability> {
         .chunks_exact(width)
         .zip(probabilities.chunks_exact_mut(outputs))
     {
-        calibrator.probabilities_into(scores, &mut room, out);
+        fill(scores, &mut room, out);
     }
     probabilities
 }
@@ -398,15 +395,16 @@ fn measure(
     weights: Vec<f64>,
 ) -> Result<Measured, CliError> {
     let before = calibrator.forecasts(before, labels, weights);
-    let after = calibrator.forecasts(after, labels, before.weights.clone().unwrap_or_default());
+    let after = Forecasts {
+        probabilities: after,
+        ..before.clone()
+    };
     Ok(Measured {
         on,
         file: file.to_owned(),
         before: evaluate(&before)?,
         after: evaluate(&after)?,
         prior: None,
-        stated: None,
-        scores: Vec::new(),
         forecasts: [before, after],
     })
 }

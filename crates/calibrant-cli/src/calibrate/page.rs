@@ -1,12 +1,8 @@
 //! The report of a calibration as a page.
 
-use calibrant::calibration::{Calibrator, ScoreScale};
-use calibrant::pipeline::ScoreCurve;
 use calibrant::plot::{
-    Block, Figure, LogOddsPlot, ReliabilityPlot, ReliabilitySeries, Section, Table, log_odds_plot,
-    page, reliability_diagram,
+    Block, Figure, ReliabilityPlot, ReliabilitySeries, Section, Table, page, reliability_diagram,
 };
-use calibrant::report::{ClassScores, ScoreFit};
 
 use super::report::{Measured, Report, heading, measures, tried};
 use crate::error::CliError;
@@ -30,7 +26,6 @@ pub(super) fn render(report: &Report<'_>, measured: &Measured) -> Result<String,
     } else {
         "the probability of the likeliest class".to_owned()
     };
-    let mut figures = Vec::new();
     let figure = Figure {
         svg: reliability_diagram(&ReliabilityPlot {
             title: "Stated and observed".into(),
@@ -40,21 +35,10 @@ pub(super) fn render(report: &Report<'_>, measured: &Measured) -> Result<String,
             series,
         }),
         caption: format!(
-            "Across: {stated}, in groups of equal size. Up: how often it came true. Calibrated forecasts lie on the diagonal \
-             but for chance: 95 of 100 perfect forecasters stay inside the band, and points outside it are hollow."
+            "Across: {stated}, in groups of equal size. Up: how often it came true, with its 95 % interval. \
+             Calibrated forecasts lie on the diagonal."
         ),
     };
-    figures.push(figure);
-    figures.extend(curve(report, measured));
-    let whose = match calibrator.outputs() {
-        [positive] => format!("the probability of “{positive}”"),
-        _ => format!(
-            "the probability of each of {} classes",
-            calibrator.classes().len()
-        ),
-    };
-    let notes = report.notes.iter();
-    let notes = notes.map(|note| Block::Paragraph(format!("Note: {note}.")));
     let sections = [
         Section {
             heading: "In short".into(),
@@ -66,11 +50,7 @@ pub(super) fn render(report: &Report<'_>, measured: &Measured) -> Result<String,
                     ("ECE after".into(), decimal(measured.after.ece)),
                 ]),
                 Block::Paragraph(sentence(&heading(measured))),
-                Block::Paragraph(sentence(&format!("what is stated is {whose}"))),
-            ]
-            .into_iter()
-            .chain(notes)
-            .collect(),
+            ],
         },
         Section {
             heading: "Before and after".into(),
@@ -80,16 +60,22 @@ pub(super) fn render(report: &Report<'_>, measured: &Measured) -> Result<String,
                     header: ["", "before", "after", ""].map(str::to_owned).to_vec(),
                     rows: measures(calibrator, measured)
                         .into_iter()
-                        .map(|(name, before, after, remark)| vec![name, before, after, remark])
+                        .map(|(name, before, after, remark)| {
+                            vec![name.to_owned(), before, after, remark]
+                        })
                         .collect(),
                 }),
-                Block::Figures(figures),
+                Block::Figures(vec![figure]),
             ],
         },
         Section {
             heading: "Which method".into(),
             blocks: vec![Block::Table(Table {
-                caption: format!("Fitted to {} examples.{}", summary.examples, choice(report)),
+                caption: format!(
+                    "Fitted to {} examples. A flexible method is chosen only where it is better by more than the \
+                     standard error of the difference.",
+                    summary.examples
+                ),
                 header: ["method", "cross-validated log loss", "margin"]
                     .map(str::to_owned)
                     .to_vec(),
@@ -110,62 +96,6 @@ pub(super) fn render(report: &Report<'_>, measured: &Measured) -> Result<String,
         &format!("Calibration by {}", summary.method),
         &sections,
     ))
-}
-
-/// What the table of methods shows, as it was decided.
-fn choice(report: &Report<'_>) -> &'static str {
-    match tried(report.calibrator).len() {
-        0 | 1 => " The method was asked for by name.",
-        _ => {
-            " The chosen method stands first. Another may have a slightly smaller loss: more flexible methods are passed \
-             over unless they are better by more than chance would make them look."
-        }
-    }
-}
-
-/// The curve itself over what was counted, where there is one score.
-fn curve(report: &Report<'_>, measured: &Measured) -> Option<Figure> {
-    let calibrator = report.calibrator;
-    let ScoreCurve::OneScore(curve) = calibrator.curve() else {
-        return None;
-    };
-    let forecasts = &measured.forecasts[1];
-    let weights = forecasts.weights.as_deref().unwrap_or_default();
-    let examples = measured
-        .scores
-        .iter()
-        .zip(&forecasts.labels)
-        .zip(weights)
-        .map(|((&score, labels), &weight)| {
-            (calibrator.scale().apply(score), labels.contains(&1), weight)
-        });
-    let method = calibrator.summary().method.replace('_', " ");
-    let shown: &dyn Calibrator = curve;
-    let class = &calibrator.classes()[1];
-    let fit = ScoreFit::new(&ClassScores {
-        class: class.clone(),
-        examples: examples.collect(),
-        calibrators: vec![(method.clone(), shown)],
-    })?;
-    let x_label = match calibrator.scale() {
-        ScoreScale::Number => "score",
-        _ => "log-odds of the stated probability",
-    };
-    Some(Figure {
-        svg: log_odds_plot(&LogOddsPlot {
-            title: "The curve".into(),
-            description: format!(
-                "Log-odds of {class} for each score as counted in bins, and the curve of {method}."
-            ),
-            x_label: x_label.into(),
-            points: fit.log_odds,
-            curves: fit.curves,
-        }),
-        caption: format!(
-            "The curve from score to log-odds of “{class}” ({method}), as it is saved, over log-odds counted in bins of \
-             the measured examples with their 95 % intervals. Arrows are bins where nothing, or everything, belongs."
-        ),
-    })
 }
 
 fn sentence(text: &str) -> String {

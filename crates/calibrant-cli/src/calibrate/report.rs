@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use calibrant::calibration::ScoreScale;
-use calibrant::evaluation::{BesidePerfect, Evaluation, Forecasts, StatedEnds};
+use calibrant::evaluation::{Evaluation, Forecasts};
 use calibrant::pipeline::{ScoreCalibrator, ScoreCurve};
 use comfy_table::CellAlignment;
 
@@ -29,10 +29,6 @@ pub(super) struct Measured {
     pub(super) before: Evaluation,
     pub(super) after: Evaluation,
     pub(super) prior: Option<PriorReport>,
-    /// What was done about stated zeros and ones before measuring.
-    pub(super) stated: Option<StatedEnds>,
-    /// As they came, row by row.
-    pub(super) scores: Vec<f64>,
     /// Before and after.
     pub(super) forecasts: [Forecasts; 2],
 }
@@ -40,8 +36,6 @@ pub(super) struct Measured {
 pub(super) struct Report<'a> {
     pub(super) calibrator: &'a ScoreCalibrator,
     pub(super) measured: Option<&'a Measured>,
-    /// What was guessed, and what to beware of.
-    pub(super) notes: &'a [String],
     pub(super) rows_predicted: Option<u64>,
     /// Of the examples that predictions were made for.
     pub(super) prior: Option<PriorReport>,
@@ -99,7 +93,6 @@ struct JsonReport<'a> {
     classes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     positive: Option<&'a str>,
-    notes: &'a [String],
     fields: &'a [String],
     scale: ScoreScale,
     /// Examples that the calibrator was fitted to.
@@ -124,9 +117,6 @@ struct JsonMeasures<'a> {
     measured_rows: usize,
     after: &'a Evaluation,
     before: &'a Evaluation,
-    /// What was done about stated zeros and ones before `before` was measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stated_ends: Option<&'a StatedEnds>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prior: Option<&'a PriorReport>,
 }
@@ -144,7 +134,6 @@ impl Report<'_> {
             measured_rows: measured.after.documents,
             after: &measured.after,
             before: &measured.before,
-            stated_ends: measured.stated.as_ref(),
             prior: measured.prior.as_ref(),
         });
         let report = JsonReport {
@@ -152,7 +141,6 @@ impl Report<'_> {
             measures,
             classes,
             positive: self.calibrator.is_binary().then(|| classes[1].as_str()),
-            notes: self.notes,
             fields: &self.calibrator.fields().scores,
             scale: self.calibrator.scale(),
             examples: summary.examples,
@@ -173,7 +161,7 @@ impl Report<'_> {
             writeln!(out, "\n{}", heading(measured))?;
             let mut rows = table(&["measure", "before", "after", ""], 1);
             for (name, before, after, remark) in measures(self.calibrator, measured) {
-                rows.add_row(vec![name, before, after, remark]);
+                rows.add_row(vec![name.to_owned(), before, after, remark]);
             }
             if let Some(remarks) = rows.column_mut(3) {
                 remarks.set_cell_alignment(CellAlignment::Left);
@@ -205,13 +193,9 @@ pub(crate) fn write_origin(
     } else {
         format!("{} classes", classes.len())
     };
-    let whose = match calibrator.outputs() {
-        [positive] => format!("the probability of `{positive}`"),
-        _ => "the probability of each class".to_owned(),
-    };
     writeln!(
         out,
-        "{whose} by {}, fitted to {} examples ({of_classes})",
+        "{}, fitted to {} examples ({of_classes})",
         summary.method, summary.examples
     )?;
     let mut rows = table(&["method", "cross-validated log loss", "margin"], 1);
@@ -240,69 +224,48 @@ pub(super) fn heading(measured: &Measured) -> String {
 }
 
 /// Name, before, after, and a remark.
-pub(super) type MeasureRow = (String, String, String, String);
-
-/// The measures of both, each under the name that every command has for it.
-pub(super) fn measures(calibrator: &ScoreCalibrator, measured: &Measured) -> Vec<MeasureRow> {
+pub(super) fn measures(
+    calibrator: &ScoreCalibrator,
+    measured: &Measured,
+) -> Vec<(&'static str, String, String, String)> {
     let (before, after) = (&measured.before, &measured.after);
-    let row = |name: &str, of: &dyn Fn(&Evaluation) -> String, remark: String| {
-        (name.to_owned(), of(before), of(after), remark)
+    let errors = |evaluation: &Evaluation| evaluation.errors.to_string();
+    let raw = match (calibrator.scale(), calibrator.is_binary()) {
+        (ScoreScale::Number, true) => "nats an example; before: the score read as log-odds",
+        (ScoreScale::Number, false) => "nats an example; before: the softmax of the scores",
+        _ => "nats an example; before: the probabilities as they came",
     };
-    let mut rows = vec![
-        row(
+    vec![
+        (
             "log loss",
-            &|e| decimal(e.log_loss),
-            raw(calibrator, measured),
+            decimal(before.log_loss),
+            decimal(after.log_loss),
+            raw.to_owned(),
         ),
-        row("Brier", &|e| decimal(e.brier), String::new()),
-        row(
+        (
+            "Brier",
+            decimal(before.brier),
+            decimal(after.brier),
+            String::new(),
+        ),
+        (
             "ECE",
-            &|e| decimal(e.ece),
+            decimal(before.ece),
+            decimal(after.ece),
             format!(
-                "of the likeliest class; {} in a perfect forecaster of this size",
+                "{} in a perfect forecaster of this size",
                 decimal(after.ece_of_perfect)
             ),
         ),
-    ];
-    if let Some(positive) = positive_ece(after) {
-        let name = format!("ECE of `{}`", calibrator.classes()[1]);
-        let of = |e: &Evaluation| positive_ece(e).map_or("–".into(), |ece| decimal(ece.value));
-        let remark = format!(
-            "{} in a perfect forecaster of this size",
-            decimal(positive.of_perfect)
-        );
-        rows.push(row(&name, &of, remark));
-    }
-    rows.push(row(
-        "errors",
-        &|e| e.errors.to_string(),
-        if calibrator.is_binary() {
-            "deciding at one half".to_owned()
-        } else {
-            "deciding for the likeliest class".to_owned()
-        },
-    ));
-    rows
-}
-
-/// The calibration error of the positive class's probability, where there are two classes.
-fn positive_ece(evaluation: &Evaluation) -> Option<BesidePerfect> {
-    let further = evaluation.further.as_ref()?;
-    Some(further.calibration_of_second.as_ref()?.ece_equal_mass)
-}
-
-fn raw(calibrator: &ScoreCalibrator, measured: &Measured) -> String {
-    let what = match (calibrator.scale(), calibrator.is_binary()) {
-        (ScoreScale::Number, true) => "the score read as log-odds".to_owned(),
-        (ScoreScale::Number, false) => "the softmax of the scores".to_owned(),
-        _ => {
-            let ends = measured.stated.as_ref();
-            let count = ends.map_or(0, |ends| ends.zeros + ends.ones);
-            match count {
-                0 => "the probabilities as they came".to_owned(),
-                some => format!("the probabilities as they came, but for {some} of 0 or 1"),
-            }
-        }
-    };
-    format!("nats an example; before: {what}")
+        (
+            "errors",
+            errors(before),
+            errors(after),
+            if calibrator.is_binary() {
+                "deciding at one half".to_owned()
+            } else {
+                "deciding for the likeliest class".to_owned()
+            },
+        ),
+    ]
 }

@@ -1,6 +1,5 @@
 //! `calibrant compare`
 
-mod groups;
 mod page;
 mod probabilities;
 mod stated;
@@ -12,13 +11,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calibrant::corpus::{Format, Source, field_names};
-use calibrant::evaluation::{
-    CompareSettings, Comparison, Forecasts, LedgerNote, StatedEnds, TestSetHash, compare,
-};
+use calibrant::evaluation::{CompareSettings, Comparison, Forecasts, LedgerNote, compare};
 use calibrant::pipeline::{Model, ModelFileError};
 use calibrant::{Probability, Task};
 
-use crate::arguments::{CompareArguments, LabelCount, ReadArguments};
+use crate::arguments::{CompareArguments, LabelCount};
 use crate::error::CliError;
 use crate::ledger::{Look, learner_name, record};
 use crate::output::{check_target, stdout, warn, write_page};
@@ -34,101 +31,49 @@ struct CompareReport {
     /// Documents that could not be measured because their only label is unknown (one label a document).
     documents_left_out: usize,
     bad_rows: u64,
-    /// What was done about stated zeros and ones, by the name of the system; models state none.
-    stated_ends: BTreeMap<String, StatedEnds>,
     /// How often the test set was evaluated before; absent without a ledger.
     ledger: Option<LedgerNote>,
 }
 
-/// What is asked: which systems on which documents.
-pub(crate) struct Question<'a> {
-    pub(crate) file: &'a str,
-    pub(crate) systems: &'a [PathBuf],
-    pub(crate) reading: &'a ReadArguments,
-    pub(crate) classes: &'a [String],
-    pub(crate) positive: Option<&'a str>,
-    pub(crate) labels: Option<LabelCount>,
-    /// In which order the command takes its files.
-    pub(crate) order: &'static str,
-}
-
 /// One of the things compared.
-pub(crate) struct System {
+struct System {
     name: String,
     path: PathBuf,
     /// `None` for a file of probabilities.
     model: Option<Model>,
 }
 
-/// What all systems say of the documents that can be measured.
-pub(crate) struct Answers {
-    pub(crate) systems: Vec<System>,
-    /// One a system.
-    pub(crate) forecasts: Vec<Forecasts>,
-    /// One a system; absent for models.
-    pub(crate) ends: Vec<Option<StatedEnds>>,
-    pub(crate) unknown_labels: BTreeMap<String, usize>,
-    pub(crate) left_out: usize,
-    pub(crate) bad_rows: u64,
-    pub(crate) hash: TestSetHash,
-}
-
-impl Question<'_> {
-    /// Asks every system about every document.
-    pub(crate) fn ask(&self) -> Result<Answers, CliError> {
-        let systems = open_systems(self)?;
-        let test_set = test_set::read(self, &systems)?;
-        let task = task(self, &systems, &test_set)?;
-        let stated = all_stated(self, &systems, &test_set, task)?;
-        let classes = common_classes(self, &systems, &stated, task)?;
-        let truth = Truth::new(&test_set, &classes, task);
-        // A model that was asked for some classes only is expected not to know the others.
-        let chosen = !self.classes.is_empty()
-            || systems.iter().any(|system| {
-                let model = system.model.as_ref();
-                model.is_some_and(Model::chose_classes)
-            });
-        let unknown_labels = if chosen {
-            BTreeMap::new()
-        } else {
-            truth.unknown_labels.clone()
-        };
-        warn_left_out(&unknown_labels, truth.left_out());
-        let forecasts = stated
-            .iter()
-            .map(|stated| truth.forecasts(task, &classes, stated))
-            .collect();
-        Ok(Answers {
-            systems,
-            forecasts,
-            ends: stated.into_iter().map(|stated| stated.ends).collect(),
-            unknown_labels,
-            left_out: truth.left_out(),
-            bad_rows: test_set.bad_rows,
-            hash: test_set.hash,
-        })
-    }
-}
-
 pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
     if let Some(path) = &arguments.html {
         check_target(path, &arguments.file)?;
     }
-    let answers = Question {
-        file: &arguments.file,
-        systems: &arguments.systems,
-        reading: &arguments.reading,
-        classes: &arguments.classes,
-        positive: arguments.positive.as_deref(),
-        labels: arguments.labels,
-        order: "the test set comes first, then the systems: calibrant compare TEST A B",
-    }
-    .ask()?;
-    let (systems, forecasts) = (&answers.systems, &answers.forecasts);
+    let systems = open_systems(arguments)?;
+    let test_set = test_set::read(arguments, &systems)?;
+    let task = task(arguments, &systems, &test_set)?;
+    let stated = all_stated(arguments, &systems, &test_set, task)?;
+    let classes = common_classes(arguments, &systems, &stated, task)?;
+    let truth = Truth::new(&test_set, &classes, task);
+    // A model that was asked for some classes only is expected not to know the others.
+    let chosen = !arguments.classes.is_empty()
+        || systems.iter().any(|system| {
+            let model = system.model.as_ref();
+            model.is_some_and(Model::chose_classes)
+        });
+    let unknown_labels = if chosen {
+        BTreeMap::new()
+    } else {
+        truth.unknown_labels.clone()
+    };
+    warn_left_out(&unknown_labels, truth.left_out());
+    let forecasts: Vec<Forecasts> = stated
+        .iter()
+        .map(|stated| truth.forecasts(task, &classes, stated))
+        .collect();
+    drop(stated);
     let named: Vec<(&str, &Forecasts)> = systems
         .iter()
         .map(|system| system.name.as_str())
-        .zip(forecasts)
+        .zip(&forecasts)
         .collect();
     let settings = CompareSettings {
         level: arguments.level,
@@ -149,17 +94,12 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
             log_loss: compared.log_loss.mean,
         })
         .collect();
-    let ledger = record(!arguments.no_ledger, &answers.hash, &looks);
-    let named = systems.iter().map(|system| system.name.clone());
-    let ends = named.zip(answers.ends);
+    let ledger = record(!arguments.no_ledger, &test_set.hash, &looks);
     let report = CompareReport {
         comparison,
-        unknown_labels: answers.unknown_labels,
-        documents_left_out: answers.left_out,
-        bad_rows: answers.bad_rows,
-        stated_ends: ends
-            .filter_map(|(name, ends)| Some((name, ends?)))
-            .collect(),
+        unknown_labels,
+        documents_left_out: truth.left_out(),
+        bad_rows: test_set.bad_rows,
         ledger,
     };
     if let Some(path) = &arguments.html {
@@ -175,9 +115,9 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
     Ok(out.flush()?)
 }
 
-fn open_systems(arguments: &Question<'_>) -> Result<Vec<System>, CliError> {
+fn open_systems(arguments: &CompareArguments) -> Result<Vec<System>, CliError> {
     let mut systems: Vec<System> = Vec::new();
-    for path in arguments.systems {
+    for path in &arguments.systems {
         if path.as_os_str() == "-" {
             return Err(CliError::new("a system must be a file")
                 .hint("only the test set can come from standard input"));
@@ -189,14 +129,14 @@ fn open_systems(arguments: &Question<'_>) -> Result<Vec<System>, CliError> {
             model,
         });
     }
-    for (number, name) in names(arguments.systems).into_iter().enumerate() {
+    for (number, name) in names(&arguments.systems).into_iter().enumerate() {
         systems[number].name = name;
     }
     Ok(systems)
 }
 
 /// The model in a file; `None` if it is a table.
-pub(crate) fn open_model(path: &Path) -> Result<Option<Model>, CliError> {
+fn open_model(path: &Path) -> Result<Option<Model>, CliError> {
     let tables = [Format::Csv, Format::Tsv, Format::JsonLines, Format::Parquet];
     if Format::of_path(path).is_some_and(|format| tables.contains(&format)) {
         return Ok(None);
@@ -243,7 +183,7 @@ pub(crate) fn names(paths: &[PathBuf]) -> Vec<String> {
 }
 
 fn task(
-    arguments: &Question<'_>,
+    arguments: &CompareArguments,
     systems: &[System],
     test_set: &TestSet,
 ) -> Result<Task, CliError> {
@@ -283,7 +223,7 @@ fn task(
 
 /// What every system states, in its own order of classes.
 fn all_stated(
-    arguments: &Question<'_>,
+    arguments: &CompareArguments,
     systems: &[System],
     test_set: &TestSet,
     task: Task,
@@ -293,7 +233,7 @@ fn all_stated(
         Some(names.map(str::to_owned).collect::<Vec<_>>())
     });
     let wanted = if !arguments.classes.is_empty() {
-        probabilities::Wanted::Exactly(arguments.classes.to_vec())
+        probabilities::Wanted::Exactly(arguments.classes.clone())
     } else if let Some(classes) = model_classes {
         probabilities::Wanted::Exactly(classes)
     } else {
@@ -305,7 +245,6 @@ fn all_stated(
             Some(model) => Stated {
                 classes: model.class_names().map(str::to_owned).collect(),
                 probabilities: test_set.predictions[number].clone(),
-                ends: None,
             },
             None => probabilities::read(arguments, &system.path, test_set, &wanted, task)?,
         });
@@ -315,7 +254,7 @@ fn all_stated(
 
 /// The classes that are compared: those that were asked for, else those that all systems have.
 fn common_classes(
-    arguments: &Question<'_>,
+    arguments: &CompareArguments,
     systems: &[System],
     stated: &[Stated],
     task: Task,
@@ -333,7 +272,7 @@ fn common_classes(
     let classes = if arguments.classes.is_empty() {
         stated[0].classes.clone()
     } else {
-        let mut classes = arguments.classes.to_vec();
+        let mut classes = arguments.classes.clone();
         classes.sort_unstable();
         classes.dedup();
         classes

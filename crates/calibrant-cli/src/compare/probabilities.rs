@@ -1,19 +1,19 @@
 //! Files of probabilities: what `calibrant predict` writes, and what other programs do.
 
+use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::Path;
 
-use calibrant::Task;
 use calibrant::corpus::{
     Document, Fields, LabelNeed, ReadOptions, Source, field_names, open_lines, read_batches,
 };
-use calibrant::evaluation::StatedCell;
+use calibrant::text::FIELD_BREAK;
+use calibrant::{Probability, Task};
 use serde::Deserialize;
 
-use super::Question;
-use super::groups::Groups;
 use super::stated::{Rows, Stated, log_odds, plain_number};
 use super::test_set::TestSet;
+use crate::arguments::CompareArguments;
 use crate::error::CliError;
 use crate::output::warn;
 use crate::progress::TerminalProgress;
@@ -57,10 +57,7 @@ enum Layout {
     /// A row a document, a column a class: names of columns, and of their classes.
     Wide(Vec<String>, Vec<String>),
     /// A row a document, one probability: of the second of these classes, or of the only one.
-    One {
-        classes: Vec<String>,
-        column: &'static str,
-    },
+    One(Vec<String>),
     /// A row for each document and class, as `calibrant predict` writes tables.
     Long { with_log_odds: bool },
     /// An object a document with a list of classes, as `calibrant predict` writes JSON Lines.
@@ -69,7 +66,7 @@ enum Layout {
 
 /// Reads the probabilities of all documents of the test set.
 pub(super) fn read(
-    arguments: &Question<'_>,
+    arguments: &CompareArguments,
     path: &Path,
     test_set: &TestSet,
     wanted: &Wanted,
@@ -80,16 +77,15 @@ pub(super) fn read(
     let layout = layout(arguments, path, &columns, wanted, task)?;
     let id_field = match &arguments.reading.id {
         Some(field) => Some(id_column(path, field, &columns)?),
-        // Whoever wrote an identifier meant rows to be known by it.
-        None => Some("id".to_owned()).filter(|id| columns.contains(id)),
+        None => None,
     };
     let rows = match layout {
         Layout::Wide(columns, classes) => {
             let read = read_wide(&source, columns, id_field)?;
             read.rows(path, classes, |row| row.to_vec())
         }
-        Layout::One { classes, column } => {
-            let read = read_wide(&source, vec![column.to_owned()], id_field)?;
+        Layout::One(classes) => {
+            let read = read_wide(&source, vec!["probability".to_owned()], id_field)?;
             let two = classes.len() == 2;
             read.rows(path, classes, |row| {
                 if two {
@@ -110,11 +106,11 @@ pub(super) fn read(
             groups.rows()?
         }
     };
-    rows.arrange(test_set, arguments.reading.id.is_some(), task)
+    rows.arrange(test_set)
 }
 
 fn layout(
-    arguments: &Question<'_>,
+    arguments: &CompareArguments,
     path: &Path,
     columns: &[String],
     wanted: &Wanted,
@@ -151,14 +147,7 @@ fn layout(
         Task::MultiLabel => 1,
     };
     if has("probability") && wanted.names().len() == classes {
-        let classes = one_column(arguments, path, columns, wanted.names())?;
-        // Log-odds lose nothing near 0 and 1.
-        let column = if has("log_odds") {
-            "log_odds"
-        } else {
-            "probability"
-        };
-        return Ok(Layout::One { classes, column });
+        return one_column(arguments, path, wanted.names()).map(Layout::One);
     }
     let lacking = missing("");
     let shown: Vec<String> = lacking
@@ -185,7 +174,7 @@ fn layout(
 
 /// Columns beyond the labels that occur: classes too, unless they are known to be something else.
 fn other_classes(
-    arguments: &Question<'_>,
+    arguments: &CompareArguments,
     columns: &[String],
     prefix: &str,
     known: &[String],
@@ -210,19 +199,13 @@ fn other_classes(
 
 /// The classes of a file with one column, the one that it speaks of last.
 fn one_column(
-    arguments: &Question<'_>,
+    arguments: &CompareArguments,
     path: &Path,
-    columns: &[String],
     names: &[String],
 ) -> Result<Vec<String>, CliError> {
     let mut classes = names.to_vec();
     classes.sort_unstable();
-    let named = match arguments.positive {
-        Some(positive) => Some(positive.to_owned()),
-        None if columns.iter().any(|column| column == "class") => only_class(path)?,
-        None => None,
-    };
-    if let Some(positive) = &named {
+    if let Some(positive) = &arguments.positive {
         let position = classes.iter().position(|class| class == positive);
         let position = position.ok_or_else(|| {
             let names: Vec<String> = classes.iter().map(|name| format!("`{name}`")).collect();
@@ -238,25 +221,6 @@ fn one_column(
         ));
     }
     Ok(classes)
-}
-
-/// The class that a table of `calibrant calibrate` says its probabilities are of; `None` where rows differ.
-fn only_class(path: &Path) -> Result<Option<String>, CliError> {
-    let options = table_options(vec!["class".to_owned()], None);
-    let (mut first, mut differ) = (None, false);
-    read_batches(
-        &Source::Path(path.to_owned()),
-        &options,
-        &TerminalProgress::default(),
-        |batch| batch,
-        |batch| {
-            for document in &batch {
-                let name = text_of(document);
-                differ |= first.get_or_insert_with(|| name.to_owned()) != name;
-            }
-        },
-    )?;
-    Ok(first.filter(|_| !differ))
 }
 
 fn id_column(path: &Path, field: &str, columns: &[String]) -> Result<String, CliError> {
@@ -275,8 +239,9 @@ fn id_column(path: &Path, field: &str, columns: &[String]) -> Result<String, Cli
 /// A table with a row for each document.
 struct Wide {
     width: usize,
-    cells: Vec<StatedCell>,
+    probabilities: Vec<Probability>,
     ids: Option<Vec<String>>,
+    ends: usize,
 }
 
 impl Wide {
@@ -285,16 +250,26 @@ impl Wide {
         self,
         path: &Path,
         classes: Vec<String>,
-        complete: impl Fn(&[StatedCell]) -> Vec<StatedCell>,
+        complete: impl Fn(&[Probability]) -> Vec<Probability>,
     ) -> Rows {
-        let rows = self.cells.chunks_exact(self.width.max(1));
+        warn_ends(path, self.ends);
+        let rows = self.probabilities.chunks_exact(self.width.max(1));
         Rows {
             file: path.display().to_string(),
             row_count: rows.len(),
-            cells: rows.flat_map(complete).collect(),
+            probabilities: rows.flat_map(complete).collect(),
             classes,
             ids: self.ids,
         }
+    }
+}
+
+fn warn_ends(path: &Path, ends: usize) {
+    if ends > 0 {
+        warn(&format!(
+            "{ends} probabilities of `{}` are written as 0 or 1; they are taken for the nearest numbers that a double can tell from 0 and 1",
+            path.display()
+        ));
     }
 }
 
@@ -313,6 +288,11 @@ fn table_options(columns: Vec<String>, id: Option<String>) -> ReadOptions {
 
 fn text_of(document: &Document) -> &str {
     document.content.as_text().unwrap_or_default()
+}
+
+/// A field without the mark that each but the first begins with.
+fn unmarked(field: &str) -> &str {
+    field.trim_start_matches(FIELD_BREAK)
 }
 
 /// A value that is no probability, and where it stands.
@@ -336,21 +316,18 @@ fn read_wide(source: &Source, columns: Vec<String>, id: Option<String>) -> Resul
     let parse = |documents: Vec<Document>| -> Result<Wide, CliError> {
         let mut batch = Wide {
             width: columns.len(),
-            cells: Vec::with_capacity(documents.len() * columns.len()),
+            probabilities: Vec::with_capacity(documents.len() * columns.len()),
             ids: with_ids.then(Vec::new),
+            ends: 0,
         };
         for document in documents {
-            let mut values = text_of(&document).split('\n');
+            let mut values = text_of(&document).split('\n').map(unmarked);
             for column in &columns {
                 let value = values.next().unwrap_or_default();
-                let stated = if column == "log_odds" && columns.len() == 1 {
-                    log_odds(value)
-                } else {
-                    plain_number(value)
-                };
-                let cell =
-                    stated.ok_or_else(|| not_a_probability(&file, document.line, column, value))?;
-                batch.cells.push(cell);
+                let (probability, end) = plain_number(value)
+                    .ok_or_else(|| not_a_probability(&file, document.line, column, value))?;
+                batch.probabilities.push(probability);
+                batch.ends += usize::from(end);
             }
             // A value with a line break inside has shifted the others.
             if let Some(value) = values.next() {
@@ -369,8 +346,9 @@ fn read_wide(source: &Source, columns: Vec<String>, id: Option<String>) -> Resul
     };
     let mut all = Wide {
         width: columns.len(),
-        cells: Vec::new(),
+        probabilities: Vec::new(),
         ids: with_ids.then(Vec::new),
+        ends: 0,
     };
     let mut failure = None;
     read_batches(
@@ -380,7 +358,8 @@ fn read_wide(source: &Source, columns: Vec<String>, id: Option<String>) -> Resul
         parse,
         |batch| match batch {
             Ok(batch) if failure.is_none() => {
-                all.cells.extend(batch.cells);
+                all.probabilities.extend(batch.probabilities);
+                all.ends += batch.ends;
                 if let (Some(all), Some(batch)) = (&mut all.ids, batch.ids) {
                     all.extend(batch);
                 }
@@ -392,6 +371,99 @@ fn read_wide(source: &Source, columns: Vec<String>, id: Option<String>) -> Resul
         },
     )?;
     failure.map_or(Ok(all), Err)
+}
+
+/// Documents whose classes come one after the other.
+struct Groups<'a> {
+    path: &'a Path,
+    classes: Vec<String>,
+    numbers: HashMap<String, usize>,
+    /// Document, class, probability.
+    cells: Vec<(usize, usize, Probability)>,
+    ids: Option<Vec<String>>,
+    count: usize,
+    ends: usize,
+}
+
+impl<'a> Groups<'a> {
+    fn new(path: &'a Path, with_ids: bool) -> Self {
+        Self {
+            path,
+            classes: Vec::new(),
+            numbers: HashMap::new(),
+            cells: Vec::new(),
+            ids: with_ids.then(Vec::new),
+            count: 0,
+            ends: 0,
+        }
+    }
+
+    fn begin(&mut self, id: Option<String>) {
+        self.count += 1;
+        if let Some(ids) = &mut self.ids {
+            ids.push(id.unwrap_or_default());
+        }
+    }
+
+    fn push(&mut self, label: &str, probability: Probability) {
+        let next = self.classes.len();
+        let class = match self.numbers.get(label) {
+            Some(&class) => class,
+            None => {
+                self.numbers.insert(label.to_owned(), next);
+                self.classes.push(label.to_owned());
+                next
+            }
+        };
+        self.cells
+            .push((self.count.saturating_sub(1), class, probability));
+    }
+
+    /// A whole table, with the classes in order; every document must have them all.
+    fn rows(self) -> Result<Rows, CliError> {
+        warn_ends(self.path, self.ends);
+        let mut order: Vec<usize> = (0..self.classes.len()).collect();
+        order.sort_unstable_by_key(|&class| &self.classes[class]);
+        let mut place = vec![0; order.len()];
+        for (position, &class) in order.iter().enumerate() {
+            place[class] = position;
+        }
+        let classes: Vec<String> = order
+            .iter()
+            .map(|&class| self.classes[class].clone())
+            .collect();
+        // Nothing larger than the cells themselves is set aside: a file that names a new class in
+        // every row is refused before.
+        let file = self.path.display().to_string();
+        let mut cells = self.cells;
+        cells.iter_mut().for_each(|cell| cell.1 = place[cell.1]);
+        cells.sort_by_key(|&(document, class, _)| (document, class));
+        let mut probabilities = Vec::with_capacity(cells.len());
+        let mut cells = cells.into_iter();
+        for document in 0..self.count {
+            for (class, name) in classes.iter().enumerate() {
+                match cells.next() {
+                    Some((d, c, probability)) if (d, c) == (document, class) => {
+                        probabilities.push(probability);
+                    }
+                    _ => {
+                        return Err(CliError::new(format!(
+                            "document {} of `{file}` does not have exactly one probability for the class `{name}`",
+                            document + 1
+                        ))
+                        .hint("every document needs every class: predict without --top"));
+                    }
+                }
+            }
+        }
+        Ok(Rows {
+            file,
+            classes,
+            probabilities,
+            ids: self.ids,
+            row_count: self.count,
+        })
+    }
 }
 
 /// A row for each document and class; a document begins with rank 1.
@@ -412,20 +484,29 @@ fn read_long(
     let options = table_options(columns, id);
     let mut failure = None;
     let mut one = |document: Document| -> Result<(), CliError> {
-        let mut values = text_of(&document).splitn(3, '\n');
+        let mut values = text_of(&document).splitn(3, '\n').map(unmarked);
         let mut next = || values.next().unwrap_or_default();
         let (rank, value, label) = (next(), next(), next());
         let parsed = if with_log_odds {
-            log_odds(value)
+            log_odds(value).map(|probability| (probability, false))
         } else {
             plain_number(value)
         };
-        let cell =
+        let (probability, end) =
             parsed.ok_or_else(|| not_a_probability(&file, document.line, value_column, value))?;
-        if groups.has_ids() && document.id.is_none() {
-            return Err(no_identifier(&file, document.line));
+        if rank.trim() == "1" {
+            if groups.ids.is_some() && document.id.is_none() {
+                return Err(no_identifier(&file, document.line));
+            }
+            groups.begin(document.id.clone());
+        } else if groups.count == 0 {
+            return Err(CliError::new(format!(
+                "{file}, line {}: the first row of a document must have rank 1",
+                document.line
+            )));
         }
-        groups.push(rank.trim() == "1", document.id.as_deref(), label, cell);
+        groups.ends += usize::from(end);
+        groups.push(label, probability);
         Ok(())
     };
     read_batches(
@@ -482,20 +563,23 @@ fn read_lists(source: &Source, path: &Path, groups: &mut Groups<'_>) -> Result<(
         }
         let document: ListedDocument =
             serde_json::from_slice(&line).map_err(|error| bad(error.to_string()))?;
-        let id = match document.id {
+        groups.begin(match document.id {
             serde_json::Value::String(id) => Some(id),
-            serde_json::Value::Null if groups.has_ids() => {
+            serde_json::Value::Null if groups.ids.is_some() => {
                 return Err(no_identifier(&path.display().to_string(), number));
             }
             serde_json::Value::Null => None,
             other => Some(other.to_string()),
-        };
-        for (place, class) in document.classes.into_iter().enumerate() {
-            let odds = class.log_odds.and_then(StatedCell::of_log_odds);
-            let parsed = odds.or_else(|| StatedCell::of_number(class.probability?));
-            let cell = parsed
+        });
+        for class in document.classes {
+            let odds = class
+                .log_odds
+                .map(|odds| (Probability::from_log_odds(odds), false));
+            let parsed = odds.or_else(|| plain_number(&class.probability?.to_string()));
+            let (probability, end) = parsed
                 .ok_or_else(|| bad(format!("the class `{}` has no probability", class.label)))?;
-            groups.push(place == 0, id.as_deref(), &class.label, cell);
+            groups.ends += usize::from(end);
+            groups.push(&class.label, probability);
         }
     }
 }

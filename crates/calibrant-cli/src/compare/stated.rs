@@ -1,236 +1,113 @@
-//! Probabilities as somebody wrote them down, put into the order of the test set.
+//! Probabilities as somebody wrote them down.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use calibrant::evaluation::{StatedCell, StatedEnds, StatedTable};
-use calibrant::{Probability, Task};
+use calibrant::Probability;
 
 use super::test_set::TestSet;
 use crate::error::CliError;
-use crate::output::{note, warn};
 
 /// What a system states about every document of the test set, in the order of the test set.
-pub(crate) struct Stated {
+pub(super) struct Stated {
     /// Its classes, in its own order.
-    pub(crate) classes: Vec<String>,
+    pub(super) classes: Vec<String>,
     /// Document by document, then by class.
-    pub(crate) probabilities: Vec<Probability>,
-    /// What was done about zeros and ones; absent for models.
-    pub(crate) ends: Option<StatedEnds>,
+    pub(super) probabilities: Vec<Probability>,
 }
 
-/// How far the probabilities of exclusive classes may be from a sum of one: room for a table printed with few
-/// digits, not for unnormalised scores.
-const SUM_TOLERANCE: f64 = 0.05;
+/// How far outside 0 to 1 rounding may have carried a probability.
+const SLACK: f64 = 1e-6;
 
-/// How many identifiers a message shows.
-const SHOWN: usize = 5;
-
-/// A probability that was written as a plain number.
-pub(super) fn plain_number(text: &str) -> Option<StatedCell> {
-    StatedCell::of_number(text.trim().parse().ok()?)
+/// A probability that was written as a plain number, and whether it was an end, 0 or 1.
+///
+/// Nothing is ever quite certain: 0 is taken for the smallest number above it that a double can hold,
+/// 1 for the largest below it, so that what was written as larger stays larger.
+pub(super) fn plain_number(text: &str) -> Option<(Probability, bool)> {
+    let value: f64 = text.trim().parse().ok()?;
+    if !(-SLACK..=1.0 + SLACK).contains(&value) {
+        return None;
+    }
+    let smallest = f64::from_bits(1);
+    let largest = 1.0 - f64::EPSILON / 2.0;
+    let kept = value.clamp(smallest, largest);
+    Some((
+        Probability::from_ln(kept.ln(), (-kept).ln_1p()),
+        kept != value,
+    ))
 }
 
 /// A probability that was written as log-odds, which lose nothing.
-pub(super) fn log_odds(text: &str) -> Option<StatedCell> {
-    StatedCell::of_log_odds(text.trim().parse().ok()?)
+pub(super) fn log_odds(text: &str) -> Option<Probability> {
+    let value: f64 = text.trim().parse().ok()?;
+    (!value.is_nan()).then(|| Probability::from_log_odds(value))
 }
 
 /// Rows in the order of a file, to be put into that of the test set.
 pub(super) struct Rows {
     pub(super) file: String,
     pub(super) classes: Vec<String>,
-    /// Row by row, class by class.
-    pub(super) cells: Vec<StatedCell>,
-    /// The identifier of each row, if it has one.
+    pub(super) probabilities: Vec<Probability>,
+    /// The identifier of each row, if rows are joined by it.
     pub(super) ids: Option<Vec<String>>,
     pub(super) row_count: usize,
 }
 
 impl Rows {
-    /// One row for each document: by identifier where rows have one, else by their order. `asked` says that
-    /// --id named the identifier. The rule for zeros and ones looks at all rows of the file.
-    pub(super) fn arrange(
-        self,
-        test_set: &TestSet,
-        asked: bool,
-        task: Task,
-    ) -> Result<Stated, CliError> {
-        let order = self.order(test_set, asked)?;
-        let class_count = self.classes.len();
-        let table = StatedTable::settle(task, class_count, &self.cells);
-        if let Some((row, sum)) = table.ends.farthest_row
-            && (sum - 1.0).abs() > SUM_TOLERANCE
-        {
-            let which = self.ids.as_ref().map_or_else(
-                || format!("document {}", row + 1),
-                |ids| format!("document {} (`{}`)", row + 1, ids[row]),
-            );
-            return Err(CliError::new(format!(
-                "the probabilities of {which} of `{}` sum to {sum:.4}, and those of exclusive classes must sum to 1",
-                self.file
-            ))
-            .hint("--labels several measures every class on its own"));
-        }
-        for said in table.ends.sentences() {
-            warn(&format!("`{}`: {said}", self.file));
-        }
-        let rows = order.into_iter().flat_map(|row| {
-            let first = row * class_count;
-            table.probabilities[first..first + class_count]
-                .iter()
-                .copied()
-        });
-        Ok(Stated {
-            probabilities: rows.collect(),
-            classes: self.classes,
-            ends: Some(table.ends),
-        })
-    }
-
-    /// The row of each document.
-    fn order(&self, test_set: &TestSet, asked: bool) -> Result<Vec<usize>, CliError> {
+    /// One row for each document, by identifier if rows have one, else by their order.
+    pub(super) fn arrange(self, test_set: &TestSet) -> Result<Stated, CliError> {
         let documents = test_set.labels.len();
         let Some(ids) = &self.ids else {
-            return self.in_their_order(documents);
+            if self.row_count != documents {
+                return Err(CliError::new(format!(
+                    "`{}` speaks of {} documents, but the test set has {documents}",
+                    self.file, self.row_count
+                ))
+                .hint("rows must stand in the order of the test set (after --where); --id FIELD joins them by an identifier instead"));
+            }
+            return Ok(Stated {
+                classes: self.classes,
+                probabilities: self.probabilities,
+            });
         };
-        let wanted: Vec<Option<&str>> = test_set.ids.iter().map(Option::as_deref).collect();
-        // The same identifiers in the same order, unique or not.
-        let same = ids.iter().map(|id| Some(id.as_str()));
-        if ids.len() == documents && same.eq(wanted.iter().copied()) {
-            return Ok((0..documents).collect());
-        }
-        let known: Option<Vec<&str>> = wanted.iter().copied().collect();
-        match known.filter(|_| documents > 0) {
-            Some(wanted) => self.joined(ids, &wanted, asked),
-            None if asked => Err(self.without_identifier(&wanted)),
-            // Nothing to join by in the test set. `predict` numbers documents that have no name.
-            None => match numbered(ids, documents) {
-                Some(order) => Ok(order),
-                None => {
-                    warn(&format!(
-                        "`{}` has a column `id` and the test set has none: rows are taken in their order",
-                        self.file
-                    ));
-                    self.in_their_order(documents)
-                }
-            },
-        }
-    }
-
-    fn in_their_order(&self, documents: usize) -> Result<Vec<usize>, CliError> {
-        if self.row_count == documents {
-            return Ok((0..documents).collect());
-        }
-        Err(CliError::new(format!(
-            "`{}` speaks of {} documents, but the test set has {documents}",
-            self.file, self.row_count
-        ))
-        .hint("rows must stand in the order of the test set (after --where); a column `id` in both, or --id FIELD, joins them instead"))
-    }
-
-    fn without_identifier(&self, wanted: &[Option<&str>]) -> CliError {
-        let first = wanted.iter().position(Option::is_none).unwrap_or(0);
-        let message = format!("document {} of the test set has no identifier", first + 1);
-        CliError::new(message).hint("--id names the field that has one")
-    }
-
-    fn joined(&self, ids: &[String], wanted: &[&str], asked: bool) -> Result<Vec<usize>, CliError> {
         let mut row_of: HashMap<&str, usize> = HashMap::with_capacity(ids.len());
-        let mut twice = None;
         for (row, id) in ids.iter().enumerate() {
             if row_of.insert(id, row).is_some() {
-                twice.get_or_insert(id);
+                return Err(CliError::new(format!(
+                    "`{}` has two rows with the identifier `{id}`",
+                    self.file
+                ))
+                .hint("identifiers must be unique; without --id rows are taken in their order"));
             }
         }
-        let missing: Vec<&str> = wanted
-            .iter()
-            .copied()
-            .filter(|id| !row_of.contains_key(id))
-            .collect();
-        if !missing.is_empty()
-            && !asked
-            && let Some(order) = numbered(ids, wanted.len())
-        {
-            note(&format!(
-                "the identifiers of `{}` are numbers of rows, and are taken as such",
-                self.file
-            ));
-            return Ok(order);
+        let class_count = self.classes.len();
+        let mut probabilities = Vec::with_capacity(documents * class_count);
+        let mut seen: HashMap<&str, ()> = HashMap::with_capacity(documents);
+        for (document, id) in test_set.ids.iter().enumerate() {
+            let id = id.as_deref().ok_or_else(|| {
+                CliError::new(format!(
+                    "document {} of the test set has no identifier",
+                    document + 1
+                ))
+                .hint("without --id rows are taken in their order")
+            })?;
+            if seen.insert(id, ()).is_some() {
+                return Err(CliError::new(format!(
+                    "the test set has two documents with the identifier `{id}`"
+                ))
+                .hint("identifiers must be unique; without --id rows are taken in their order"));
+            }
+            let row = row_of.get(id).ok_or_else(|| {
+                CliError::new(format!("`{}` has no row with the identifier `{id}`", self.file))
+                    .hint("--id names the field of the test set; the file needs a column of that name, or `id`")
+            })?;
+            probabilities
+                .extend_from_slice(&self.probabilities[row * class_count..][..class_count]);
         }
-        let unique = "identifiers must be unique; --id names another field";
-        if let Some(id) = twice {
-            let message = format!("`{}` has two rows with the identifier `{id}`", self.file);
-            return Err(CliError::new(message).hint(unique));
-        }
-        let known: HashSet<&str> = wanted.iter().copied().collect();
-        if known.len() < wanted.len() {
-            let mut seen = HashSet::new();
-            let id = wanted.iter().find(|id| !seen.insert(**id)).copied();
-            return Err(CliError::new(format!(
-                "the test set has two documents with the identifier `{}`",
-                id.unwrap_or_default()
-            ))
-            .hint(unique));
-        }
-        let more: Vec<&str> = ids
-            .iter()
-            .map(String::as_str)
-            .filter(|id| !known.contains(id))
-            .collect();
-        if !missing.is_empty() {
-            return Err(CliError::new(format!(
-                "`{}` has no row for {} of {} documents of the test set ({}), and {} rows of its own{}",
-                self.file,
-                missing.len(),
-                wanted.len(),
-                listed(&missing),
-                more.len(),
-                if more.is_empty() { String::new() } else { format!(" ({})", listed(&more)) },
-            ))
-            .hint("both are joined by their column `id`; --id names another field of the test set"));
-        }
-        if !more.is_empty() {
-            note(&format!(
-                "{} rows of `{}` are of no document of the test set ({})",
-                more.len(),
-                self.file,
-                listed(&more)
-            ));
-        }
-        Ok(wanted.iter().map(|id| row_of[id]).collect())
+        Ok(Stated {
+            classes: self.classes,
+            probabilities,
+        })
     }
-}
-
-/// The row of each document where identifiers are the numbers of the documents, from 1 or from 0.
-fn numbered(ids: &[String], documents: usize) -> Option<Vec<usize>> {
-    if ids.len() != documents {
-        return None;
-    }
-    let numbers: Vec<usize> = ids
-        .iter()
-        .map(|id| id.parse().ok())
-        .collect::<Option<_>>()?;
-    let least = numbers.iter().copied().min().filter(|least| *least <= 1)?;
-    let mut order = vec![usize::MAX; documents];
-    for (row, number) in numbers.iter().enumerate() {
-        let place = order.get_mut(number - least)?;
-        if *place != usize::MAX {
-            return None;
-        }
-        *place = row;
-    }
-    Some(order)
-}
-
-fn listed(ids: &[&str]) -> String {
-    let shown: Vec<String> = ids
-        .iter()
-        .take(SHOWN)
-        .map(|id| format!("`{}`", id.chars().take(40).collect::<String>()))
-        .collect();
-    let more = if ids.len() > SHOWN { ", …" } else { "" };
-    format!("{}{more}", shown.join(", "))
 }
 
 #[cfg(test)]
@@ -238,17 +115,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_rows_are_known_from_one_and_from_zero() {
-        let ids = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>();
-        assert_eq!(numbered(&ids(&["2", "1", "3"]), 3), Some(vec![1, 0, 2]));
-        assert_eq!(numbered(&ids(&["2", "1", "0"]), 3), Some(vec![2, 1, 0]));
-        for wrong in [
-            &["1", "1", "2"][..],
-            &["2", "3", "4"],
-            &["a", "1", "2"],
-            &["1", "2"],
-        ] {
-            assert_eq!(numbered(&ids(wrong), 3), None, "{wrong:?}");
+    fn plain_numbers_keep_their_order_and_never_reach_the_ends() {
+        let written = [
+            "0",
+            "1e-300",
+            "0.25",
+            "0.5",
+            "0.9999999999999998",
+            "1",
+            "1.0000001",
+        ];
+        let read: Vec<(Probability, bool)> =
+            written.iter().map(|w| plain_number(w).unwrap()).collect();
+        assert!(read.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+        assert!(read.iter().all(|(p, _)| p.log_odds().abs() < 800.0));
+        assert_eq!(read.iter().filter(|(_, end)| *end).count(), 3);
+        assert!((read[2].0.log_odds() - (1.0f64 / 3.0).ln()).abs() < 1e-15);
+        for bad in ["", "x", "nan", "1.1", "-0.1", "inf", "50%"] {
+            assert!(plain_number(bad).is_none(), "{bad}");
         }
     }
 }

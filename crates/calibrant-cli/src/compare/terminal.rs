@@ -198,18 +198,15 @@ pub(super) fn pair_legend(comparison: &Comparison) -> Vec<String> {
         .and_then(|pair| pair.log_loss.bootstrap);
     if let Some(found) = bootstrap {
         lines.push(format!(
-            "interval: {} % of {} draws of the documents; bootstrap p cannot fall below 2/({} + 1) = {}, whatever the difference",
+            "interval: {} % of {} draws of the documents",
             100.0 * found.confidence,
-            found.resamples,
-            found.resamples,
-            p_value(2.0 / (found.resamples as f64 + 1.0))
+            found.resamples
         ));
     }
     lines.push(
         "wins, losses, ties: of the first, over all decisions; by errors the sign test is McNemar's exact test"
             .to_owned(),
     );
-    lines.extend(comparison.pairs.iter().flat_map(at_odds));
     if comparison.weighted {
         lines.push(
             "documents have weights: means and intervals heed them, the sign and Wilcoxon tests take all alike"
@@ -225,26 +222,6 @@ pub(super) fn pair_legend(comparison: &Comparison) -> Vec<String> {
         ));
     }
     lines
-}
-
-/// Where a sign test speaks for one system and the mean for the other.
-fn at_odds(pair: &ComparedPair) -> Vec<String> {
-    let losses = [("log loss", &pair.log_loss), ("Brier", &pair.brier)];
-    losses
-        .into_iter()
-        .filter_map(|(name, loss)| {
-            let often = loss.often_but_not_on_average()?;
-            let (closer, better) = match often {
-                std::cmp::Ordering::Less => (&pair.first, &pair.second),
-                _ => (&pair.second, &pair.first),
-            };
-            Some(format!(
-                "by {name} `{closer}` is closer to the truth more often (sign p {}), but `{better}` has the better mean: a \
-                 few large losses of `{closer}` outweigh many small wins",
-                p_value(loss.sign.p_value)
-            ))
-        })
-        .collect()
 }
 
 fn p_value(p: f64) -> String {

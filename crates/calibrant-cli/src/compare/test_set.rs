@@ -9,7 +9,8 @@ use calibrant::corpus::{
 use calibrant::evaluation::TestSetHash;
 use calibrant::pipeline::{Model, PredictBuffers};
 
-use super::{Question, System};
+use super::System;
+use crate::arguments::CompareArguments;
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
 use crate::progress::TerminalProgress;
@@ -37,8 +38,8 @@ impl TestSet {
 }
 
 /// Reads the test set once for every way in which models read text, and predicts along the way.
-pub(super) fn read(arguments: &Question<'_>, systems: &[System]) -> Result<TestSet, CliError> {
-    let source = Source::from(arguments.file);
+pub(super) fn read(arguments: &CompareArguments, systems: &[System]) -> Result<TestSet, CliError> {
+    let source = Source::from(arguments.file.as_str());
     let models: Vec<(usize, &Model)> = systems
         .iter()
         .enumerate()
@@ -50,10 +51,7 @@ pub(super) fn read(arguments: &Question<'_>, systems: &[System]) -> Result<TestS
         ..TestSet::default()
     };
     let remembered = models.first().map(|(_, model)| model.fields().clone());
-    let mut common = arguments.reading.fields(&remembered.unwrap_or_default());
-    if common.id.is_none() && models.len() < systems.len() {
-        common.id = own_identifier(arguments, &source);
-    }
+    let common = arguments.reading.fields(&remembered.unwrap_or_default());
     // Models that read the same fields share one pass over the file.
     let mut passes: Vec<(Fields, Vec<(usize, &Model)>)> = Vec::new();
     for &(number, model) in &models {
@@ -106,7 +104,7 @@ pub(super) fn read(arguments: &Question<'_>, systems: &[System]) -> Result<TestS
 }
 
 /// Models that learned from different label fields have no truth in common until one is named.
-fn check_labels(arguments: &Question<'_>, systems: &[System]) -> Result<(), CliError> {
+fn check_labels(arguments: &CompareArguments, systems: &[System]) -> Result<(), CliError> {
     if arguments.reading.label.is_some() {
         return Ok(());
     }
@@ -125,18 +123,13 @@ fn check_labels(arguments: &Question<'_>, systems: &[System]) -> Result<(), CliE
     }
 }
 
-/// Tables are joined by the test set's `id` where it has one; standard input cannot be looked at first.
-fn own_identifier(arguments: &Question<'_>, source: &Source) -> Option<String> {
-    if *source == Source::Stdin {
-        return None;
-    }
-    let names = field_names(source, arguments.reading.format).ok()?;
-    names.into_iter().find(|name| name == "id")
-}
-
 /// Without models nobody reads the text, but it tells this test set from others. Where the file has
 /// no such field, the labels alone must do.
-fn text_without_models(arguments: &Question<'_>, source: &Source, common: &Fields) -> Vec<String> {
+fn text_without_models(
+    arguments: &CompareArguments,
+    source: &Source,
+    common: &Fields,
+) -> Vec<String> {
     if !common.text.is_empty() || *source == Source::Stdin {
         return common.text.clone();
     }
@@ -149,7 +142,7 @@ fn text_without_models(arguments: &Question<'_>, source: &Source, common: &Field
 }
 
 fn one_pass(
-    arguments: &Question<'_>,
+    arguments: &CompareArguments,
     source: &Source,
     fields: Fields,
     models: &[(usize, &Model)],
@@ -204,10 +197,10 @@ fn one_pass(
 }
 
 /// `evaluate` takes the model first, so that this mistake is a likely one.
-fn swapped_hint(arguments: &Question<'_>, error: CliError) -> CliError {
-    if Model::open(std::path::Path::new(arguments.file)).is_ok() {
+fn swapped_hint(arguments: &CompareArguments, error: CliError) -> CliError {
+    if Model::open(arguments.file.as_ref()).is_ok() {
         CliError::new(format!("`{}` is a model, not a test set", arguments.file))
-            .hint(arguments.order)
+            .hint("the test set comes first, then the systems: calibrant compare TEST A B")
     } else {
         error
     }

@@ -195,7 +195,7 @@ fn reliability(comparison: &Comparison) -> Section {
             paragraph(
                 "Each point gathers letters whose first choice was stated with about the same \
                  probability: across what was said, upwards how often it was right. A perfect forecaster \
-                 would stay inside the band in 95 of 100 cases; points outside it are hollow. This \
+                 would stay inside the band in 90 of 100 cases; points outside it are hollow. This \
                  diagram needs no truth and can be drawn for any labelled test file. The bars below show \
                  how often which probability was stated.",
             ),

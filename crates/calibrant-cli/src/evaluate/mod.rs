@@ -3,7 +3,6 @@
 mod costs;
 mod open;
 mod show;
-mod table;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -11,21 +10,19 @@ use std::io::Write;
 use calibrant::corpus::{LabelNeed, Source, read_batches};
 use calibrant::evaluation::{
     BootstrapSettings, Evaluation, EvaluationOptions, Forecasts, LedgerNote, OpenWorldReport,
-    StatedEnds, TestSetHash, evaluate_with,
+    TestSetHash, evaluate_with,
 };
 use calibrant::features::UnknownCells;
 use calibrant::pipeline::{Model, PredictBuffers};
 use calibrant::{Probability, Task};
 
 use crate::arguments::EvaluateArguments;
-use crate::compare::open_model;
 use crate::error::CliError;
 use crate::evaluate_page::EvaluatePage;
 use crate::fit::warn_bad_rows;
 use crate::ledger::{Look, learner_name, record, show_note};
 use crate::output::{stdout, warn};
 use crate::predict::other;
-use crate::prior::{PriorPlan, PriorReport};
 use crate::progress::TerminalProgress;
 use crate::side_columns::unknown_notes;
 
@@ -38,12 +35,6 @@ struct EvaluateReport {
     /// Documents that could not be measured because their only label is unknown (one label a document).
     documents_left_out: usize,
     bad_rows: u64,
-    /// What was done about stated zeros and ones; absent for models.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stated_ends: Option<StatedEnds>,
-    /// What was found about the classes' shares; absent without --adapt-prior.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prior: Option<PriorReport>,
     /// Documents of unknown classes that `other` noticed; absent without --other.
     #[serde(skip_serializing_if = "Option::is_none")]
     other: Option<OpenWorldReport>,
@@ -52,37 +43,25 @@ struct EvaluateReport {
 }
 
 pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
-    let Some(model) = open_model(&arguments.model)? else {
-        return table::run(arguments);
-    };
-    if arguments.positive.is_some() || arguments.labels.is_some() {
-        return Err(CliError::new(
-            "--positive and --labels are for files of probabilities; a model knows its classes",
-        ));
-    }
+    let model = Model::open(&arguments.model)?;
     let wanted = wanted_classes(&model, &arguments.classes)?;
-    let names: Vec<&str> = model.class_names().collect();
-    let plan = PriorPlan::new(
-        &arguments.prior,
-        model.task(),
-        &names,
-        None,
-        (model.priors(), model.summary().held_out_shape.as_ref()),
-    )?;
-    if arguments.other.other.is_some() && arguments.prior.is_given() {
-        return Err(
-            CliError::new("--other cannot go with --prior or --adapt-prior").hint(
-                "shifted priors say how common the known classes are, not whether there are others",
-            ),
-        );
-    }
     let thresholds = other::thresholds(&model, arguments.other.other)?;
     let mut open_forecasts = Vec::new();
-    let mut page = EvaluatePage::wanted(arguments, Some((&model, &wanted[..])))?;
+    let mut page = EvaluatePage::wanted(arguments, &model, &wanted)?;
     let kept_outputs = page
         .as_ref()
         .map_or(Vec::new(), |page| page.outputs().to_vec());
-    let options = options(arguments, model.task(), model.class_names())?;
+    let options = EvaluationOptions {
+        costs: arguments
+            .costs
+            .as_deref()
+            .map(|given| costs::read(given, model.task(), model.class_names()))
+            .transpose()?,
+        bootstrap: (arguments.bootstrap != Some(0)).then(|| BootstrapSettings {
+            replicates: arguments.bootstrap,
+            ..BootstrapSettings::default()
+        }),
+    };
     let fields = arguments.reading.fields(model.fields());
     let reading = arguments.reading.options(fields, LabelNeed::Required);
     let numbers: BTreeMap<&str, u32> = model.class_names().zip(0..).collect();
@@ -173,14 +152,6 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         ));
     }
     notes.iter().for_each(|note| warn(note));
-    let decided = plan.decide(
-        &arguments.file,
-        model.task(),
-        &names,
-        &probabilities,
-        Some(&weights[..]),
-    )?;
-    decided.apply(class_count, &mut probabilities);
     let class_names = model.class_names().map(str::to_owned).collect();
     let forecasts = Forecasts {
         task: model.task(),
@@ -193,7 +164,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let evaluation = evaluate_with(&forecasts, &options)?;
     if let Some(page) = &page {
         let notes = notes.iter().map(|note| format!("{note}.")).collect();
-        page.write(arguments, Some(&model), &forecasts, &evaluation, notes)?;
+        page.write(arguments, &model, &forecasts, &evaluation, notes)?;
     }
     let look = Look {
         path: &arguments.model,
@@ -206,36 +177,12 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         unknown_labels,
         documents_left_out: left_out,
         bad_rows: read.bad_row_count,
-        stated_ends: None,
-        prior: decided.report,
         other: OpenWorldReport::of(&open_forecasts),
         ledger,
     };
-    write(arguments, &report)
-}
-
-fn options<'a>(
-    arguments: &EvaluateArguments,
-    task: Task,
-    class_names: impl Iterator<Item = &'a str>,
-) -> Result<EvaluationOptions, CliError> {
-    Ok(EvaluationOptions {
-        costs: arguments
-            .costs
-            .as_deref()
-            .map(|given| costs::read(given, task, class_names))
-            .transpose()?,
-        bootstrap: (arguments.bootstrap != Some(0)).then(|| BootstrapSettings {
-            replicates: arguments.bootstrap,
-            ..BootstrapSettings::default()
-        }),
-    })
-}
-
-fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), CliError> {
     let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, report)?;
+        serde_json::to_writer(&mut out, &report)?;
         writeln!(out)?;
     } else {
         show::show(&mut out, &report.evaluation)?;

@@ -22,7 +22,7 @@ pub(super) fn show(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), 
     decisions(out, evaluation, further, intervals)?;
     probabilities(out, evaluation, further, intervals)?;
     if let Some(further) = further {
-        calibration(out, evaluation, further)?;
+        calibration(out, evaluation, further, intervals)?;
     }
     classes(out, evaluation)?;
     if let Some(bootstrap) = intervals {
@@ -107,12 +107,12 @@ fn decisions(
     group.add(
         "micro-F1",
         evaluation.micro_f1,
-        ends(intervals.and_then(|all| all.micro_f1.as_ref())),
+        ends(intervals.map(|all| &all.micro_f1)),
     );
     group.add(
         "macro-F1",
         evaluation.macro_f1,
-        ends(intervals.and_then(|all| all.macro_f1.as_ref())),
+        ends(intervals.map(|all| &all.macro_f1)),
     );
     if let Some(further) = further {
         let errors = &further.error_likelihood;
@@ -196,27 +196,9 @@ fn probabilities(
         };
         if let Some(auc) = further.macro_auc {
             let interval = ends(intervals.and_then(|all| all.macro_auc.as_ref()));
-            // That of either of two classes is the same.
-            let of = if further.calibration_of_second.is_some() {
-                ""
-            } else {
-                of
-            };
             group.add("AUC", auc, joined(&[interval, of.to_owned()]));
         }
-        let second = further.calibration_of_second.as_ref();
-        if let Some(precision) = second.and_then(|second| second.average_precision) {
-            let name = evaluation
-                .classes
-                .get(1)
-                .map_or("", |class| class.label.as_str());
-            let interval = intervals.and_then(|all| all.average_precision_of_second.as_ref());
-            group.add(
-                &format!("average precision of `{name}`"),
-                precision,
-                ends(interval),
-            );
-        } else if let Some(precision) = further.macro_average_precision {
+        if let Some(precision) = further.macro_average_precision {
             let interval = ends(intervals.and_then(|all| all.macro_average_precision.as_ref()));
             group.add(
                 "average precision",
@@ -232,6 +214,7 @@ fn calibration(
     out: &mut impl Write,
     evaluation: &Evaluation,
     further: &Further,
+    intervals: Option<&Bootstrap>,
 ) -> Result<(), CliError> {
     let whose = match (evaluation.task, &further.calibration_of_second) {
         (_, Some(_)) => {
@@ -257,19 +240,14 @@ fn calibration(
     group.add(
         "ECE",
         evaluation.ece,
-        format!(
-            "{} in a perfect forecaster of this size",
-            decimal(evaluation.ece_of_perfect)
-        ),
+        joined(&[
+            ends(intervals.map(|all| &all.ece)),
+            format!(
+                "{} in a perfect forecaster of this size",
+                decimal(evaluation.ece_of_perfect)
+            ),
+        ]),
     );
-    if further.calibration_of_second.is_some() {
-        let second = evaluation
-            .classes
-            .get(1)
-            .map_or("", |class| class.label.as_str());
-        let error = &found.ece_equal_mass;
-        group.add_beside(&format!("ECE of `{second}`"), error.value, error.of_perfect);
-    }
     let mut beside = |name: &str, measure: &BesidePerfect| {
         group.add_beside(name, measure.value, measure.of_perfect);
     };
@@ -290,13 +268,8 @@ fn calibration(
         "root of the squared error; below 0: none to be seen",
     );
     line(&mut group, found);
-    // With several classes these are losses of the first choice alone, not the ones above.
-    let of = match (evaluation.task, &further.calibration_of_second) {
-        (Task::SingleLabel, None) => " of the first choice",
-        _ => "",
-    };
-    parts(&mut group, &format!("log loss{of}"), &found.log_loss_parts);
-    parts(&mut group, &format!("Brier{of}"), &found.brier_parts);
+    parts(&mut group, "log loss", &found.log_loss_parts);
+    parts(&mut group, "Brier", &found.brier_parts);
     group.write(out)?;
     tests(out, found)
 }
@@ -328,7 +301,7 @@ fn line(group: &mut Group, found: &Calibration) {
 
 fn parts(group: &mut Group, name: &str, parts: &Decomposition) {
     group.add(
-        &format!("{name}, in parts"),
+        &format!("{name}, parts"),
         parts.loss,
         format!(
             "= {} miscalibration - {} discrimination + {} uncertainty",
@@ -372,22 +345,22 @@ fn classes(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), CliError
         "precision",
         "recall",
         "F1",
-        "y/n log loss",
-        "y/n Brier",
+        "log loss",
+        "Brier",
         "AUC",
         "AP",
         "ECE",
     ];
     let mut rows = table(&header, 1);
-    let or_dash = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), decimal);
+    let or_dash = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), decimal);
     for class in &evaluation.classes {
         rows.add_row(vec![
             class.label.clone(),
             class.positives.to_string(),
             class.predicted.to_string(),
-            or_dash(class.shown_precision()),
-            or_dash(class.shown_recall()),
-            or_dash((!class.is_absent()).then_some(class.f1)),
+            decimal(class.precision),
+            decimal(class.recall),
+            decimal(class.f1),
             decimal(class.log_loss),
             decimal(class.brier),
             or_dash(class.auc),
@@ -396,11 +369,5 @@ fn classes(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), CliError
         ]);
     }
     writeln!(out, "\n{rows}")?;
-    if evaluation.classes.len() > 1 {
-        writeln!(
-            out,
-            "classes: each against the rest, as a forecast of yes or no"
-        )?;
-    }
     Ok(())
 }

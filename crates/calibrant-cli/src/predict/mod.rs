@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
         model.task(),
         &class_names[..model.class_count()],
         None,
-        (model.priors(), model.summary().held_out_shape.as_ref()),
+        model.priors(),
     )?;
     let mut writer =
         PredictionWriter::create(arguments.output.as_deref(), arguments.json, Layout::Classes)?;

@@ -37,7 +37,7 @@ impl ParquetRows {
         let columns: Vec<Column> = names
             .iter()
             .map(|&name| match name {
-                "id" | "label" | "class" => Column::Text(Vec::new()),
+                "id" | "label" => Column::Text(Vec::new()),
                 "rank" => Column::Whole(Vec::new()),
                 _ => Column::Real(Vec::new()),
             })
@@ -86,14 +86,11 @@ impl ParquetRows {
         self.flush_if_full()
     }
 
-    pub(super) fn push_positive(&mut self, row: &PositivePrediction<'_>) -> Result<(), CliError> {
+    pub(super) fn push_positive(&mut self, row: &PositivePrediction) -> Result<(), CliError> {
         let mut numbers = row.numbers(self.layout);
-        let mut texts = [row.id.as_str(), row.class]
-            .into_iter()
-            .map(ByteArray::from);
         for column in &mut self.columns {
             match column {
-                Column::Text(values) => values.extend(texts.next()),
+                Column::Text(values) => values.push(ByteArray::from(row.id.as_str())),
                 Column::Whole(_) => {}
                 Column::Real(values) => values.extend(numbers.next()),
             }

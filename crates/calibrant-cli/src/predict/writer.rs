@@ -23,9 +23,9 @@ impl Layout {
     pub(super) fn columns(self) -> &'static [&'static str] {
         match self {
             Self::Classes => &["id", "rank", "label", "probability", "log_odds"],
-            Self::Positive { interval: false } => &["id", "class", "probability", "log_odds"],
+            Self::Positive { interval: false } => &["id", "probability", "log_odds"],
             Self::Positive { interval: true } => {
-                &["id", "class", "probability", "log_odds", "lower", "upper"]
+                &["id", "probability", "log_odds", "lower", "upper"]
             }
         }
     }
@@ -33,21 +33,19 @@ impl Layout {
 
 /// The probability of the positive class of one example, between the ends of an interval if the
 /// layout has one.
-pub(crate) struct PositivePrediction<'a> {
+pub(crate) struct PositivePrediction {
     pub(crate) id: String,
-    /// Whose probability it is.
-    pub(crate) class: &'a str,
     pub(crate) probability: Probability,
     pub(crate) interval: Option<(Probability, Probability)>,
 }
 
-impl PositivePrediction<'_> {
-    /// The numbers, in the order of the columns behind the class.
+impl PositivePrediction {
+    /// The numbers, in the order of the columns behind the identifier.
     pub(super) fn numbers(&self, layout: Layout) -> impl Iterator<Item = f64> {
         let p = self.probability;
         let (lower, upper) = self.interval.unwrap_or((p, p));
         let numbers = [p.value(), p.log_odds(), lower.value(), upper.value()];
-        numbers.into_iter().take(layout.columns().len() - 2)
+        numbers.into_iter().take(layout.columns().len() - 1)
     }
 }
 
@@ -171,14 +169,13 @@ impl PredictionWriter {
         Ok(())
     }
 
-    pub(crate) fn write_positive(&mut self, row: &PositivePrediction<'_>) -> Result<(), CliError> {
+    pub(crate) fn write_positive(&mut self, row: &PositivePrediction) -> Result<(), CliError> {
         match &mut self.format {
             Format::Delimited(out, _) => {
                 if std::mem::take(&mut self.header_due) {
                     out.write_record(self.layout.columns()).map_err(csv_error)?;
                 }
                 out.write_field(&row.id).map_err(csv_error)?;
-                out.write_field(row.class).map_err(csv_error)?;
                 for number in row.numbers(self.layout) {
                     out.write_field(number.to_string()).map_err(csv_error)?;
                 }
@@ -190,7 +187,6 @@ impl PredictionWriter {
                     &mut *out,
                     &JsonPositive {
                         id: &row.id,
-                        class: row.class,
                         probability: row.probability.value(),
                         log_odds: row.probability.log_odds(),
                         lower: lower.map(Probability::value),
@@ -242,7 +238,6 @@ struct JsonClass<'a> {
 #[derive(serde::Serialize)]
 struct JsonPositive<'a> {
     id: &'a str,
-    class: &'a str,
     probability: f64,
     log_odds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]

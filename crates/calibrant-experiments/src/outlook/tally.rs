@@ -43,11 +43,9 @@ impl List {
     }
 
     fn oracle(&self, recall: f64) -> usize {
-        let ranks = 0..=self.relevant.len();
-        ranks
-            .clone()
-            .find(|&rank| self.enough(rank, recall))
-            .unwrap_or(ranks.len() - 1)
+        let length = self.relevant.len();
+        let enough = |&rank: &usize| self.enough(rank, recall);
+        (0..length).find(enough).unwrap_or(length)
     }
 }
 

@@ -7,7 +7,6 @@ use super::venn_abers::LnSides;
 use super::{
     CalibrationMethod, Calibrator, HeldOutScores, IntervalCalibrator, VennAbersCalibrator,
 };
-use crate::numeric::Random;
 use crate::{FitError, Probability};
 
 /// Fits [`VennAbers`](super::VennAbers) to each fold of the held-out scores and merges what they
@@ -19,8 +18,7 @@ use crate::{FitError, Probability};
 /// ```
 /// with geometric means over the folds: the log-odds of `p` are the mean of the folds' log-odds.
 /// The folds are those that the scores were cross-fitted by, so that the scores of one fold come
-/// from one model; else five by chance, among which the weight of an example is dealt out piece by piece, so that a weight
-/// of two is the example twice. The interval has the mean log-odds of the folds' ends, so it
+/// from one model; else five in turn. The interval has the mean log-odds of the folds' ends, so it
 /// holds `p`.
 ///
 /// # When it misleads
@@ -94,68 +92,16 @@ impl CalibrationMethod for CrossVennAbers {
         // Both labels must be there, but not in every fold.
         refuse_one_class(held_out, "cross Venn-Abers prediction")?;
         let (sorted, _) = held_out.sorted();
-        let parts = if sorted.has_folds() {
-            let numbers = sorted.folds();
-            let last = numbers.iter().copied().max().unwrap_or(0);
-            let part = |number| sorted.filtered(|example| numbers[example] == number);
-            (0..=last).map(part).collect()
-        } else {
-            dealt(&sorted)
-        };
-        let folds = parts
-            .iter()
-            .filter(|part| !part.is_empty())
-            .map(|part| VennAbersCalibrator::of(&merge_ties(part)?))
-            .collect::<Result<Vec<_>, FitError>>()?;
-        Ok(CrossVennAbersCalibrator::new(folds))
-    }
-}
-
-const FOLDS: usize = 5;
-/// More pieces of weight than this are not told apart.
-const MOST_PIECES: f64 = 1e7;
-
-/// Deals examples, which stand by rising score, into five parts by chance: each label's weight is a line of pieces of
-/// weight one, every piece belongs to a part, and an example is where its stretch of the line lies.
-fn dealt(sorted: &HeldOutScores) -> Vec<HeldOutScores> {
-    let (positive, negative) = sorted.class_weights();
-    let piece = (positive.max(negative) / MOST_PIECES).max(1.0);
-    let mut random = Random::from_seed(0x666f_6c64);
-    let lines = [negative, positive].map(|weight| {
-        let pieces = (weight / piece - 1e-9).ceil().max(1.0) as usize;
-        let mut line: Vec<usize> = (0..pieces).map(|place| place % FOLDS).collect();
-        random.shuffle(&mut line);
-        line
-    });
-    let mut parts = vec![(Vec::new(), Vec::new(), Vec::new()); FOLDS];
-    let mut at = [0.0f64; 2];
-    for (score, label, weight) in sorted.examples() {
-        let (line, at) = (&lines[usize::from(label)], &mut at[usize::from(label)]);
-        let end = *at + weight / piece;
-        let mut of_part = [0.0; FOLDS];
-        let mut place = *at;
-        while place < end - 1e-9 {
-            let number = (place + 1e-9).floor();
-            let next = (number + 1.0).min(end);
-            let part = line[(number as usize).min(line.len() - 1)];
-            of_part[part] += (next - place) * piece;
-            place = next;
-        }
-        *at = end;
-        for ((scores, labels, weights), weight) in parts.iter_mut().zip(of_part) {
-            if weight > 0.0 {
-                scores.push(score);
-                labels.push(label);
-                weights.push(weight);
+        let numbers = sorted.folds();
+        let mut folds = Vec::new();
+        for number in 0..=numbers.iter().copied().max().unwrap_or(0) {
+            let fold = sorted.filtered(|example| numbers[example] == number);
+            if !fold.is_empty() {
+                folds.push(VennAbersCalibrator::of(&merge_ties(&fold)?)?);
             }
         }
+        Ok(CrossVennAbersCalibrator::new(folds))
     }
-    parts
-        .into_iter()
-        .map(|(scores, labels, weights)| {
-            HeldOutScores::from_checked_parts(scores, labels, weights, None)
-        })
-        .collect()
 }
 
 #[derive(Deserialize)]
@@ -179,36 +125,6 @@ impl TryFrom<SavedCrossVennAbers> for CrossVennAbersCalibrator {
 mod tests {
     use super::*;
     use crate::calibration::VennAbers;
-
-    #[test]
-    fn a_weight_of_two_is_the_example_twice() {
-        let examples = (0..60).map(|i| {
-            (
-                f64::from(i * 7 % 60),
-                i * 7 % 60 + i * 11 % 40 > 50,
-                1 + i % 3,
-            )
-        });
-        let weighted: Vec<_> = examples.collect();
-        let parts = |of: &dyn Fn(i32) -> usize, weight: &dyn Fn(i32) -> f64| {
-            let rows = weighted
-                .iter()
-                .flat_map(|&(s, y, w)| vec![(s, y, weight(w)); of(w)]);
-            let rows: Vec<_> = rows.collect();
-            let held_out = HeldOutScores::assume_weighted(
-                rows.iter().map(|row| row.0).collect(),
-                rows.iter().map(|row| row.1).collect(),
-                rows.iter().map(|row| row.2).collect(),
-            );
-            CrossVennAbers.fit(&held_out.unwrap()).unwrap()
-        };
-        let once = parts(&|_| 1, &f64::from);
-        let repeated = parts(&|w| w as usize, &|_| 1.0);
-        for score in [-1.0, 3.0, 20.5, 30.0, 59.0, 99.0] {
-            let gap = once.probability(score).log_odds() - repeated.probability(score).log_odds();
-            assert!(gap.abs() < 1e-9, "{score}: {gap}");
-        }
-    }
 
     #[test]
     fn the_folds_are_merged_by_geometric_means() {

@@ -220,11 +220,6 @@ impl HeldOutScores {
         ((positive + 1.0) / (negative + 1.0)).ln()
     }
 
-    /// Whether the examples came with folds.
-    pub(super) fn has_folds(&self) -> bool {
-        self.folds.is_some()
-    }
-
     /// The fold of each example: as it was cross-fitted, else one of five by chance, equally many of
     /// each label. Chance runs over the examples by rising score, so that it does not depend on the
     /// order they came in. (Folds in turn along the score would leave each fold evenly spread between

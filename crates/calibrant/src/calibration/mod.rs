@@ -13,7 +13,6 @@ mod cross_venn_abers;
 mod density;
 mod distinct_scores;
 mod held_out;
-mod held_out_shape;
 mod histogram;
 mod isotonic;
 mod kind;
@@ -53,7 +52,6 @@ pub use density::{
     DensityCalibrator, DensityMethod, Gauss, Hybrid, Laplace, Side,
 };
 pub use held_out::HeldOutScores;
-pub use held_out_shape::{HeldOutShape, ShiftFit, large_move};
 pub use histogram::{Binning, Histogram, HistogramCalibrator};
 pub use isotonic::{Isotonic, IsotonicCalibrator};
 pub use kind::CalibratorKind;

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 /// class probability    ln p,        at least lowest
 /// ```
 /// A stated 0 or 1 has no finite log-odds. It was most likely rounded: where the largest other
-/// number in the file is `1 - δ`, a 1 stands for `1 - δ/2` or more. So a 0 counts as half the least
-/// number above 0, and a 1 falls short of 1 by half of what the largest number below 1 does: the rule by
-/// which stated probabilities are measured everywhere ([`StatedTable`](crate::evaluation::StatedTable)).
+/// number in the file is `1 - δ`, a 1 stands for `1 - δ/2` or more, whose log-odds are `ln 2`
+/// higher. So the ends lie `ln 2` beyond the least and the greatest log-odds that were seen short
+/// of 0 and 1.
 ///
 /// # When it misleads
 /// Numbers between 0 and 1 need not be probabilities. Taking log-odds of a cosine similarity keeps
@@ -27,9 +27,9 @@ use serde::{Deserialize, Serialize};
 /// use calibrant::calibration::ScoreScale;
 /// let scale = ScoreScale::of_probabilities(&[0.5, 0.99, 1.0, 0.0]);
 /// assert_eq!(scale.apply(0.5), 0.0);
-/// // By hand: a 1 counts as 0.995, whose log-odds are ln 199, and a 0 as 0.25, with log-odds -ln 3.
-/// assert!((scale.apply(1.0) - 199f64.ln()).abs() < 1e-12);
-/// assert!((scale.apply(0.0) + 3f64.ln()).abs() < 1e-12);
+/// // By hand: 0.99 has log-odds ln 99; a 1 counts as ln 198, a 0 as ln 2 below the least, 0.
+/// assert!((scale.apply(1.0) - 198f64.ln()).abs() < 1e-12);
+/// assert!((scale.apply(0.0) + 2f64.ln()).abs() < 1e-12);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(
@@ -91,18 +91,19 @@ impl ScoreScale {
     /// The scale of the probabilities of one class; numbers outside 0 to 1 are passed over.
     pub fn of_probabilities(probabilities: &[f64]) -> Self {
         let seen = probabilities.iter().filter(|&&p| p > 0.0 && p < 1.0);
-        let (least, gap) = seen.fold((1.0f64, 1.0f64), |(least, gap), &p| {
-            (least.min(p), gap.min(1.0 - p))
+        let (lowest, highest) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), |ends, &p| {
+            let log_odds = log_odds(p);
+            (ends.0.min(log_odds), ends.1.max(log_odds))
         });
-        if least == 1.0 {
+        if lowest > highest {
             return Self::Probability {
                 lowest: -END,
                 highest: END,
             };
         }
         Self::Probability {
-            lowest: log_odds(0.5 * least),
-            highest: -log_odds(0.5 * gap),
+            lowest: lowest - std::f64::consts::LN_2,
+            highest: highest + std::f64::consts::LN_2,
         }
     }
 
@@ -132,17 +133,6 @@ impl ScoreScale {
                 log_odds(score.clamp(0.0, 1.0)).clamp(lowest, highest)
             }
             Self::ClassProbability { lowest } => score.clamp(0.0, 1.0).ln().max(lowest),
-        }
-    }
-
-    /// The log-odds of a stated probability as they are, but for 0 and 1, which count as the ends; a plain
-    /// number stays what it is.
-    pub fn log_odds_as_stated(self, score: f64) -> f64 {
-        match self {
-            Self::Probability { lowest, .. } if score <= 0.0 => lowest,
-            Self::Probability { highest, .. } if score >= 1.0 => highest,
-            Self::Probability { .. } => log_odds(score),
-            Self::Number | Self::ClassProbability { .. } => score,
         }
     }
 

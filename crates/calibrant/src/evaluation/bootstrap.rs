@@ -1,7 +1,8 @@
 //! How much measures would vary with other documents.
 
-use super::Interval;
 use super::forecasts::{EvaluationError, Forecasts, Row};
+use super::measures::ECE_BINS;
+use super::{Interval, SortedForecasts};
 use crate::Task;
 use crate::numeric::{Random, rising_order};
 use rayon::prelude::*;
@@ -26,8 +27,7 @@ impl Default for BootstrapSettings {
     }
 }
 
-/// 95 % intervals of measures from replicates drawn by document: by the logarithm of losses and the log-odds of shares,
-/// where the spread of the replicates is close to that of the measure.
+/// Percentile 95 % intervals of measures over replicates drawn by document.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bootstrap {
     /// Replicates that were drawn.
@@ -41,35 +41,31 @@ pub struct Bootstrap {
     /// Accuracy; single-label only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<Interval>,
-    /// F1 of all classes together; absent where no replicate shows anything else than the whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub micro_f1: Option<Interval>,
-    /// Mean F1 of classes; absent as above, and where a class has fewer than ten documents or predictions: simulated,
-    /// the interval is then too short.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub macro_f1: Option<Interval>,
+    /// F1 of all classes together.
+    pub micro_f1: Interval,
+    /// Mean F1 of classes.
+    pub macro_f1: Interval,
+    /// Expected calibration error, over the bins of the whole.
+    pub ece: Interval,
     /// Mean area under the ROC curve of classes against the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub macro_auc: Option<Interval>,
     /// Mean average precision of classes against the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub macro_average_precision: Option<Interval>,
-    /// With two exclusive classes: average precision of the second.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub average_precision_of_second: Option<Interval>,
 }
 
 /// Draws as many documents as there are, with replacement, again and again, and measures each draw.
 /// All decisions of a document stay together, because they are not independent.
 ///
 /// Everything that can be is summed by document beforehand and ranks are sorted once, so a replicate is
-/// one pass over the decisions.
+/// one pass over the decisions. Bins are those of the whole set.
 ///
 /// # When it misleads
-/// With a dozen documents the intervals are too short. Where every document was
-/// classified rightly, no replicate can show an error. A calibration error has no interval here: it is never
-/// negative, so a replicate's is larger than the original's on average, and of 120 test sets of 200 documents not one
-/// interval held the truth; it stands beside a perfect forecaster's instead.
+/// With a dozen documents the intervals are too short. A calibration error is never negative, so a
+/// replicate's is larger than the original's on average: its interval lies too high, and its lower
+/// end proves no miscalibration; compare with a perfect forecaster's instead. Where every document was
+/// classified rightly, no replicate can show an error.
 ///
 /// # Reference
 /// Efron & Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
@@ -126,60 +122,36 @@ pub(super) fn bootstrap_rows(
             },
         )
         .collect();
-    let defined = |measure: usize| -> Vec<f64> {
-        let values = drawn.iter().map(|replicate| replicate[measure]);
-        values.filter(|value| value.is_finite()).collect()
+    let interval = |measure: usize| {
+        let defined = drawn.iter().map(|replicate| replicate[measure]);
+        let mut sorted: Vec<f64> = defined.filter(|value| value.is_finite()).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Interval::percentile(values[measure], &sorted).filter(|_| values[measure].is_finite())
     };
-    let share = |measure: usize| {
-        let value = values[measure];
-        Interval::of_share(value, &defined(measure), rows.len()).filter(|_| value.is_finite())
-    };
-    let loss = |measure: usize| {
-        let value = values[measure];
-        Interval::of_loss(value, &defined(measure)).unwrap_or(Interval {
-            value,
-            lower: value,
-            upper: value,
+    let always = |measure: usize| {
+        interval(measure).unwrap_or(Interval {
+            value: 0.0,
+            lower: 0.0,
+            upper: 0.0,
         })
     };
-    // One decision a document is a coin; several hang together.
-    let effective = effective_count(rows);
-    let coin = Interval::wilson(values[2], effective);
-    let error_rate = match forecasts.task {
-        Task::SingleLabel => coin,
-        Task::MultiLabel => share(2).unwrap_or(coin),
-    };
-    let accuracy = Interval {
-        value: 1.0 - error_rate.value,
-        lower: 1.0 - error_rate.upper,
-        upper: 1.0 - error_rate.lower,
-    };
+    let error_rate = always(2);
     Bootstrap {
         replicates,
-        log_loss: loss(0),
-        brier: loss(1),
+        log_loss: always(0),
+        brier: always(1),
         error_rate,
-        accuracy: (forecasts.task == Task::SingleLabel).then_some(accuracy),
-        // Of one label a document this is the accuracy.
-        micro_f1: match forecasts.task {
-            Task::SingleLabel => Some(Interval {
-                value: values[3],
-                ..accuracy
-            }),
-            Task::MultiLabel => share(3),
-        },
-        macro_f1: share(4).filter(|_| data.classes_are_filled()),
-        macro_auc: share(5),
-        macro_average_precision: share(6),
-        average_precision_of_second: share(7).filter(|_| data.second_is_filled()),
+        accuracy: (forecasts.task == Task::SingleLabel).then_some(Interval {
+            value: 1.0 - error_rate.value,
+            lower: 1.0 - error_rate.upper,
+            upper: 1.0 - error_rate.lower,
+        }),
+        micro_f1: always(3),
+        macro_f1: always(4),
+        ece: always(5),
+        macro_auc: interval(6),
+        macro_average_precision: interval(7),
     }
-}
-
-/// As many documents of equal weight as these are worth: `(Σw)²/Σw²`.
-fn effective_count(rows: &[Row<'_>]) -> f64 {
-    let sum: f64 = rows.iter().map(|row| row.weight).sum();
-    let squares: f64 = rows.iter().map(|row| row.weight * row.weight).sum();
-    sum * sum / squares
 }
 
 /// The documents in an order that follows from what they are, so that the order in which they were
@@ -203,8 +175,6 @@ fn in_order<'a>(rows: &[Row<'a>]) -> Vec<Row<'a>> {
 /// Decisions times replicates that are afforded unless more are asked for.
 const AFFORDED: usize = 300_000_000;
 const MEASURES: usize = 8;
-/// Documents, and predictions, that a class needs for an interval of its own.
-const FILLED: usize = 10;
 
 /// What a replicate needs, in the order in which it passes through it.
 struct Resampled {
@@ -215,10 +185,9 @@ struct Resampled {
     /// The classes that each document has or is given, with whether it has and is given them.
     events: Vec<(u32, bool, bool)>,
     event_ends: Vec<usize>,
-    /// How many documents each class has, and how many were taken for it.
-    class_sizes: Vec<(usize, usize)>,
-    /// Whether there are two exclusive classes.
-    two: bool,
+    /// `w (y - p)` of each document's forecasts and the bin of each.
+    gaps: Vec<(f64, u8)>,
+    gaps_a_document: usize,
     ranks: Vec<Vec<Ranked>>,
 }
 
@@ -234,13 +203,28 @@ impl Resampled {
     fn new(forecasts: &Forecasts, rows: &[Row<'_>]) -> Self {
         let class_count = forecasts.class_names.len();
         let single = forecasts.task == Task::SingleLabel;
+        let points = forecasts.points_of(rows);
+        let edges = edges(&SortedForecasts::new(&points));
+        let gaps_a_document = if single { 1 } else { class_count };
+        let gaps = points
+            .iter()
+            .map(|&(probability, happened, weight)| {
+                let bin = edges.partition_point(|&edge| edge < probability.log_odds());
+                let gap = if happened {
+                    probability.complement().value()
+                } else {
+                    -probability.value()
+                };
+                (weight * gap, bin.min(ECE_BINS - 1) as u8)
+            })
+            .collect();
         let mut data = Self {
             class_count,
             documents: Vec::with_capacity(rows.len()),
             events: Vec::new(),
             event_ends: Vec::with_capacity(rows.len()),
-            class_sizes: vec![(0, 0); class_count],
-            two: single && class_count == 2,
+            gaps,
+            gaps_a_document,
             ranks: Vec::new(),
         };
         let mut is_label = vec![false; class_count];
@@ -271,9 +255,6 @@ impl Resampled {
             } else {
                 probability.log_odds() > 0.0
             };
-            let size = &mut self.class_sizes[class];
-            size.0 += usize::from(belongs);
-            size.1 += usize::from(given);
             if belongs || given {
                 self.events.push((class as u32, belongs, given));
             }
@@ -302,23 +283,11 @@ impl Resampled {
         self.event_ends.push(self.events.len());
     }
 
-    /// Whether every class that occurs has enough documents and predictions for an interval of its F1.
-    fn classes_are_filled(&self) -> bool {
-        let filled = |&(documents, predicted): &(usize, usize)| {
-            documents + predicted == 0 || documents.min(predicted) >= FILLED
-        };
-        self.class_sizes.iter().all(filled)
-    }
-
-    /// Whether the second class has enough documents for an interval of its average precision.
-    fn second_is_filled(&self) -> bool {
-        self.class_sizes.get(1).is_some_and(|size| size.0 >= FILLED)
-    }
-
     /// All measures if document `i` were there `counts[i]` times; not a number where undefined.
     fn measure(&self, counts: &[u16]) -> [f64; MEASURES] {
         let mut sums = [0.0; 4];
         let mut tallies = vec![[0.0; 3]; self.class_count];
+        let mut bins = [0.0; ECE_BINS];
         let mut start = 0;
         for (document, &count) in counts.iter().enumerate() {
             let end = self.event_ends[document];
@@ -335,6 +304,10 @@ impl Resampled {
                     tally[1] += if given { weight } else { 0.0 };
                     tally[2] += if belongs && given { weight } else { 0.0 };
                 }
+                let from = document * self.gaps_a_document;
+                for &(gap, bin) in &self.gaps[from..from + self.gaps_a_document] {
+                    bins[usize::from(bin)] += count * gap;
+                }
             }
             start = end;
         }
@@ -348,30 +321,29 @@ impl Resampled {
             }
         }
         let total = sums[0];
-        let [auc, average_precision, of_second] = self.ranking(counts);
+        let gaps: f64 = bins.iter().map(|gap: &f64| gap.abs()).sum();
+        let (auc, average_precision) = self.ranking(counts);
         [
             sums[1] / total,
             sums[2] / total,
             sums[3] / total,
             f1(&all),
             super::per_class::ratio(f1_sum, seen),
+            gaps / (total * self.gaps_a_document as f64),
             auc,
             average_precision,
-            of_second,
         ]
     }
 
-    /// Means over classes of the area under the ROC curve and of average precision, and that of the second of
-    /// two classes.
-    fn ranking(&self, counts: &[u16]) -> [f64; 3] {
+    /// Means over classes of the area under the ROC curve and of average precision.
+    fn ranking(&self, counts: &[u16]) -> (f64, f64) {
         let weights: Vec<f64> = counts
             .iter()
             .zip(&self.documents)
             .map(|(&count, document)| f64::from(count) * document[0])
             .collect();
         let (mut auc, mut with_auc, mut precision, mut with_precision) = (0.0, 0.0, 0.0, 0.0);
-        let mut of_second = f64::NAN;
-        for (class, ranks) in self.ranks.iter().enumerate() {
+        for ranks in &self.ranks {
             // `yes` and `no` are those above; `tied` those within equal probabilities.
             let (mut yes, mut no, mut tied_yes, mut tied_no) = (0.0, 0.0, 0.0, 0.0);
             let (mut lost, mut sum) = (0.0, 0.0);
@@ -391,9 +363,6 @@ impl Resampled {
                 }
             }
             if yes > 0.0 {
-                if self.two && class == 1 {
-                    of_second = sum / yes;
-                }
                 precision += sum / yes;
                 with_precision += 1.0;
                 if no > 0.0 {
@@ -402,8 +371,18 @@ impl Resampled {
                 }
             }
         }
-        [auc / with_auc, precision / with_precision, of_second]
+        (auc / with_auc, precision / with_precision)
     }
+}
+
+/// The highest log-odds of every bin but the last.
+fn edges(sorted: &SortedForecasts) -> Vec<f64> {
+    let bins = sorted.equal_mass(ECE_BINS);
+    let inner = bins.len().saturating_sub(1);
+    bins[..inner]
+        .iter()
+        .map(|bin| sorted.log_odds[bin.end - 1])
+        .collect()
 }
 
 fn ranked(rows: &[Row<'_>], class: usize) -> Vec<Ranked> {
@@ -471,8 +450,9 @@ mod tests {
             let mut pairs = vec![
                 (found.log_loss, whole.log_loss),
                 (found.brier, whole.brier),
-                (found.micro_f1.unwrap(), whole.micro_f1),
-                (found.macro_f1.unwrap(), whole.macro_f1),
+                (found.micro_f1, whole.micro_f1),
+                (found.macro_f1, whole.macro_f1),
+                (found.ece, whole.ece),
                 (
                     found.macro_auc.unwrap(),
                     whole.further.as_ref().unwrap().macro_auc.unwrap(),
@@ -488,15 +468,6 @@ mod tests {
                 ),
             ];
             pairs.extend(found.accuracy.zip(whole.accuracy));
-            let second = whole
-                .further
-                .as_ref()
-                .unwrap()
-                .calibration_of_second
-                .as_ref();
-            assert_eq!(found.average_precision_of_second.is_some(), classes == 2);
-            let of_second = second.and_then(|second| second.average_precision);
-            pairs.extend(found.average_precision_of_second.zip(of_second));
             for (place, (interval, expected)) in pairs.into_iter().enumerate() {
                 assert!(
                     (interval.value - expected).abs() < 1e-12,
@@ -524,9 +495,9 @@ mod tests {
             (1, whole.brier),
             (3, whole.micro_f1),
             (4, whole.macro_f1),
-            (5, whole.further.as_ref().unwrap().macro_auc.unwrap()),
+            (6, whole.further.as_ref().unwrap().macro_auc.unwrap()),
             (
-                6,
+                7,
                 whole
                     .further
                     .as_ref()

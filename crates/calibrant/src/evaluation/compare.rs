@@ -176,19 +176,6 @@ pub struct LossDifference {
     pub bootstrap: Option<BootstrapDifference>,
 }
 
-impl LossDifference {
-    /// The system that is closer more often, surely (sign test, 5 %), though the other has the smaller mean: `Less`
-    /// for the first, `Greater` for the second, nothing where both agree.
-    pub fn often_but_not_on_average(&self) -> Option<std::cmp::Ordering> {
-        if self.sign.p_value >= 0.05 {
-            return None;
-        }
-        let often = self.sign.losses.cmp(&self.sign.wins);
-        let on_average = self.difference.partial_cmp(&0.0)?;
-        (often == on_average.reverse() && on_average.is_ne()).then_some(often)
-    }
-}
-
 /// Measures systems on the same test set and holds every two of them against each other.
 ///
 /// A system is marked as significantly better than another if the micro sign test says so at

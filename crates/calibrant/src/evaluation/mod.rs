@@ -41,7 +41,6 @@ mod roc;
 mod significance;
 mod smooth_error;
 mod sorted_forecasts;
-mod stated;
 mod threshold;
 
 pub use bootstrap::{Bootstrap, BootstrapSettings, bootstrap};
@@ -83,6 +82,4 @@ pub use significance::{
 };
 pub use smooth_error::SmoothError;
 pub use sorted_forecasts::SortedForecasts;
-pub(crate) use stated::exclusive_into;
-pub use stated::{StatedCell, StatedEnds, StatedTable};
 pub use threshold::{Threshold, balanced_threshold, least_cost_threshold};

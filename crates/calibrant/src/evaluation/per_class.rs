@@ -40,23 +40,6 @@ pub struct ClassEvaluation {
     pub ece_of_perfect: Option<f64>,
 }
 
-impl ClassEvaluation {
-    /// Whether no document belongs to the class or was taken for it, so that nothing can be said.
-    pub fn is_absent(&self) -> bool {
-        self.positives == 0 && self.predicted == 0
-    }
-
-    /// The precision; nothing where no document was predicted.
-    pub fn shown_precision(&self) -> Option<f64> {
-        (self.predicted > 0).then_some(self.precision)
-    }
-
-    /// The recall; nothing where no document belongs.
-    pub fn shown_recall(&self) -> Option<f64> {
-        (self.positives > 0).then_some(self.recall)
-    }
-}
-
 /// What is counted for one class; everything but the two counts is weighted.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tally {

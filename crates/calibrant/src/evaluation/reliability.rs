@@ -130,7 +130,7 @@ const BAND_DRAWS: usize = 1_000;
 /// ```text
 /// (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n)
 /// ```
-pub(super) fn wilson_interval(share: f64, count: f64) -> (f64, f64) {
+fn wilson_interval(share: f64, count: f64) -> (f64, f64) {
     const Z: f64 = NORMAL_975;
     let z2 = Z * Z / count;
     let centre = share + z2 / 2.0;

@@ -254,16 +254,12 @@ impl Combiner {
         let pools = (0..settings.folds)
             .map(|fold| LogOddsPool::fit(&forecasts, |row| folds.of(row) != fold))
             .collect::<Result<Vec<LogOddsPool>, FitError>>()?;
-        let pooled = self.pooled(&forecasts, |row| &pools[folds.of(row)]);
-        let measured = evaluate_without_chance(&pooled).map_err(FitError::from)?;
-        let mut summary = self.summary(&forecasts, &measured, documents.left_out, settings);
-        summary.held_out_shape = super::summary::shape_of(&pooled);
+        let measured = self.measure(&forecasts, |row| &pools[folds.of(row)])?;
+        let summary = self.summary(&forecasts, &measured, documents.left_out, settings);
         let mut log_losses = Vec::new();
         for member in 0..self.members.len() {
             let alone = LogOddsPool::of_one(member, self.members.len(), class_count);
-            let alone = self.pooled(&forecasts, |_| &alone);
-            let measured = evaluate_without_chance(&alone).map_err(FitError::from)?;
-            log_losses.push(measured.log_loss);
+            log_losses.push(self.measure(&forecasts, |_| &alone)?.log_loss);
         }
         check_survives(&summary)?;
         check_survives(&pool)?;
@@ -283,11 +279,11 @@ impl Combiner {
         }))
     }
 
-    fn pooled<'p>(
+    fn measure<'p>(
         &self,
         forecasts: &MemberForecasts,
         pool_of: impl Fn(usize) -> &'p LogOddsPool,
-    ) -> Forecasts {
+    ) -> Result<Evaluation, FitError> {
         let class_count = self.class_count();
         let even = Probability::from_log_odds(0.0);
         let mut probabilities = vec![even; forecasts.len() * class_count];
@@ -295,13 +291,13 @@ impl Combiner {
         for (row, classes) in probabilities.chunks_exact_mut(class_count).enumerate() {
             pool_of(row).pool_into(self.task(), forecasts.evidence(row), &mut room, classes);
         }
-        Forecasts {
+        Ok(evaluate_without_chance(&Forecasts {
             task: self.task(),
             class_names: self.class_numbers.keys().cloned().collect(),
             probabilities,
             labels: forecasts.labels().to_vec(),
             weights: Some(forecasts.weights().to_vec()),
-        }
+        })?)
     }
 
     fn summary(
@@ -343,7 +339,6 @@ impl Combiner {
             multiclass: None,
             known_documents: None,
             held_out: HeldOutMeasures::from(measured),
-            held_out_shape: None,
             search: Vec::new(),
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
         }

@@ -163,7 +163,6 @@ pub(super) fn fit_prepared(
         multiclass: calibrated.multiclass,
         known_documents,
         held_out: HeldOutMeasures::from(&evaluation),
-        held_out_shape: super::summary::shape_of(&forecasts),
         search: Vec::new(),
         calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
     };

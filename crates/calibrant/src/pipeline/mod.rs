@@ -38,8 +38,8 @@ pub use model_envelope::publish;
 pub use model_file::{FORMAT_VERSION, ModelFileError};
 pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts};
 pub use score_calibrator::{
-    ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreNote, ScoreRoom,
-    ScoreSettings, ScoreSummary, ScoreTable, TriedMethod,
+    ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreRoom, ScoreSettings,
+    ScoreSummary, ScoreTable, TriedMethod,
 };
 pub use search::{Contender, Found, SearchSettings, Trial, search};
 pub use settings::{ClassWeights, Classifier, FitSettings};

@@ -1,19 +1,13 @@
 //! Scores of any classifier in the world to probabilities: no text, no features.
 
-mod notes;
-
-pub use notes::ScoreNote;
-
 use serde::{Deserialize, Serialize};
 
 use super::HeldOutMeasures;
 use crate::calibration::{
     Calibrator, CalibratorKind, ChoiceRules, ClassRoom, HeldOutClassScores, HeldOutScores,
-    HeldOutShape, MulticlassKind, SavedCalibrator, SavedMulticlassCalibrator, ScoreScale,
+    MulticlassKind, SavedCalibrator, SavedMulticlassCalibrator, ScoreScale,
 };
-use crate::evaluation::{
-    Forecasts, StatedCell, StatedEnds, StatedTable, evaluate_without_chance, exclusive_into,
-};
+use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::numeric::log_odds_against_rest;
 use crate::{FitError, Probability, Task};
 
@@ -98,12 +92,6 @@ pub struct ScoreSummary {
     pub rules: ChoiceRules,
     /// Measures of forecasts by curves that were fitted to the other folds.
     pub cross_validated: HeldOutMeasures,
-    /// How sure the forecasts of each class's examples were, to tell whether new ones look alike.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held_out_shape: Option<HeldOutShape>,
-    /// What the user of the calibrator should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<ScoreNote>,
     /// The version of calibrant that fitted it.
     pub calibrant_version: String,
 }
@@ -115,10 +103,6 @@ pub struct ScoreCalibrator {
     classes: Vec<String>,
     fields: ScoreFields,
     scale: ScoreScale,
-    /// What a stated 0 of each class counts as, where there is one probability a class; absent in files of
-    /// version 1, where the scale says it for all classes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    zeros: Option<Vec<f64>>,
     curve: ScoreCurve,
     summary: ScoreSummary,
 }
@@ -131,8 +115,6 @@ pub enum ScoreCurve {
     OneScore(SavedCalibrator),
     /// One score a class to probabilities that sum to one.
     ClassScores(SavedMulticlassCalibrator),
-    /// One score a class, left as it is: stated probabilities brought to a sum of one, or the softmax of numbers.
-    AsStated,
 }
 
 /// As a file has it, before it is believed.
@@ -142,8 +124,6 @@ struct Written {
     classes: Vec<String>,
     fields: ScoreFields,
     scale: ScoreScale,
-    #[serde(default)]
-    zeros: Option<Vec<f64>>,
     curve: ScoreCurve,
     summary: ScoreSummary,
 }
@@ -156,7 +136,6 @@ impl TryFrom<Written> for ScoreCalibrator {
             classes,
             fields,
             scale,
-            zeros,
             curve,
             summary,
         } = written;
@@ -169,21 +148,12 @@ impl TryFrom<Written> for ScoreCalibrator {
                 let fits = !matches!(scale, ScoreScale::Probability { .. });
                 (classes.len(), fits && curve.class_count() == classes.len())
             }
-            ScoreCurve::AsStated => (
-                classes.len(),
-                !matches!(scale, ScoreScale::Probability { .. }),
-            ),
         };
-        let is_share = |&zero: &f64| zero > 0.0 && zero < 1.0;
-        let zeros_fit = zeros
-            .as_ref()
-            .is_none_or(|zeros| zeros.len() == classes.len() && zeros.iter().all(is_share));
         let mut distinct: Vec<&String> = classes.iter().collect();
         distinct.sort_unstable();
         distinct.dedup();
         let weights = &summary.class_weights;
         let fits = scale_fits
-            && zeros_fit
             && classes.len() >= 2
             && distinct.len() == classes.len()
             && fields.scores.len() == score_count
@@ -199,7 +169,6 @@ impl TryFrom<Written> for ScoreCalibrator {
             classes,
             fields,
             scale,
-            zeros,
             curve,
             summary,
         })
@@ -235,7 +204,6 @@ impl ScoreCalibrator {
         } = table;
         let one_score = settings.fields.scores.len() == 1;
         check_settings(settings, &labels)?;
-        check_table(&scores, &labels, &weights, settings.fields.scores.len())?;
         let (class_counts, class_weights) = totals(&labels, &weights, class_count);
         if let [only] = *present(&class_counts) {
             return Err(FitError::OneClass {
@@ -253,29 +221,40 @@ impl ScoreCalibrator {
             });
         }
         let scale = scale_of(settings.score_is, &scores, one_score);
-        let notes = ScoreNote::of(&scores, &labels, &class_counts, &settings.classes);
-        let output_count = if one_score { 1 } else { class_count };
-        let stated = as_stated(scale, output_count, &scores);
-        let zeros = match scale {
-            ScoreScale::ClassProbability { .. } => stated.1.map(|ends| ends.zero_counts_as),
-            _ => None,
+        scores
+            .iter_mut()
+            .for_each(|score| *score = scale.apply(*score));
+        let (curve, method, tried, cross_validated) = if one_score {
+            let truths = labels.iter().map(|&label| label == 1).collect();
+            let held_out = HeldOutScores::assume_weighted(scores, truths, weights.clone())?;
+            let choice = settings.method.choose_by(&held_out, settings.rules)?;
+            let tried = choice.tried.iter();
+            (
+                ScoreCurve::OneScore(choice.calibrator),
+                choice.chosen.name(),
+                tried.map(|t| (t.method.name(), t.log_loss)).collect(),
+                choice.cross_validated,
+            )
+        } else {
+            let held_out = HeldOutClassScores::assume_weighted(
+                scores,
+                class_count,
+                labels.clone(),
+                weights.clone(),
+            )?;
+            let choice = settings.multiclass.choose(&held_out, settings.method)?;
+            let tried = choice.tried.iter();
+            (
+                ScoreCurve::ClassScores(choice.calibrator),
+                choice.chosen.name(),
+                tried.map(|way| (way.kind.name(), way.log_loss)).collect(),
+                choice.cross_validated,
+            )
         };
-        let width = settings.fields.scores.len();
-        for (place, score) in scores.iter_mut().enumerate() {
-            *score = scaled(scale, zeros.as_deref(), place % width, *score);
-        }
-        let Fitted {
-            curve,
-            method,
-            mut tried,
-            cross_validated,
-        } = fit_curve(settings, scores, &labels, &weights, stated.0)?;
+        let tried: Vec<(&str, f64)> = tried;
         let outputs = Outputs::of(&settings.classes, one_score);
-        let forecasts = outputs.forecasts(cross_validated.clone(), &labels, weights);
+        let forecasts = outputs.forecasts(cross_validated, &labels, weights);
         let evaluation = evaluate_without_chance(&forecasts)?;
-        if tried.is_empty() {
-            tried.push((method, evaluation.log_loss));
-        }
         let summary = ScoreSummary {
             examples: labels.len(),
             class_counts,
@@ -290,15 +269,12 @@ impl ScoreCalibrator {
                 .collect(),
             rules: settings.rules,
             cross_validated: HeldOutMeasures::from(&evaluation),
-            held_out_shape: super::summary::shape_of(&forecasts),
-            notes,
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let calibrator = Self {
             classes: settings.classes.clone(),
             fields: settings.fields.clone(),
             scale,
-            zeros,
             curve,
             summary,
         };
@@ -307,7 +283,7 @@ impl ScoreCalibrator {
         serde_json::from_str::<Self>(&json).map_err(|_| FitError::Overflow)?;
         Ok(ScoreFit {
             calibrator,
-            cross_validated,
+            cross_validated: forecasts.probabilities,
         })
     }
 
@@ -377,52 +353,38 @@ impl ScoreCalibrator {
         out: &mut [Probability],
     ) {
         match &self.curve {
-            ScoreCurve::OneScore(SavedCalibrator::Identity) => {
-                assert!(scores.len() == 1 && out.len() == 1);
-                out[0] = Probability::from_log_odds(self.scale.log_odds_as_stated(scores[0]));
-            }
             ScoreCurve::OneScore(curve) => {
                 assert!(scores.len() == 1 && out.len() == 1);
                 out[0] = curve.probability(self.scale.apply(scores[0]));
             }
             ScoreCurve::ClassScores(curve) => {
-                let zeros = self.zeros.as_deref();
-                let scaled = scores
-                    .iter()
-                    .enumerate()
-                    .map(|(class, &score)| scaled(self.scale, zeros, class, score));
                 room.scores.clear();
-                room.scores.extend(scaled);
+                room.scores
+                    .extend(scores.iter().map(|&score| self.scale.apply(score)));
                 curve.probabilities_into(&room.scores, &mut room.classes, out);
             }
-            ScoreCurve::AsStated => self.as_stated_into(scores, room, out),
         }
     }
 
-    fn as_stated_into(&self, scores: &[f64], room: &mut ScoreRoom, out: &mut [Probability]) {
-        assert!(scores.len() == self.classes.len() && out.len() == scores.len());
-        let (ScoreScale::ClassProbability { .. }, Some(zeros)) = (self.scale, &self.zeros) else {
-            softmax_into(scores, room, out);
-            return;
+    /// As [`Self::probabilities_into`], the scores read as they are: as log-odds, or as logarithms
+    /// of what is brought to a sum of one.
+    pub fn uncalibrated_into(&self, scores: &[f64], room: &mut ScoreRoom, out: &mut [Probability]) {
+        let scale = |&score: &f64| {
+            let limit = Probability::MAX_LOG_ODDS;
+            self.scale.apply(score).clamp(-limit, limit)
         };
-        let ln_zeros: Vec<f64> = zeros.iter().map(|zero| zero.ln()).collect();
-        let cells: Vec<StatedCell> = scores.iter().map(|&score| cell(score)).collect();
-        exclusive_into(&cells, &ln_zeros, &mut room.log_odds, out);
-    }
-
-    /// Whether it leaves scores as they are.
-    pub fn is_identity(&self) -> bool {
-        matches!(
-            self.curve,
-            ScoreCurve::AsStated | ScoreCurve::OneScore(SavedCalibrator::Identity)
-        )
-    }
-
-    /// What scores of a whole table say by themselves, output after output: plain numbers are read as log-odds,
-    /// or brought to a sum of one by the softmax; stated probabilities are taken at their word, zeros and ones
-    /// by the rule of [`StatedTable`], which then says what it did.
-    pub fn as_stated(&self, scores: &[f64]) -> (Vec<Probability>, Option<StatedEnds>) {
-        as_stated(self.scale, self.outputs().len(), scores)
+        if self.is_binary() {
+            assert!(scores.len() == 1 && out.len() == 1);
+            out[0] = Probability::from_log_odds(scale(&scores[0]));
+            return;
+        }
+        room.scores.clear();
+        room.scores.extend(scores.iter().map(scale));
+        room.log_odds.resize(scores.len(), 0.0);
+        log_odds_against_rest(&room.scores, &mut room.log_odds);
+        for (out, &log_odds) in out.iter_mut().zip(&room.log_odds) {
+            *out = Probability::from_log_odds(log_odds);
+        }
     }
 
     /// The two probabilities between which that of the positive class lies, for methods that give
@@ -465,8 +427,6 @@ impl ScoreCalibrator {
     /// assert!((evaluate(&forecasts)?.log_loss - 2f64.ln()).abs() < 0.1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    /// One score a row speaks of two classes, and its forecasts are measured as forecasts of two classes are
-    /// everywhere.
     pub fn forecasts(
         &self,
         probabilities: Vec<Probability>,
@@ -480,7 +440,6 @@ impl ScoreCalibrator {
 /// The classes that get a probability.
 struct Outputs<'a> {
     names: &'a [String],
-    classes: &'a [String],
     task: Task,
 }
 
@@ -489,13 +448,11 @@ impl<'a> Outputs<'a> {
         if one_score {
             Self {
                 names: &classes[1..],
-                classes,
                 task: Task::MultiLabel,
             }
         } else {
             Self {
                 names: classes,
-                classes,
                 task: Task::SingleLabel,
             }
         }
@@ -507,73 +464,18 @@ impl<'a> Outputs<'a> {
         labels: &[u32],
         weights: Vec<f64>,
     ) -> Forecasts {
-        let probabilities = match self.task {
-            Task::SingleLabel => probabilities,
-            Task::MultiLabel => probabilities
-                .into_iter()
-                .flat_map(|positive| [positive.complement(), positive])
-                .collect(),
+        let of_row = |&label: &u32| match self.task {
+            Task::SingleLabel => vec![label],
+            Task::MultiLabel if label == 1 => vec![0],
+            Task::MultiLabel => Vec::new(),
         };
         Forecasts {
-            task: Task::SingleLabel,
-            class_names: self.classes.to_vec(),
+            task: self.task,
+            class_names: self.names.to_vec(),
             probabilities,
-            labels: labels.iter().map(|&label| vec![label]).collect(),
+            labels: labels.iter().map(of_row).collect(),
             weights: Some(weights),
         }
-    }
-}
-
-fn cell(score: f64) -> StatedCell {
-    StatedCell::of_number(score.clamp(0.0, 1.0)).unwrap_or(StatedCell::Zero)
-}
-
-/// The score that a calibrator sees.
-fn scaled(scale: ScoreScale, zeros: Option<&[f64]>, class: usize, score: f64) -> f64 {
-    match (scale, zeros) {
-        (ScoreScale::ClassProbability { .. }, Some(zeros)) if score <= 0.0 => zeros[class].ln(),
-        _ => scale.apply(score),
-    }
-}
-
-fn as_stated(
-    scale: ScoreScale,
-    outputs: usize,
-    scores: &[f64],
-) -> (Vec<Probability>, Option<StatedEnds>) {
-    let cells = || scores.iter().map(|&score| cell(score)).collect::<Vec<_>>();
-    let table = match scale {
-        ScoreScale::Probability { .. } => StatedTable::settle(Task::MultiLabel, 1, &cells()),
-        ScoreScale::ClassProbability { .. } => {
-            StatedTable::settle(Task::SingleLabel, outputs, &cells())
-        }
-        ScoreScale::Number if outputs == 1 => {
-            let stated = scores.iter().map(|&s| Probability::from_log_odds(s));
-            return (stated.collect(), None);
-        }
-        ScoreScale::Number => {
-            let mut out = vec![Probability::from_log_odds(0.0); scores.len()];
-            let mut room = ScoreRoom::default();
-            let rows = scores.chunks_exact(outputs);
-            for (row, out) in rows.zip(out.chunks_exact_mut(outputs)) {
-                softmax_into(row, &mut room, out);
-            }
-            return (out, None);
-        }
-    };
-    (table.probabilities, Some(table.ends))
-}
-
-fn softmax_into(scores: &[f64], room: &mut ScoreRoom, out: &mut [Probability]) {
-    let limit = Probability::MAX_LOG_ODDS;
-    room.scores.clear();
-    room.scores
-        .extend(scores.iter().map(|score| score.clamp(-limit, limit)));
-    room.log_odds.clear();
-    room.log_odds.resize(scores.len(), 0.0);
-    log_odds_against_rest(&room.scores, &mut room.log_odds);
-    for (out, &log_odds) in out.iter_mut().zip(&room.log_odds) {
-        *out = Probability::from_log_odds(log_odds);
     }
 }
 
@@ -613,101 +515,6 @@ fn check_settings(settings: &ScoreSettings, labels: &[u32]) -> Result<(), FitErr
         ));
     }
     Ok(())
-}
-
-/// A method fitted to a table, and what it says of its own examples.
-struct Fitted {
-    curve: ScoreCurve,
-    method: &'static str,
-    /// Empty where there was nothing to try.
-    tried: Vec<(&'static str, f64)>,
-    cross_validated: Vec<Probability>,
-}
-
-/// Fits the curve to scores as calibrators see them. `stated` is what they say by themselves.
-fn fit_curve(
-    settings: &ScoreSettings,
-    scores: Vec<f64>,
-    labels: &[u32],
-    weights: &[f64],
-    stated: Vec<Probability>,
-) -> Result<Fitted, FitError> {
-    let one_score = settings.fields.scores.len() == 1;
-    if settings.method == CalibratorKind::None {
-        return Ok(Fitted {
-            curve: if one_score {
-                ScoreCurve::OneScore(SavedCalibrator::Identity)
-            } else {
-                ScoreCurve::AsStated
-            },
-            method: CalibratorKind::None.name(),
-            tried: Vec::new(),
-            cross_validated: stated,
-        });
-    }
-    if one_score {
-        let truths = labels.iter().map(|&label| label == 1).collect();
-        let held_out = HeldOutScores::assume_weighted(scores, truths, weights.to_vec())?;
-        let choice = settings.method.choose_by(&held_out, settings.rules)?;
-        let tried = choice.tried.iter();
-        return Ok(Fitted {
-            curve: ScoreCurve::OneScore(choice.calibrator),
-            method: choice.chosen.name(),
-            tried: tried.map(|t| (t.method.name(), t.log_loss)).collect(),
-            cross_validated: choice.cross_validated,
-        });
-    }
-    let held_out = HeldOutClassScores::assume_weighted(
-        scores,
-        settings.classes.len(),
-        labels.to_vec(),
-        weights.to_vec(),
-    )?;
-    let choice = settings.multiclass.choose(&held_out, settings.method)?;
-    let tried = choice.tried.iter();
-    Ok(Fitted {
-        curve: ScoreCurve::ClassScores(choice.calibrator),
-        method: choice.chosen.name(),
-        tried: tried.map(|way| (way.kind.name(), way.log_loss)).collect(),
-        cross_validated: choice.cross_validated,
-    })
-}
-
-/// Whether there are as many scores, labels and weights as belong together, and all are numbers.
-fn check_table(
-    scores: &[f64],
-    labels: &[u32],
-    weights: &[f64],
-    width: usize,
-) -> Result<(), FitError> {
-    let mismatch = |left_name, left, right_name, right| FitError::LengthMismatch {
-        left_name,
-        left,
-        right_name,
-        right,
-    };
-    if scores.len() != labels.len() * width {
-        let rows = scores.len() / width.max(1);
-        return Err(mismatch("rows of scores", rows, "labels", labels.len()));
-    }
-    if weights.len() != labels.len() {
-        return Err(mismatch("labels", labels.len(), "weights", weights.len()));
-    }
-    if let Some(position) = scores.iter().position(|score| !score.is_finite()) {
-        return Err(FitError::BadScore {
-            position,
-            value: scores[position],
-        });
-    }
-    let bad = |weight: &&f64| !(weight.is_finite() && **weight > 0.0);
-    match weights.iter().find(bad) {
-        Some(weight) => Err(FitError::BadSetting {
-            setting: "a weight",
-            requirement: "a positive number",
-            value: weight.to_string(),
-        }),
-        None => Ok(()),
-    }
 }
 
 fn totals(labels: &[u32], weights: &[f64], class_count: usize) -> (Vec<usize>, Vec<f64>) {

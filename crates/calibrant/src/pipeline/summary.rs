@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{Classifier, KnownDocuments};
 use crate::Task;
 use crate::calibration::{
-    CalibrationNote, CalibratorKind, HeldOutShape, LogOddsSpread, MulticlassKind, Tried, Weighed,
+    CalibrationNote, CalibratorKind, LogOddsSpread, MulticlassKind, Tried, Weighed,
 };
-use crate::evaluation::{Evaluation, Forecasts, LossUnit};
+use crate::evaluation::{Evaluation, LossUnit};
 use crate::features::WeightingSettings;
 use crate::solvers::Convergence;
 
@@ -124,10 +124,6 @@ pub struct TrainingSummary {
     pub known_documents: Option<KnownDocuments>,
     /// What to expect on documents like these.
     pub held_out: HeldOutMeasures,
-    /// How sure the forecasts of each class's documents were, to tell whether new documents look alike; absent with
-    /// several labels a document, and where there are too few documents or too many classes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held_out_shape: Option<HeldOutShape>,
     /// What was tried before these settings were chosen; empty where nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<TriedSettings>,
@@ -150,19 +146,4 @@ impl TrainingSummary {
             .iter()
             .filter(|class| matches!(class.calibration, Pooled | PriorOnly))
     }
-}
-
-/// How sure held-out forecasts of each class's documents are; `None` with several labels a document.
-pub(super) fn shape_of(forecasts: &Forecasts) -> Option<HeldOutShape> {
-    if forecasts.task == Task::MultiLabel {
-        return None;
-    }
-    let labels = forecasts.labels.iter();
-    let even = vec![1.0; forecasts.labels.len()];
-    HeldOutShape::of(
-        forecasts.class_names.len(),
-        &forecasts.probabilities,
-        labels.map(|labels| labels.first().map_or(0, |&label| label as usize)),
-        forecasts.weights.as_deref().unwrap_or(&even),
-    )
 }

@@ -2,10 +2,8 @@
 
 use crate::Probability;
 
-/// The normal quantile that leaves 2.5 % above it.
-const Z: f64 = crate::numeric::NORMAL_975;
-/// What lies beyond either end of a band.
-const BEYOND: f64 = 0.025;
+/// The normal quantile that leaves 5 % above it.
+const Z: f64 = 1.644_853_626_951_472_6;
 /// Above this variance (in forecasts) the counts are as good as normally distributed.
 const HEAVY: f64 = 200.0;
 
@@ -40,7 +38,7 @@ impl Consistency {
         self.squared_spread += weight * weight * p * q;
     }
 
-    /// The range from 2.5 % to 97.5 % of the share that would come true. With few forecasts it is
+    /// The range from 5 % to 95 % of the share that would come true. With few forecasts it is
     /// wide, and its ends are shares that can really occur.
     pub(super) fn range(&self) -> (f64, f64) {
         let unit = self.squared_spread / self.spread;
@@ -72,7 +70,7 @@ impl Consistency {
     }
 }
 
-/// The counts at 2.5 % and 97.5 % of the binomial distribution with this mean and variance.
+/// The counts at 5 % and 95 % of the binomial distribution with this mean and variance.
 fn count_range(mean: f64, variance: f64) -> (f64, f64) {
     let rate = (1.0 - variance / mean).max(0.0);
     let rest = 1.0 - rate;
@@ -106,11 +104,11 @@ fn count_range(mean: f64, variance: f64) -> (f64, f64) {
     for (step, term) in below.iter().rev().chain(&above).enumerate() {
         sum += term / total;
         let count = first + step as f64;
-        if low.is_none() && sum >= BEYOND {
+        if low.is_none() && sum >= 0.05 {
             low = Some(count);
         }
         high = count;
-        if sum >= 1.0 - BEYOND {
+        if sum >= 0.95 {
             break;
         }
     }
@@ -131,7 +129,7 @@ mod tests {
         sums
     }
 
-    #[test] // By hand: of 10 fair coins 1 or fewer are heads in 1.1 %, 2 in 5.5 %, 7 in 94.5 %, 8 in 98.9 %.
+    #[test] // By hand: of 10 fair coins 2 or fewer are heads in 5.5 %, 7 or fewer in 94.5 %, 8 in 98.9 %.
     fn fair_coins_agree_with_the_binomial_table() {
         let (low, high) = of(&[0.5; 10]).range();
         assert!((low - 0.2).abs() < 1e-12 && (high - 0.8).abs() < 1e-12);
@@ -157,11 +155,11 @@ mod tests {
             let n = count as f64;
             let step = 1.01 / n; // a quantile may fall on either side of a count
             assert!(
-                (low - drawn[500] as f64 / n).abs() <= step,
+                (low - drawn[1_000] as f64 / n).abs() <= step,
                 "{count} {centre}"
             );
             assert!(
-                (high - drawn[19_500] as f64 / n).abs() <= step,
+                (high - drawn[19_000] as f64 / n).abs() <= step,
                 "{count} {centre}"
             );
         }

@@ -57,7 +57,7 @@ fn draw(plot: &ReliabilityPlot, scale: Scale) -> String {
         keys.push((Key::Marker(index), series.name.as_str()));
     }
     if let Some(first) = plot.series.iter().position(banded) {
-        keys.push((Key::Band(first), "95 % of perfect forecasters"));
+        keys.push((Key::Band(first), "90 % of perfect forecasters"));
     }
     let top = heading_and_keys(&mut svg, &plot.title, &keys, WIDTH);
     let side = WIDTH - LEFT - RIGHT;

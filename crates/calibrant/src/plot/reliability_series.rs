@@ -38,7 +38,7 @@ pub struct ReliabilityPoint {
     pub lower: f64,
     /// Upper end of it.
     pub upper: f64,
-    /// The range of shares that a perfect forecaster would show in 95 of 100 cases, if known.
+    /// The range of shares that a perfect forecaster would show in 90 of 100 cases, if known.
     pub consistent: Option<(f64, f64)>,
     /// How many forecasts there are.
     pub count: usize,

@@ -41,7 +41,7 @@ pub(super) fn calibration(report: &Report) -> Option<Section> {
                           the forecasts could be perfect."
                     .to_owned(),
                 header: header(["", "value", ""]),
-                rows: lines_and_tests(found, taken_apart(report)),
+                rows: lines_and_tests(found),
             }),
         ],
     ))
@@ -58,10 +58,7 @@ fn errors(report: &Report, further: &Further, found: &Calibration) -> Vec<Vec<St
     let smooth = &found.smooth_error;
     let mut rows = vec![
         row(
-            match (report.evaluation.task, &further.calibration_of_second) {
-                (_, Some(_)) => "ECE of the likelier class, bins of equal weight",
-                _ => "ECE, bins of equal weight",
-            },
+            "ECE, bins of equal weight",
             evaluation.ece,
             evaluation.ece_of_perfect,
         ),
@@ -85,20 +82,7 @@ fn errors(report: &Report, further: &Further, found: &Calibration) -> Vec<Vec<St
     rows
 }
 
-/// What the losses that are taken apart are losses of: with several classes, of the first choice alone.
-fn taken_apart(report: &Report) -> &'static str {
-    let two = report
-        .evaluation
-        .further
-        .as_ref()
-        .is_some_and(|further| further.calibration_of_second.is_some());
-    match report.evaluation.task {
-        Task::SingleLabel if !two => " of the first choice, right or wrong,",
-        _ => "",
-    }
-}
-
-fn lines_and_tests(found: &Calibration, of: &str) -> Vec<Vec<String>> {
+fn lines_and_tests(found: &Calibration) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let mut line = |name: &str, interval: Option<Interval>, note: &str| {
         let (value, ends) = interval.map_or(("–".to_owned(), String::new()), |found| {
@@ -123,8 +107,8 @@ fn lines_and_tests(found: &Calibration, of: &str) -> Vec<Vec<String>> {
         );
         rows.push(vec![name.to_owned(), measure(parts.loss), told]);
     };
-    parts(&format!("log loss{of} in parts"), &found.log_loss_parts);
-    parts(&format!("Brier score{of} in parts"), &found.brier_parts);
+    parts("log loss", &found.log_loss_parts);
+    parts("Brier score", &found.brier_parts);
     let mut test = |name: &str, test: Option<TestResult>| {
         if let Some(test) = test {
             let p = match test.p_value {

@@ -90,11 +90,7 @@ fn in_short(report: &Report) -> Section {
     numbers.push((name, measure(evaluation.log_loss)));
     numbers.push(number("Brier score", measure(evaluation.brier)));
     let name = format!(
-        "ECE of {}; {} if perfect",
-        match evaluation.task {
-            Task::SingleLabel => "the first choice",
-            Task::MultiLabel => "every decision",
-        },
+        "calibration error (ECE); {} if perfect",
         measure(evaluation.ece_of_perfect)
     );
     numbers.push((name, measure(evaluation.ece)));
@@ -152,13 +148,13 @@ fn verdict(report: &Report) -> String {
     };
     format!(
         "On average the stated probabilities are off by {}, {error} ({}). Cut into {} bins, {} \
-         {} outside the range of 95 % of perfect forecasters, where about {} would be by chance{way}",
+         {} outside the range of 90 % of perfect forecasters, where about {} would be by chance{way}",
         measure(evaluation.ece),
         measure(evaluation.ece_of_perfect),
         points.len(),
         surprising.len(),
         if surprising.len() == 1 { "is" } else { "are" },
-        (points.len() as f64 / 20.0).ceil(),
+        (points.len() as f64 / 10.0).ceil(),
     )
 }
 
@@ -198,7 +194,7 @@ fn reliability(report: &Report) -> Section {
             paragraph(format!(
                 "Each point gathers forecasts of about the same probability ({what}): across what was \
                  stated, upwards how often it came true. On the dashed diagonal both agree. A perfect \
-                 forecaster misses it too, by chance: 95 of 100 such forecasters stay inside the band. \
+                 forecaster misses it too, by chance: 90 of 100 such forecasters stay inside the band. \
                  Hollow points are outside. The bars below show how often which probability was stated; \
                  their heights are square roots, so that rare ones can be seen."
             )),
@@ -482,21 +478,20 @@ fn class_table(report: &Report) -> Section {
         "precision",
         "recall",
         "F1",
-        "log loss of yes or no",
-        "Brier of yes or no",
+        "log loss",
+        "Brier",
         "AUC",
-        "ECE of the class",
+        "ECE",
     ];
     let or_dash = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), measure);
-    let said = |class: &ClassEvaluation, of: f64| or_dash((!class.is_absent()).then_some(of));
     let rows = classes.into_iter().map(|class| {
         vec![
             class.label.clone(),
             whole(class.positives),
             whole(class.predicted),
-            or_dash(class.shown_precision()),
-            or_dash(class.shown_recall()),
-            said(class, class.f1),
+            measure(class.precision),
+            measure(class.recall),
+            measure(class.f1),
             measure(class.log_loss),
             measure(class.brier),
             or_dash(class.auc),

@@ -66,12 +66,9 @@ fn measured(file: &str, stated: &[StatedRelevance]) -> (String, RelevanceForecas
     let found = measure_relevance(stated);
     if found.certain_and_wrong > 0 {
         warn(&format!(
-            "{file}: {} said to be certain that turned out otherwise: the log loss would be infinite, and follows from what zeros and ones count as",
+            "{file}: {} said to be certain that turned out otherwise; the log loss would be infinite, and is that of the nearest number",
             documents(found.certain_and_wrong)
         ));
-    }
-    for said in found.stated_ends.sentences() {
-        warn(&format!("{file}: {said}"));
     }
     (file.to_owned(), found)
 }
@@ -169,7 +166,6 @@ fn describe(file: &str, found: &RelevanceForecasts, per_query: bool) -> Value {
         "file": file,
         "calibration": found.calibration,
         "certain_and_wrong": found.certain_and_wrong,
-        "stated_ends": found.stated_ends,
         "count_error": found.count_error,
         "count_excess": found.count_excess,
     });

@@ -16,7 +16,7 @@ use crate::solvers::sum_in_parts;
 /// ```
 /// The weights have the least log loss over held-out examples, each forecast by members that were fitted without
 /// its fold. Since they sum to one, members that are each calibrated are at most made more cautious. A
-/// member whose weight would be below [`LEAST_WEIGHT`] is left out.
+/// member whose weight would be below 0.05 is left out.
 ///
 /// # Reference
 /// Genest & Zidek, Statistical Science 1 (1986), on logarithmic opinion pools.

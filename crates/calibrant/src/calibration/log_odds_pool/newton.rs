@@ -10,12 +10,6 @@ use crate::solvers::sum_in_parts;
 use crate::{FitError, Task};
 
 const METHOD: &str = "the pool of forecasts";
-/// How firmly weights are held to what each member's own forecasts are worth, and intercepts to zero: with these, pools
-/// of simulated forecasters on 50 to 1,000 examples came closest to the better of the best member and the best pool.
-pub(super) const WEIGHT_STRENGTH: f64 = 20.0;
-pub(super) const INTERCEPT_STRENGTH: f64 = 50.0;
-/// How much of the examples' evidence goes into the members' shares: all of it would settle on the luckiest.
-pub(super) const TEMPER: f64 = 0.25;
 /// The largest slope that is left, in nats an example.
 pub(super) const TOLERANCE: f64 = 1e-9;
 const MOST_STEPS: usize = 200;
@@ -28,7 +22,7 @@ pub(super) fn solve(forecasts: &MemberForecasts, rows: &[u32]) -> Result<Vec<f64
     let problem = Problem::new(forecasts, rows);
     let members = forecasts.member_count();
     let mut here = vec![0.0; members + forecasts.class_count()];
-    here[..members].copy_from_slice(&problem.centres);
+    here[..members].fill(problem.centre);
     let mut at = problem.expand(&here);
     let mut damping = 0.0;
     let mut steps = 0;
@@ -111,7 +105,7 @@ struct Problem<'a> {
     scale: f64,
     total: f64,
     /// Where weights lie without data.
-    centres: Vec<f64>,
+    centre: f64,
     /// For each parameter, the most curvature that any forecasts can give.
     most_curvature: Vec<f64>,
 }
@@ -131,56 +125,19 @@ impl<'a> Problem<'a> {
             rows,
             scale: 1.0 / (largest * mean),
             total: rows.len() as f64,
-            centres: Vec::new(),
+            centre: 1.0 / forecasts.member_count() as f64,
             most_curvature: Vec::new(),
         };
-        problem.centres = problem.say_of_each();
         problem.most_curvature = problem.most_curvature();
         problem
-    }
-
-    /// Shares by how well each member forecasts the examples alone, `∝ exp(-τ Σ v_i loss)`.
-    fn say_of_each(&self) -> Vec<f64> {
-        let mut losses = vec![0.0; self.members()];
-        for &row in self.rows {
-            let (row, labels) = (row as usize, &self.forecasts.labels()[row as usize]);
-            let evidence = self
-                .forecasts
-                .evidence(row)
-                .chunks_exact(self.forecasts.class_count());
-            for (evidence, loss) in evidence.zip(&mut losses) {
-                let own: f64 = labels.iter().map(|&label| evidence[label as usize]).sum();
-                let all: f64 = match self.forecasts.task() {
-                    Task::SingleLabel => log_sum_exp(evidence),
-                    Task::MultiLabel => evidence.iter().map(|&e| softplus(e)).sum(),
-                };
-                *loss += self.weight(row) * (all - own);
-            }
-        }
-        let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
-        let shares: Vec<f64> = losses
-            .iter()
-            .map(|loss| (-TEMPER * (loss - least)).exp())
-            .collect();
-        let sum: f64 = shares.iter().sum();
-        shares.iter().map(|share| share / sum).collect()
-    }
-
-    /// How firmly a parameter is held.
-    fn strength(&self, place: usize) -> f64 {
-        if place < self.members() {
-            WEIGHT_STRENGTH
-        } else {
-            INTERCEPT_STRENGTH
-        }
     }
 
     /// The variance of what lies within a range is at most a quarter of its square.
     fn most_curvature(&self) -> Vec<f64> {
         let classes = self.forecasts.class_count();
-        let mut most = vec![WEIGHT_STRENGTH; self.members() + classes];
+        let mut most = vec![1.0; self.members() + classes];
         let (of_weights, of_intercepts) = most.split_at_mut(self.members());
-        of_intercepts.fill(INTERCEPT_STRENGTH + 0.25 * self.total);
+        of_intercepts.fill(1.0 + 0.25 * self.total);
         for &row in self.rows {
             let row = row as usize;
             let evidence = self.forecasts.evidence(row).chunks_exact(classes);
@@ -283,17 +240,16 @@ impl<'a> Problem<'a> {
         });
         for (place, parameter) in parameters.iter().enumerate() {
             let away = parameter - self.centre_of(place);
-            let strength = self.strength(place);
-            at.value += 0.5 * strength * away * away;
-            at.gradient[place] += strength * away;
-            at.curvature[place] += strength;
+            at.value += 0.5 * away * away;
+            at.gradient[place] += away;
+            at.curvature[place] += 1.0;
         }
         at
     }
 
     fn centre_of(&self, place: usize) -> f64 {
         if place < self.members() {
-            self.centres[place]
+            self.centre
         } else {
             0.0
         }
@@ -354,9 +310,10 @@ impl<'a> Problem<'a> {
         };
         let zero = || vec![0.0; step.len()];
         let mut product = sum_in_parts(self.rows.len(), zero, sum, add);
-        for (place, (product, step)) in product.iter_mut().zip(step).enumerate() {
-            *product += self.strength(place) * step;
-        }
+        product
+            .iter_mut()
+            .zip(step)
+            .for_each(|(product, step)| *product += step);
         product
     }
 

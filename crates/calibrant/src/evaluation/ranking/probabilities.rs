@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::{JudgedList, Mark};
-use crate::evaluation::{Calibration, SortedForecasts, StatedCell, StatedEnds, StatedTable};
+use crate::Probability;
+use crate::evaluation::{Calibration, SortedForecasts};
 use crate::numeric::StableSum;
 use crate::ranking::{JudgedQuery, JudgedShare, Qrels, RankingTable, Run, Unjudged};
-use crate::{Probability, Task};
 
 /// Stated probabilities of relevance of one query's documents, and which are relevant.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,10 +38,8 @@ pub struct RelevanceForecasts {
     /// All documents of all queries together, each counting once.
     pub calibration: Calibration,
     /// Documents that were said to be relevant for certain (1) or not at all (0), and that were the opposite. Their log loss would be
-    /// infinite, and follows from what zeros and ones count as.
+    /// infinite. Nothing is quite certain: 0 is taken for the smallest number above it, 1 for the largest below it.
     pub certain_and_wrong: usize,
-    /// What zeros and ones count as, by the rule of [`StatedTable`].
-    pub stated_ends: StatedEnds,
     /// The mean over queries of how far the expected number of relevant documents is from the observed one.
     pub count_error: f64,
     /// The mean over queries of the expected number less the observed one: above 0, too many are promised.
@@ -70,16 +68,10 @@ pub struct RelevanceForecasts {
 /// assert!((found.calibration.losses.brier - (0.0625 + 0.5625) / 2.0).abs() < 1e-12);
 /// ```
 pub fn measure_relevance(queries: &[StatedRelevance]) -> RelevanceForecasts {
-    let all = || queries.iter().flat_map(|query| &query.documents);
-    let cell = |&(stated, _): &(f64, bool)| {
-        StatedCell::of_number(stated.clamp(0.0, 1.0)).unwrap_or(StatedCell::Zero)
-    };
-    let cells: Vec<StatedCell> = all().map(cell).collect();
-    let table = StatedTable::settle(Task::MultiLabel, 1, &cells);
-    let settled = table.probabilities.iter();
-    let points: Vec<(Probability, bool, f64)> = settled
-        .zip(all())
-        .map(|(&probability, &(_, relevant))| (probability, relevant, 1.0))
+    let points: Vec<(Probability, bool, f64)> = queries
+        .iter()
+        .flat_map(|query| &query.documents)
+        .map(|&(stated, relevant)| (probability(stated), relevant, 1.0))
         .collect();
     let certain = |&&(stated, relevant): &&(f64, bool)| match relevant {
         true => stated <= 0.0,
@@ -90,22 +82,13 @@ pub fn measure_relevance(queries: &[StatedRelevance]) -> RelevanceForecasts {
         .flat_map(|query| &query.documents)
         .filter(certain)
         .count();
-    let mut left = table.probabilities.as_slice();
-    let by_query: Vec<QueryReliability> = queries
-        .iter()
-        .map(|query| {
-            let (own, others) = left.split_at(query.documents.len());
-            left = others;
-            reliability_of(query, own)
-        })
-        .collect();
+    let by_query: Vec<QueryReliability> = queries.iter().map(reliability_of).collect();
     let count = by_query.len().max(1) as f64;
     let excess = |query: &QueryReliability| query.expected - query.observed as f64;
     let errors = by_query.iter().map(|query| excess(query).abs());
     RelevanceForecasts {
         calibration: SortedForecasts::new(&points).calibration(),
         certain_and_wrong,
-        stated_ends: table.ends,
         count_error: errors.collect::<StableSum>().total() / count,
         count_excess: by_query.iter().map(excess).collect::<StableSum>().total() / count,
         queries: by_query,
@@ -201,14 +184,13 @@ pub fn stated_by_scores(
     Ok(stated.collect())
 }
 
-fn reliability_of(query: &StatedRelevance, settled: &[Probability]) -> QueryReliability {
+fn reliability_of(query: &StatedRelevance) -> QueryReliability {
     let documents = query.documents.len();
     let stated = query.documents.iter().map(|(stated, _)| *stated);
     let losses = query
         .documents
         .iter()
-        .zip(settled)
-        .map(|(&(_, relevant), probability)| probability.log_loss(relevant));
+        .map(|&(stated, relevant)| probability(stated).log_loss(relevant));
     QueryReliability {
         id: query.id.clone(),
         documents,
@@ -220,6 +202,11 @@ fn reliability_of(query: &StatedRelevance, settled: &[Probability]) -> QueryReli
             .count(),
         log_loss: losses.collect::<StableSum>().total() / documents.max(1) as f64,
     }
+}
+
+fn probability(stated: f64) -> Probability {
+    let kept = stated.clamp(f64::from_bits(1), 1.0 - f64::EPSILON / 2.0);
+    Probability::from_ln(kept.ln(), (-kept).ln_1p())
 }
 
 #[cfg(test)]
@@ -237,9 +224,7 @@ mod tests {
             query("b", &[(1.0, false), (0.0, false)]),
         ]);
         assert_eq!(found.certain_and_wrong, 2);
-        // By hand: 0.5 is all that is stated between, so a 0 counts as 0.25 and a 1 as 0.75.
-        let log_loss = -(0.25f64 * 0.75 * 0.5 * 0.25 * 0.75).ln() / 5.0;
-        assert!((found.calibration.losses.log_loss - log_loss).abs() < 1e-12);
+        assert!(found.calibration.losses.log_loss.is_finite());
         assert_eq!(found.queries[0].expected, 1.5);
         // By hand: |1.5 - 2| and |1 - 0|, halved; (-0.5 + 1) / 2.
         assert_eq!((found.count_error, found.count_excess), (0.75, 0.25));

@@ -78,15 +78,14 @@ fn classes_get_probabilities_that_sum_to_one() {
         calibrator.probabilities_into(&scores, &mut room, &mut out);
         let sum: f64 = out.iter().map(|p| p.value()).sum();
         assert!((sum - 1.0).abs() < 1e-9);
-        let (stated, _) = calibrator.as_stated(&scores);
-        let sum: f64 = stated.iter().map(|p| p.value()).sum();
+        calibrator.uncalibrated_into(&scores, &mut room, &mut out);
+        let sum: f64 = out.iter().map(|p| p.value()).sum();
         assert!((sum - 1.0).abs() < 1e-9);
     }
     // By hand: e : 1 : 1.
-    let (stated, ends) = calibrator.as_stated(&[1.0, 0.0, 0.0]);
-    assert_eq!(ends, None);
+    calibrator.uncalibrated_into(&[1.0, 0.0, 0.0], &mut room, &mut out);
     let e = 1f64.exp();
-    assert!((stated[0].value() - e / (e + 2.0)).abs() < 1e-12);
+    assert!((out[0].value() - e / (e + 2.0)).abs() < 1e-12);
     assert!(
         calibrator
             .priors()
@@ -168,84 +167,4 @@ fn weights_make_the_priors() {
     // By hand: three times the odds.
     let odds = 3.0 * plain / (1.0 - plain);
     assert!((fit.calibrator.priors()[0] - odds / (1.0 + odds)).abs() < 1e-12);
-}
-
-#[test] // A stated 0.63 of five classes came out as 0.566.
-fn none_leaves_what_is_stated_as_it_is() {
-    let rows = [
-        [0.63, 0.2, 0.1, 0.05, 0.02],
-        [0.1, 0.5, 0.2, 0.1, 0.1],
-        [1e-9, 0.3, 0.3, 0.3, 0.1 - 1e-9],
-    ];
-    let table = ScoreTable {
-        scores: rows.concat(),
-        labels: vec![0, 1, 2],
-        weights: vec![1.0; 3],
-    };
-    let mut settings = settings(&["a", "b", "c", "d", "e"], &["a", "b", "c", "d", "e"]);
-    settings.method = CalibratorKind::None;
-    let fit = ScoreCalibrator::fit(table, &settings).unwrap();
-    assert!(fit.calibrator.is_identity());
-    let mut out = [Probability::from_log_odds(0.0); 5];
-    for row in rows {
-        fit.calibrator
-            .probabilities_into(&row, &mut ScoreRoom::default(), &mut out);
-        for (found, stated) in out.iter().zip(row) {
-            assert!((found.value() - stated).abs() < 1e-12, "{found:?} {stated}");
-        }
-    }
-    // By hand: -ln 0.63, -ln 0.5 and -ln 0.3.
-    let loss = -(0.63f64 * 0.5 * 0.3).ln() / 3.0;
-    assert!((fit.calibrator.summary().cross_validated.log_loss - loss).abs() < 1e-12);
-    let saved = serde_json::to_string(&fit.calibrator).unwrap();
-    assert_eq!(
-        serde_json::from_str::<ScoreCalibrator>(&saved).unwrap(),
-        fit.calibrator
-    );
-}
-
-#[test]
-fn none_leaves_one_probability_as_it_is_even_beyond_those_it_saw() {
-    let table = ScoreTable {
-        scores: vec![0.4, 0.6, 0.3, 0.7],
-        labels: vec![0, 1, 0, 1],
-        weights: vec![1.0; 4],
-    };
-    let mut settings = settings(&["no", "yes"], &["s"]);
-    settings.method = CalibratorKind::None;
-    let fit = ScoreCalibrator::fit(table, &settings).unwrap();
-    for stated in [1e-12, 0.3, 0.5, 0.999_999] {
-        assert!((probability(&fit.calibrator, stated) / stated - 1.0).abs() < 1e-9);
-    }
-    // By hand: half of 0.3, and of 1 - 0.7.
-    assert!((probability(&fit.calibrator, 0.0) - 0.15).abs() < 1e-12);
-    assert!((probability(&fit.calibrator, 1.0) - 0.85).abs() < 1e-12);
-}
-
-#[test]
-fn a_zero_counts_alike_in_the_curve_and_in_what_is_measured() {
-    let table = ScoreTable {
-        scores: [
-            [0.0, 0.4, 0.6],
-            [0.2, 0.8, 0.0],
-            [0.5, 0.3, 0.2],
-            [0.1, 0.2, 0.7],
-        ]
-        .repeat(3)
-        .concat(),
-        labels: [2, 1, 0, 2].repeat(3),
-        weights: vec![1.0; 12],
-    };
-    let mut settings = settings(&["a", "b", "c"], &["a", "b", "c"]);
-    settings.multiclass = MulticlassKind::Temperature;
-    let fit = ScoreCalibrator::fit(table, &settings).unwrap();
-    let (_, ends) = fit
-        .calibrator
-        .as_stated(&[0.0, 0.4, 0.6, 0.2, 0.8, 0.0, 0.1, 0.2, 0.7]);
-    let stored = fit.calibrator.zeros.as_ref().unwrap();
-    // By hand: half of 0.1, 0.2 and 0.2 among all rows; of these three half of 0.1, 0.2 and 0.6.
-    for (found, expected) in stored.iter().zip([0.05, 0.1, 0.1]) {
-        assert!((found - expected).abs() < 1e-12);
-    }
-    assert!((ends.unwrap().zero_counts_as[2] - 0.3).abs() < 1e-12);
 }
