@@ -9,7 +9,7 @@ use calibrant::numeric::Random;
 use calibrant::ranking::learning::{RankModel, RankSettings};
 use calibrant::ranking::{RankingTable, RelevanceSettings};
 
-use super::tally::{List, Tally, tallies};
+use super::tally::{List, Tally, tallies, write_lists};
 use crate::svm_map::collections;
 
 pub(super) struct Collection {
@@ -84,6 +84,7 @@ type Group = Vec<(f64, bool)>;
 pub(super) fn measure(
     collection: &Collection,
     data: &Path,
+    lists_file: Option<&Path>,
 ) -> Result<Option<(Vec<Tally>, Vec<Group>)>, Box<dyn Error>> {
     let Some(table) = collection.read(data)? else {
         return Ok(None);
@@ -105,6 +106,13 @@ pub(super) fn measure(
         let model = model.calibrated(&train, None, &how, PARTS, &|_| {})?;
         lists.extend(ranked(&model, &test));
     }
+    write_lists(
+        lists_file,
+        "rankings",
+        collection.name,
+        collection.choosing,
+        &lists,
+    )?;
     let groups = lists.iter().take(MOST_FOR_DEFAULT).map(|(list, _)| {
         let forecasts = list.stated.iter().zip(&list.relevant);
         forecasts

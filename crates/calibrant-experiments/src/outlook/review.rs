@@ -9,7 +9,7 @@ use calibrant::pipeline::{FitSettings, Model, PredictBuffers, TrainingCorpus, fi
 use calibrant::{NoProgress, Probability, Task};
 use rayon::prelude::*;
 
-use super::tally::{List, Tally, tallies};
+use super::tally::{List, Tally, tallies, write_lists};
 use crate::data::Corpus;
 
 pub(super) struct ReviewCorpus {
@@ -47,6 +47,7 @@ pub(super) fn measure(
     data: &Path,
     draws: usize,
     seed: u64,
+    lists_file: Option<&Path>,
 ) -> Result<Vec<Tally>, Box<dyn Error>> {
     let corpus = Corpus::named(review.corpus);
     let Some((training, test)) = corpus.read(data)? else {
@@ -98,6 +99,8 @@ pub(super) fn measure(
         }
     }
     let [choosing, reporting] = lists;
+    write_lists(lists_file, "review", review.name, true, &choosing)?;
+    write_lists(lists_file, "review", review.name, false, &reporting)?;
     let mut found = tallies("review", review.name, true, &choosing);
     found.extend(tallies("review", review.name, false, &reporting));
     Ok(found)

@@ -1,8 +1,14 @@
 //! How often a stop was enough, and how much was read for it.
 
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
 use calibrant::calibration::LogOddsSpread;
 use calibrant::ranking::Outlook;
 use serde::Serialize;
+use serde_json::json;
 
 use super::{CERTAINTY, RECALLS};
 
@@ -47,6 +53,35 @@ impl List {
         let enough = |&rank: &usize| self.enough(rank, recall);
         (0..length).find(enough).unwrap_or(length)
     }
+}
+
+/// Appends each list to a file, one JSON object a line.
+pub(super) fn write_lists(
+    path: Option<&Path>,
+    setting: &str,
+    name: &str,
+    choosing: bool,
+    lists: &[(List, Option<LogOddsSpread>)],
+) -> Result<(), Box<dyn Error>> {
+    let Some(path) = path else {
+        return Ok(());
+    };
+    let file = File::options().create(true).append(true).open(path)?;
+    let mut out = BufWriter::new(file);
+    for (list, spread) in lists {
+        let ranks = (0..list.relevant.len()).filter(|&place| list.relevant[place]);
+        let stated: Vec<f32> = list.stated.iter().map(|&p| p as f32).collect();
+        let line = json!({
+            "setting": setting,
+            "name": name,
+            "choosing": choosing,
+            "spread": spread,
+            "stated": stated,
+            "relevant": ranks.collect::<Vec<_>>(),
+        });
+        writeln!(out, "{line}")?;
+    }
+    Ok(out.flush()?)
 }
 
 /// Every way and recall, of lists with a relevant document.
@@ -191,10 +226,10 @@ impl Tally {
             "{:<9} {:<20} {:<10} {:<8} {:>5}  {:>6} of {:>6}  {:>6.1} % {} {:>5.1} % {:>5.1} %  {} of {}",
             self.setting,
             self.name,
-            if self.choosing {
-                "choosing"
-            } else {
-                "reporting"
+            match (self.name.as_str(), self.choosing) {
+                ("together", _) => "both",
+                (_, true) => "choosing",
+                (_, false) => "reporting",
             },
             self.way,
             self.recall,
