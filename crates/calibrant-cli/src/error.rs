@@ -181,6 +181,9 @@ impl From<IndexError> for CliError {
                 "--format trec reads TREC documents"
             }
             IndexError::Read(error) => return error.into(),
+            IndexError::NoFields { .. } => {
+                "leave the option out; the id is <DOCNO>, the title <TITLE> or <HEADLINE>"
+            }
             IndexError::MissingId { .. } => {
                 "name the field with --id, or use --numbered to call documents 1, 2, …"
             }

@@ -220,8 +220,9 @@ fn features_hold_every_function_for_every_candidate() {
         lines[2].starts_with("0 qid:q1 1:0 ") && lines[2].ends_with("#docid = b"),
         "{text}"
     );
+    // Nobody judged `b` for the second query: its grade was set aside.
     assert!(
-        lines[3].starts_with("0 qid:q2 1:") && lines[3].ends_with("#docid = b"),
+        lines[3].starts_with("0 qid:q2 1:") && lines[3].ends_with("#docid = b judged = no"),
         "{text}"
     );
     assert_eq!(lines.len(), 4);
@@ -472,4 +473,65 @@ fn a_damaged_index_is_not_searched() {
         &["search", "i", "fox"],
         &["damaged", "was changed", "again"],
     );
+}
+
+#[test]
+fn queries_that_nobody_judged_are_not_written_as_features() {
+    let sandbox = indexed();
+    sandbox.write("q.tsv", "q1\tfoxes\nq2\ttree\nq3\tfoxes\n");
+    sandbox.write("qrels.txt", "q1 0 a 2\nq1 0 zzz 1\nq3 0 a -1\n");
+    let arguments = [
+        "search",
+        "i",
+        "--queries",
+        "q.tsv",
+        "--features",
+        "-",
+        "--qrels",
+        "qrels.txt",
+    ];
+    let output = sandbox.run(&arguments);
+    let (text, said) = (
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    );
+    assert!(
+        !text.contains("qid:q2") && !text.contains("qid:q3"),
+        "{text}"
+    );
+    assert!(text.contains("#docid = b judged = no\n"), "{text}");
+    for part in [
+        "2 queries without any judgement are left out",
+        "1 of 2 documents were judged (50.0 %)",
+        "1 relevant documents were found by no function",
+    ] {
+        assert!(said.contains(part), "no `{part}` in\n{said}");
+    }
+    let left = sandbox.succeed(&[&arguments[..], &["--unjudged", "leave-out"]].concat());
+    assert_eq!(left.lines().count(), 2, "{left}");
+}
+
+#[test]
+fn fields_of_trec_documents_cannot_be_chosen() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "d.trec",
+        "<DOC><DOCNO>a</DOCNO><TEXT>red foxes</TEXT></DOC>\n",
+    );
+    for (option, value) in [
+        ("--text", "body"),
+        ("--id", "n"),
+        ("--title", "t"),
+        ("--where", "a=b"),
+    ] {
+        let output = sandbox.run(&["index", "d.trec", "-o", "i", option, value]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains(option) && said.contains("TREC documents"),
+            "{said}"
+        );
+        assert!(!sandbox.path("i").exists());
+    }
+    sandbox.succeed(&["index", "d.trec", "-o", "i"]);
 }

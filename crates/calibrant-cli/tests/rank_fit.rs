@@ -570,7 +570,7 @@ fn the_outlook_says_how_much_is_left_and_where_to_stop() {
     ];
     let judged = &sandbox.json(&judged)[0];
     assert_eq!(
-        (&judged["relevant"], &judged["recall_at_stop"]),
+        (&judged["relevant_listed"], &judged["recall_at_stop"]),
         (&2.into(), &0.5.into())
     );
     let shown = sandbox.succeed(&["rank", "outlook", "run.txt", "--qrels", "qrels.txt"]);
@@ -609,5 +609,293 @@ fn the_outlook_says_how_much_is_left_and_where_to_stop() {
         &sandbox,
         &["rank", "outlook", "run.txt", "--recall", "0"],
         &["--recall"],
+    );
+}
+
+/// The same rows, queries and the documents in them in another order.
+fn turned(letor: &str) -> String {
+    let mut queries: Vec<Vec<&str>> = Vec::new();
+    let qid = |line: &str| line.split(' ').nth(1).map(str::to_owned);
+    for line in letor.lines() {
+        match queries.last_mut() {
+            Some(last) if qid(last[0]) == qid(line) => last.push(line),
+            _ => queries.push(vec![line]),
+        }
+    }
+    let lines = queries.iter().rev().flat_map(|query| query.iter().rev());
+    lines.fold(String::new(), |text, line| text + line + "\n")
+}
+
+#[test]
+fn the_order_of_the_file_changes_no_byte_of_the_model() {
+    let sandbox = sandbox();
+    sandbox.write("turned.txt", turned(&letor(0, 20)));
+    sandbox.write("turned-vali.txt", turned(&letor(100, 8)));
+    let fit = |train: &str, validation: &str, model: &str| {
+        sandbox.succeed(&[
+            "rank",
+            "fit",
+            train,
+            "--validation",
+            validation,
+            "-o",
+            model,
+        ]);
+        sandbox.read(model)
+    };
+    assert_eq!(
+        fit("train.txt", "vali.txt", "one"),
+        fit("turned.txt", "turned-vali.txt", "two")
+    );
+}
+
+#[test]
+fn the_map_of_fit_is_that_of_evaluate() {
+    let sandbox = sandbox();
+    let fit = [
+        "rank",
+        "fit",
+        "train.txt",
+        "--c",
+        "1",
+        "-o",
+        "model",
+        "--json",
+    ];
+    let summary = sandbox.json(&fit);
+    sandbox.succeed(&["rank", "predict", "model", "train.txt", "-o", "scores.txt"]);
+    let found = sandbox.json(&[
+        "rank",
+        "evaluate",
+        "--letor",
+        "3",
+        "--json",
+        "train.txt",
+        "scores.txt",
+    ]);
+    let map = found["rankings"][0]["measures"]["MAP"].as_f64().unwrap();
+    assert!((map - summary["training_map"].as_f64().unwrap()).abs() < 1e-12);
+}
+
+/// Judgements of twelve queries and a run of fourteen; `d9` is relevant and never listed, `d5` never judged.
+fn with_gaps(sandbox: &Sandbox) {
+    let (mut qrels, mut run) = (String::new(), String::new());
+    for query in 1..=14 {
+        for document in 0..6 {
+            let relevant = usize::from((query + document) % 3 == 0);
+            if query <= 12 && document != 5 {
+                writeln!(qrels, "{query} 0 d{document} {relevant}").unwrap();
+            }
+            let score = relevant * 3 + (query * 5 + document * 3) % 4;
+            writeln!(run, "{query} Q0 d{document} 1 {score} good").unwrap();
+        }
+        if query <= 12 {
+            writeln!(qrels, "{query} 0 d9 1").unwrap();
+        }
+    }
+    sandbox.write("qrels.txt", qrels);
+    sandbox.write("good.txt", run);
+}
+
+#[test]
+fn what_nobody_judged_is_told_and_left_out_if_asked() {
+    let sandbox = Sandbox::new();
+    with_gaps(&sandbox);
+    let fit = [
+        "rank",
+        "fit",
+        "--qrels",
+        "qrels.txt",
+        "--from-run",
+        "good.txt",
+        "--c",
+        "1",
+        "-o",
+        "model",
+    ];
+    let said = String::from_utf8(sandbox.run(&fit).stderr).unwrap();
+    for part in [
+        "2 queries without any judgement are left out",
+        "60 of 72 documents were judged (83.3 %); the others count as not relevant",
+        "12 relevant documents are in none of the runs",
+        "12 queries, 72 documents",
+    ] {
+        assert!(said.contains(part), "no `{part}` in\n{said}");
+    }
+    let left = [&fit[..], &["--unjudged", "leave-out"]].concat();
+    let said = String::from_utf8(sandbox.run(&left).stderr).unwrap();
+    assert!(said.contains("12 queries, 60 documents"), "{said}");
+    assert!(said.contains("the others are left out"), "{said}");
+    refused(
+        &sandbox,
+        &[&fit[..], &["--unjudged", "one"]].concat(),
+        &["leave-out"],
+    );
+}
+
+#[test]
+fn map_differs_from_evaluate_by_what_is_not_listed_alone() {
+    let sandbox = Sandbox::new();
+    with_gaps(&sandbox);
+    let fit = [
+        "rank",
+        "fit",
+        "--qrels",
+        "qrels.txt",
+        "--from-run",
+        "good.txt",
+        "--c",
+        "1",
+        "-o",
+        "model",
+        "--json",
+    ];
+    let summary = sandbox.json(&fit);
+    sandbox.succeed(&[
+        "rank",
+        "predict",
+        "model",
+        "--from-run",
+        "good.txt",
+        "-o",
+        "out.run",
+    ]);
+    let evaluated = || {
+        let found = sandbox.json(&[
+            "rank",
+            "evaluate",
+            "-m",
+            "map",
+            "--json",
+            "qrels.txt",
+            "out.run",
+        ]);
+        found["runs"][0]["measures"]["map"].as_f64().unwrap()
+    };
+    let map = summary["training_map"].as_f64().unwrap();
+    assert!(evaluated() < map - 0.05);
+    let listed = String::from_utf8(sandbox.read("qrels.txt")).unwrap();
+    let listed = listed.lines().filter(|line| !line.contains(" d9 "));
+    sandbox.write(
+        "qrels.txt",
+        listed.fold(String::new(), |text, line| text + line + "\n"),
+    );
+    assert!((evaluated() - map).abs() < 1e-12, "{} {map}", evaluated());
+}
+
+#[test]
+fn a_run_that_the_model_needs_and_does_not_get_is_an_error() {
+    let sandbox = Sandbox::new();
+    with_gaps(&sandbox);
+    let other = String::from_utf8(sandbox.read("good.txt")).unwrap();
+    sandbox.write("other.txt", other.replace(" good", " other"));
+    sandbox.succeed(&[
+        "rank",
+        "fit",
+        "--qrels",
+        "qrels.txt",
+        "--from-run",
+        "good.txt",
+        "--from-run",
+        "other.txt",
+        "--c",
+        "1",
+        "-o",
+        "model",
+    ]);
+    let predict = ["rank", "predict", "model", "--from-run", "good.txt"];
+    refused(
+        &sandbox,
+        &predict,
+        &["1 of the 2 columns", "`other`", "--ignore-missing"],
+    );
+    let said = sandbox.run(&[&predict[..], &["--ignore-missing"]].concat());
+    assert!(said.status.success());
+    assert!(String::from_utf8(said.stderr).unwrap().contains("`other`"));
+}
+
+#[test]
+fn the_outlook_says_what_its_certainty_rests_on() {
+    let sandbox = sandbox();
+    sandbox.succeed(&["rank", "fit", "train.txt", "--c", "1", "-o", "ranking"]);
+    let predict = [
+        "rank",
+        "predict",
+        "ranking",
+        "test.txt",
+        "--run",
+        "--probabilities",
+        "-o",
+        "test.run",
+    ];
+    sandbox.succeed(&predict);
+    let outlook = |model: &[&str]| {
+        let output = sandbox.run(&[&["rank", "outlook", "test.run", "--json"], model].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        let values: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (values, said)
+    };
+    let (bare, said) = outlook(&[]);
+    assert!(
+        said.contains("a default learned on") && said.contains("--model"),
+        "{said}"
+    );
+    assert_eq!(bare[0]["certainty_from"], "default");
+    let (ranker, said) = outlook(&["--model", "ranking"]);
+    assert!(said.contains("the ranker's held-out queries"), "{said}");
+    assert_eq!(ranker[0]["certainty_from"], "ranker");
+    assert_eq!(bare[0]["stop"], ranker[0]["stop"]);
+    // A classifier of the class `yes`: a run of that name rests on its held-out documents, another on the default.
+    let mut texts = String::from("text,label\n");
+    for i in 0..40 {
+        writeln!(
+            texts,
+            "good word{i},yes\nbad word{i},no\nbad good{},no",
+            i % 7
+        )
+        .unwrap();
+    }
+    sandbox.write("texts.csv", texts);
+    sandbox.succeed(&["fit", "texts.csv", "-o", "texts"]);
+    sandbox.write(
+        "test.run",
+        "other Q0 a 1 0.5 x\nyes Q0 a 1 0.9 x\nyes Q0 b 2 0.2 x\n",
+    );
+    let (found, said) = outlook(&["--model", "texts"]);
+    let from = |place: usize| found[place]["certainty_from"].clone();
+    assert_eq!(
+        (from(0), from(1)),
+        ("default".into(), "classifier".into()),
+        "{said}"
+    );
+    assert!(
+        said.contains("of 1 queries the classifier has no class"),
+        "{said}"
+    );
+    refused(
+        &sandbox,
+        &["rank", "outlook", "test.run", "--model", "nowhere"],
+        &["nowhere"],
+    );
+}
+
+#[test]
+fn what_came_true_is_told_of_listed_documents_and_judged_queries() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "p.run",
+        "1 Q0 a 1 0.9 x\n1 Q0 b 2 0.5 x\n2 Q0 a 1 0.4 x\n3 Q0 a 1 0.4 x\n",
+    );
+    sandbox.write("qrels.txt", "1 0 a 1\n1 0 z 1\n3 0 a -1\n");
+    let output = sandbox.run(&["rank", "outlook", "p.run", "--qrels", "qrels.txt", "--json"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found[0]["relevant_listed"], 1);
+    assert!(found[1].get("relevant_listed").is_none() && found[2].get("relevant_listed").is_none());
+    assert!(said.contains("2 queries without any judgement"), "{said}");
+    assert!(
+        said.contains("1 relevant documents are not in the run"),
+        "{said}"
     );
 }

@@ -13,6 +13,7 @@ mod league;
 mod letor;
 mod oracle_speed;
 mod other;
+mod outlook;
 mod scored;
 mod small;
 mod speed;
@@ -104,6 +105,8 @@ enum Experiment {
         #[arg(long)]
         json: bool,
     },
+    /// Whether a sure stop is reached as often as it says: learned rankings, and reviews with few labelled texts
+    Outlook(outlook::Options),
     /// Probabilities from error-correcting output codes: margins beside least squares, on tables
     Ecoc(ecoc::Options),
     /// Rankings learned for average precision beside other losses and the functions that they combine
@@ -137,6 +140,7 @@ fn main() -> ExitCode {
             export,
         } => known_truth::run(json, largest, export.as_deref()),
         Experiment::Defaults(options) => defaults::run(&options),
+        Experiment::Outlook(options) => outlook::run(&data, &options),
         Experiment::Ecoc(options) => ecoc::run(&data, &options),
         Experiment::Speed {
             json,

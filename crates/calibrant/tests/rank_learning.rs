@@ -2,11 +2,13 @@
 
 mod common;
 
+use calibrant::numeric::Random;
 use calibrant::ranking::learning::{
-    CostChoice, FeatureMap, FeatureSettings, OpenSettings, QueryScale, RankFitError, RankLoss,
-    RankModel, RankProblem, RankSettings, RankStage, USUAL_PRICES, average_precision,
+    CostChoice, FURTHER_PRICES, FeatureMap, FeatureSettings, OpenSettings, QueryScale,
+    RankFitError, RankLoss, RankModel, RankProblem, RankSettings, RankStage, USUAL_PRICES,
+    average_precision,
 };
-use calibrant::ranking::{RankingTable, RelevanceSettings};
+use calibrant::ranking::{QueryRows, RankingTable, RelevanceSettings, Unjudged};
 use calibrant::solvers::{CuttingPlanes, PlaneSet, Slack, solve_cutting_planes};
 use common::rankings::{fit, quick, table};
 use proptest::prelude::*;
@@ -136,6 +138,157 @@ fn the_bytes_of_a_model_depend_on_its_input_alone() {
     assert_eq!(with(1), with(6));
 }
 
+/// The same rows in another order of queries, and of documents in them.
+fn shuffled(table: &RankingTable, seed: u64) -> RankingTable {
+    let mut random = Random::from_seed(seed);
+    let mut queries: Vec<usize> = (0..table.query_count()).collect();
+    random.shuffle(&mut queries);
+    let (mut sizes, mut names, mut labels, mut values) = (vec![], vec![], vec![], vec![]);
+    for query in queries {
+        let query = &table.queries()[query];
+        let mut rows: Vec<usize> = query.rows.clone().collect();
+        random.shuffle(&mut rows);
+        sizes.push((query.id.clone(), rows.len()));
+        for row in rows {
+            names.push(table.document(row).to_owned());
+            labels.push(table.labels()[row]);
+            values.extend(table.row(row));
+        }
+    }
+    RankingTable::new(table.functions().to_vec(), &sizes, &names, labels, values).unwrap()
+}
+
+/// Chosen, calibrated, as bytes.
+fn bytes_of(table: &RankingTable, validation: Option<&RankingTable>, c: Vec<f64>) -> Vec<u8> {
+    let settings = RankSettings {
+        c,
+        ..RankSettings::default()
+    };
+    let quiet = &|_: &RankStage| {};
+    let model = RankModel::fit_choosing(table, validation, &settings, OpenSettings::ALL, quiet);
+    let how = RelevanceSettings::default();
+    let model = model.unwrap().calibrated(table, validation, &how, 4, quiet);
+    model.unwrap().to_bytes()
+}
+
+#[test]
+fn the_order_of_the_file_changes_no_byte_of_a_model() {
+    for seed in 0..3 {
+        let train = table(40 + seed, 15, 3);
+        let validation = renamed(&table(50 + seed, 8, 3));
+        let found = bytes_of(&train, Some(&validation), vec![0.1, 1.0, 10.0]);
+        for order in 0..3 {
+            let (train, validation) = (shuffled(&train, order), shuffled(&validation, order + 9));
+            let again = bytes_of(&train, Some(&validation), vec![0.1, 1.0, 10.0]);
+            assert!(found == again, "seed {seed}, order {order}");
+        }
+    }
+    let train = table(44, 12, 2);
+    let found = bytes_of(&train, None, Vec::new());
+    assert!(found == bytes_of(&shuffled(&train, 1), None, Vec::new()));
+    // Held-out scores belong to the rows of the table that was given.
+    let settings = quick(RankLoss::default());
+    let held_out = |table: &RankingTable| {
+        let scores = RankModel::held_out_scores(table, &settings, 3, &|_| {})
+            .unwrap()
+            .scores;
+        let of_query = |query: &QueryRows| {
+            let rows = query.rows.clone();
+            let named = rows.map(|row| {
+                (
+                    query.id.clone(),
+                    table.document(row).to_owned(),
+                    scores[row],
+                )
+            });
+            named.collect::<Vec<_>>()
+        };
+        let mut all: Vec<_> = table.queries().iter().flat_map(of_query).collect();
+        all.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+        all
+    };
+    assert_eq!(held_out(&train), held_out(&shuffled(&train, 2)));
+}
+
+/// Queries with a column that says little in large numbers and one that says much in small ones: it takes a large price to hear it.
+fn two_scales(queries: usize) -> RankingTable {
+    let mut random = Random::from_seed(3);
+    let (mut sizes, mut names, mut labels, mut values) = (vec![], vec![], vec![], vec![]);
+    for query in 0..queries {
+        sizes.push((format!("q{query}"), 24));
+        for document in 0..24 {
+            let relevant = random.below(4) == 0;
+            let gain = f64::from(u8::from(relevant));
+            let coarse = random.normal() + 0.3 * gain;
+            let fine = random.normal() + 2.0 * gain;
+            names.push(format!("d{document}"));
+            labels.push(i32::from(relevant));
+            values.extend([coarse as f32, (0.02 * fine) as f32]);
+        }
+    }
+    let functions = vec!["1".into(), "2".into()];
+    RankingTable::new(functions, &sizes, &names, labels, values).unwrap()
+}
+
+#[test]
+fn prices_grow_until_the_best_is_inside_and_the_end_is_told() {
+    let (train, test) = (two_scales(40), renamed(&two_scales(30)));
+    let settings = RankSettings::default();
+    let model = RankModel::fit(&train, None, &settings, &|_| {}).unwrap();
+    let summary = model.summary();
+    assert!(summary.trials.len() > USUAL_PRICES.len(), "{summary:?}");
+    assert!(summary.chosen >= USUAL_PRICES.len() - 1, "{summary:?}");
+    let inside = summary.chosen + 1 < summary.trials.len();
+    assert_eq!(summary.price_at_the_end, !inside);
+    if !inside {
+        let all = USUAL_PRICES.len() + FURTHER_PRICES.len();
+        assert_eq!(summary.trials.len(), all);
+    }
+    // Better than the best of the usual prices alone, on other queries.
+    let usual = RankSettings {
+        c: summary.trials[..USUAL_PRICES.len()]
+            .iter()
+            .map(|trial| trial.c)
+            .collect(),
+        ..settings
+    };
+    let usual = RankModel::fit(&train, None, &usual, &|_| {}).unwrap();
+    assert!(!usual.summary().price_at_the_end);
+    let map = |model: &RankModel| {
+        let scores = model.scores(&test);
+        let of_query = |query: &QueryRows| {
+            let rows = query.rows.clone();
+            average_precision(&scores[rows.clone()], &test.labels()[rows], 1)
+        };
+        test.queries().iter().map(of_query).sum::<f64>() / test.query_count() as f64
+    };
+    assert!(map(&model) > map(&usual), "{} {}", map(&model), map(&usual));
+}
+
+#[test]
+fn unjudged_documents_can_be_left_out_of_learning() {
+    let all = table(60, 14, 3);
+    let marks: Vec<bool> = (0..all.row_count()).map(|row| row % 3 != 1).collect();
+    let marked = all.clone().with_judged(marks).unwrap();
+    let fitted = |table: &RankingTable, unjudged| {
+        let settings = RankSettings {
+            unjudged,
+            ..quick(RankLoss::default())
+        };
+        fit(table, &settings)
+    };
+    let zero = fitted(&marked, Unjudged::Zero);
+    assert_eq!(zero.weights(), fitted(&all, Unjudged::Zero).weights());
+    let judged = zero.summary().judged;
+    assert_eq!(judged.documents, all.row_count());
+    assert_eq!(judged.unjudged_documents, (all.row_count() + 1) / 3);
+    let left = fitted(&marked, Unjudged::LeaveOut);
+    let (kept, _) = marked.judged(Unjudged::LeaveOut);
+    assert_eq!(left.weights(), fitted(&kept, Unjudged::Zero).weights());
+    assert_eq!(left.summary().documents, kept.row_count());
+    assert_ne!(left.weights(), zero.weights());
+}
+
 #[test]
 fn validation_queries_are_chosen_by_and_never_learned_from() {
     let (train, validation) = (table(5, 20, 3), renamed(&table(6, 10, 3)));
@@ -260,17 +413,23 @@ fn usual_prices_follow_the_size_of_the_features() {
         let prices = |model: &RankModel| -> Vec<f64> {
             model.summary().trials.iter().map(|trial| trial.c).collect()
         };
-        assert_eq!(prices(&of_small).len(), USUAL_PRICES.len());
+        assert!(prices(&of_small).len() >= USUAL_PRICES.len());
         for (small, large) in prices(&of_small).iter().zip(prices(&of_large)) {
             assert!(
                 (small / large - 100.0).abs() < 1e-9,
                 "{loss}: {small} {large}"
             );
         }
-        let scores = of_small
-            .scores(&small)
-            .into_iter()
-            .zip(of_large.scores(&large));
+        // At one of them: with great ones the last digits of a table decide.
+        let at = |model: &RankModel, table: &RankingTable| {
+            let c = vec![prices(model)[2]];
+            let settings = RankSettings {
+                c,
+                ..settings.clone()
+            };
+            fit(table, &settings).scores(table)
+        };
+        let scores = at(&of_small, &small).into_iter().zip(at(&of_large, &large));
         for (small, large) in scores {
             assert!((small - large).abs() < 1e-3, "{loss}: {small} {large}");
         }

@@ -1,7 +1,9 @@
 //! Arguments of `calibrant rank`.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
+use calibrant::ranking::Unjudged;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::rank_learning::{RankFitArguments, RankPredictArguments};
@@ -69,6 +71,14 @@ pub(crate) struct RankEvaluateArguments {
     /// Scores are probabilities of relevance: measure log loss, Brier score, calibration, and expected against observed numbers of relevant documents
     #[arg(long, conflicts_with_all = ["measures", "complete", "most_documents", "collection_size"])]
     pub(crate) probabilities: bool,
+    /// Documents that nobody judged, in judged queries, with --probabilities: `zero` counts them as not relevant, `leave-out` passes over them
+    #[arg(
+        long,
+        value_name = "zero|leave-out",
+        default_value_t,
+        requires = "probabilities"
+    )]
+    pub(crate) unjudged: Unjudged,
     /// Which of several rankings the others are held against
     #[arg(long, value_enum, default_value_t = BaselineName::First)]
     pub(crate) baseline: BaselineName,
@@ -101,11 +111,13 @@ pub(crate) enum BaselineName {
 const OUTLOOK_HELP: &str = "\
 Example:
   calibrant rank predict model.calibrant new.txt --run --probabilities -o new.run
-  calibrant rank outlook new.run --recall 0.95 --at 10,100
+  calibrant rank outlook new.run --model model.calibrant --recall 0.95 --at 10,100
 
 For every query: how many relevant documents are expected in all and below some ranks, the first rank where the expected
-recall is reached, and the first where it is reached with the wanted certainty. Documents count as independent; relevant
-documents that the run does not list are not expected.";
+recall is reached, and the first where it is reached with the wanted certainty. For that it counts that probabilities which are right over
+all queries are off in each, and that few queries (or labelled documents) tell little: --model takes both from the ranking model, or from the
+classifier whose probabilities they are, where the run's queries have the names of its classes. Without it a default is
+used, learned on other collections, and said. Relevant documents that the run does not list are not expected, and not counted in what came true.";
 
 #[derive(Debug, Args)]
 #[command(after_help = OUTLOOK_HELP)]
@@ -113,6 +125,9 @@ pub(crate) struct RankOutlookArguments {
     /// A run whose scores are probabilities of relevance; also .gz or .zst; `-` is standard input
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
+    /// The model whose probabilities these are: of `rank fit`, or of `fit` with a class for each query of the run
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<PathBuf>,
     /// The share of the relevant documents that is wanted
     #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = share)]
     pub(crate) recall: f64,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use calibrant::calibration::CalibratorKind;
+use calibrant::ranking::Unjudged;
 use calibrant::ranking::learning::{QueryScale, RankLoss};
 use clap::{Args, ValueEnum};
 
@@ -42,7 +43,7 @@ pub(crate) struct RankFitArguments {
     /// A LETOR file to choose C, bins and grades on; never learned from. Without it they are chosen by cross-validation over queries
     #[arg(long, value_name = "FILE")]
     pub(crate) validation: Option<String>,
-    /// The price of errors, or several to choose from, by mean average precision; by default seven that suit the size of the features
+    /// The price of errors, or several to choose from, by mean average precision; by default seven that suit the size of the features, and up to five greater ones while the greatest is the best
     #[arg(long, value_name = "C,…", value_delimiter = ',')]
     pub(crate) c: Vec<f64>,
     /// Cut each column at N thresholds and learn a step function of it; 0 learns one slope a column; `auto` chooses between 0 and 10 on held-out queries
@@ -66,6 +67,9 @@ pub(crate) struct RankFitArguments {
     /// For the division into parts
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
+    /// Documents that nobody judged, in judged queries: `zero` counts them as not relevant, as trec_eval does; `leave-out` learns from judged ones alone. Queries without any judgement are always left out. (In LETOR files `#docid = NAME judged = no` marks them, as `search --features --qrels` writes.)
+    #[arg(long, value_name = "zero|leave-out", default_value_t)]
+    pub(crate) unjudged: Unjudged,
     /// How scores become probabilities of relevance, on queries that were held out: `auto`, any that `fit --calibrator` knows, or `none` for no probabilities
     #[arg(long, value_name = "METHOD", value_parser = super::learning::calibrator, default_value = "auto")]
     pub(crate) calibrator: CalibratorKind,
@@ -113,6 +117,9 @@ pub(crate) struct RankPredictArguments {
     /// Go on where there are columns that the model does not know, without looking at them
     #[arg(long)]
     pub(crate) ignore_unknown: bool,
+    /// Go on where runs that the model was fitted on are missing: their values count as missing for every document
+    #[arg(long)]
+    pub(crate) ignore_missing: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

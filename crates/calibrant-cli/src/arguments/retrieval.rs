@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use calibrant::corpus::Filter;
 use calibrant::index::{DocumentFormat, QueryFormat, TopicField};
+use calibrant::ranking::Unjudged;
 use calibrant::text::Language;
 use clap::Args;
 
@@ -112,7 +113,7 @@ pub(crate) struct RetrievalArguments {
         group = "answers"
     )]
     pub(crate) features: Option<PathBuf>,
-    /// Judgements that give the rows of --features their grades (0 for what was not judged)
+    /// Judgements that give the rows of --features their grades; queries without any judgement are left out, documents that nobody judged have grade 0 and the mark `judged = no`
     #[arg(
         long,
         value_name = "FILE",
@@ -120,6 +121,14 @@ pub(crate) struct RetrievalArguments {
         conflicts_with = "run"
     )]
     pub(crate) qrels: Option<String>,
+    /// Whether documents that nobody judged are written (`zero`: grade 0, marked) or not (`leave-out`)
+    #[arg(
+        long,
+        value_name = "zero|leave-out",
+        default_value_t,
+        requires = "qrels"
+    )]
+    pub(crate) unjudged: Unjudged,
     /// Do not compare the index with its checksums first, which reads all of it
     #[arg(long)]
     pub(crate) no_verify: bool,

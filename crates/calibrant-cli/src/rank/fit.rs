@@ -7,10 +7,10 @@ use calibrant::ranking::learning::{
     CostChoice, FeatureSettings, OpenSettings, RankFitError, RankModel, RankSettings, RankStage,
     RankSummary,
 };
-use calibrant::ranking::{RankingTable, Relevance, RelevanceSettings, ScoreFrame};
+use calibrant::ranking::{JudgedShare, RankingTable, Relevance, RelevanceSettings, ScoreFrame};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::reading;
+use super::{reading, tell_judged};
 use crate::arguments::{Bins, GradeChoice, RankFitArguments};
 use crate::error::CliError;
 use crate::output::{check_target, note, stdout, warn};
@@ -22,10 +22,7 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
     for file in inputs.chain(&arguments.runs).chain(&arguments.validation) {
         check_target(&arguments.output, file)?;
     }
-    let train = match &arguments.qrels {
-        Some(qrels) => reading::runs(&arguments.runs, Some(qrels))?,
-        None => reading::letor(&arguments.train)?,
-    };
+    let train = training(arguments)?;
     let validation = arguments
         .validation
         .as_ref()
@@ -62,6 +59,12 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
             "the solver stopped before the gap was closed; a smaller --c or a larger --tolerance closes it",
         );
     }
+    if summary.price_at_the_end {
+        warn(&format!(
+            "the best C, {}, is the end of what is tried: held-out MAP may rise further; give larger ones with --c",
+            summary.chosen_trial().c
+        ));
+    }
     if arguments.json {
         let mut out = stdout();
         serde_json::to_writer(&mut out, summary)?;
@@ -94,6 +97,28 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
     Ok(())
 }
 
+/// The table to learn from, with what is to be known about its judgements said.
+fn training(arguments: &RankFitArguments) -> Result<RankingTable, CliError> {
+    let Some(qrels) = &arguments.qrels else {
+        let table = reading::letor(&arguments.train)?;
+        tell_judged(None, &table.judged_share(), arguments.unjudged);
+        return Ok(table);
+    };
+    let joined = reading::runs(&arguments.runs, Some(qrels), arguments.relevant_from)?;
+    let share = JudgedShare {
+        unjudged_queries: joined.unjudged_queries,
+        ..joined.table.judged_share()
+    };
+    tell_judged(None, &share, arguments.unjudged);
+    if joined.unlisted_relevant > 0 {
+        note(&format!(
+            "{} relevant documents are in none of the runs; MAP is here that of the listed ones, and lower in `rank evaluate`, which counts the others as missed",
+            joined.unlisted_relevant
+        ));
+    }
+    Ok(joined.table)
+}
+
 /// How good the probabilities of relevance are on queries that were held out.
 pub(super) fn relevance_line(relevance: &Relevance) -> String {
     let summary = relevance.summary();
@@ -101,8 +126,12 @@ pub(super) fn relevance_line(relevance: &Relevance) -> String {
         .log_loss
         .iter()
         .find(|(frame, _)| *frame == relevance.frame());
+    let spread = relevance.spread().map_or(String::new(), |spread| {
+        let (moved, stretched) = spread.standard_deviations();
+        format!("; in one query log-odds are moved by ±{moved:.2} and stretched by ±{stretched:.2}")
+    });
     format!(
-        "probabilities of relevance from scores {} ({}): log loss {} nats a held-out document, {} for the share of relevant ones",
+        "probabilities of relevance from scores {} ({}): log loss {} nats a held-out document, {} for the share of relevant ones{spread}",
         match relevance.frame() {
             ScoreFrame::AsIs => "as they are",
             ScoreFrame::Centred => "above the query's mean",
@@ -164,6 +193,7 @@ fn settings(arguments: &RankFitArguments) -> RankSettings {
         tolerance: arguments.tolerance,
         folds: arguments.folds,
         seed: arguments.seed,
+        unjudged: arguments.unjudged,
     }
 }
 
@@ -176,9 +206,9 @@ fn open_settings(arguments: &RankFitArguments) -> OpenSettings {
 
 fn failure(error: RankFitError) -> CliError {
     let hint = match &error {
-        RankFitError::NothingToLearn { .. } => {
-            Some("check the grades in the first column, and --relevant-from")
-        }
+        RankFitError::NothingToLearn { .. } => Some(
+            "check the grades in the first column (or the judgements), --relevant-from, and --unjudged leave-out, which leaves nothing to compare where only relevant documents were judged",
+        ),
         RankFitError::NothingToChooseBy { .. } => {
             Some("give one --c, other --validation queries, or another --relevant-from")
         }

@@ -6,9 +6,36 @@ pub(crate) mod inspect;
 mod outlook;
 mod predict;
 mod reading;
+mod spreads;
+
+use calibrant::ranking::{JudgedShare, Unjudged};
 
 use crate::arguments::{RankArguments, RankCommand};
 use crate::error::CliError;
+use crate::output::note;
+
+/// Says what nobody judged, and what becomes of it.
+pub(crate) fn tell_judged(file: Option<&str>, judged: &JudgedShare, unjudged: Unjudged) {
+    let of = file.map_or(String::new(), |file| format!("{file}: "));
+    if judged.unjudged_queries > 0 {
+        note(&format!(
+            "{of}{} queries without any judgement are left out",
+            judged.unjudged_queries
+        ));
+    }
+    if judged.unjudged_documents > 0 {
+        note(&format!(
+            "{of}{} of {} documents were judged ({:.1} %); the others {}",
+            judged.documents - judged.unjudged_documents,
+            judged.documents,
+            100.0 * judged.share(),
+            match unjudged {
+                Unjudged::Zero => "count as not relevant (--unjudged leave-out passes over them)",
+                Unjudged::LeaveOut => "are left out (--unjudged zero counts them as not relevant)",
+            }
+        ));
+    }
+}
 
 pub(crate) fn run(arguments: &RankArguments) -> Result<(), CliError> {
     match &arguments.command {

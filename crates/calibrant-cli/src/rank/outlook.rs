@@ -3,21 +3,24 @@
 use std::io::Write;
 
 use calibrant::corpus::Source;
-use calibrant::ranking::{Outlook, Qrels, RankedQuery, Run};
+use calibrant::ranking::{JudgedQuery, Outlook, Qrels, RankedQuery, Run};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
+use super::spreads::{Origin, Spreads};
 use crate::arguments::RankOutlookArguments;
 use crate::error::CliError;
-use crate::output::stdout;
+use crate::output::{note, stdout};
 use crate::table::table;
 
 /// What is said of one query.
-struct Forecast<'a> {
+pub(super) struct Forecast<'a> {
     query: RankedQuery<'a>,
     outlook: Outlook,
     stop: usize,
     sure_stop: usize,
-    /// Relevant documents in all, and among the first `stop` and `sure_stop`, where there are judgements.
+    pub(super) origin: Origin,
+    /// Relevant documents in the list, and among the first `stop` and `sure_stop`, where there are judgements.
     truth: Option<[usize; 3]>,
 }
 
@@ -27,10 +30,16 @@ pub(crate) fn run(arguments: &RankOutlookArguments) -> Result<(), CliError> {
         Some(path) => Some(Qrels::read(&Source::from(path.as_str()))?),
         None => None,
     };
-    let forecasts = run
-        .queries()
-        .map(|query| forecast(query, qrels.as_ref(), arguments))
+    let spreads = Spreads::new(arguments.model.as_deref())?;
+    let queries: Vec<RankedQuery<'_>> = run.queries().collect();
+    let forecasts = queries
+        .into_par_iter()
+        .map(|query| forecast(query, qrels.as_ref(), &spreads, arguments))
         .collect::<Result<Vec<_>, _>>()?;
+    spreads.tell(&forecasts);
+    if let Some(qrels) = &qrels {
+        tell_truth(qrels, &forecasts, arguments.relevant_from);
+    }
     let mut out = stdout();
     if arguments.json {
         let values: Vec<Value> = forecasts.iter().map(|one| one.json(arguments)).collect();
@@ -45,6 +54,7 @@ pub(crate) fn run(arguments: &RankOutlookArguments) -> Result<(), CliError> {
 fn forecast<'a>(
     query: RankedQuery<'a>,
     qrels: Option<&Qrels>,
+    spreads: &Spreads,
     arguments: &RankOutlookArguments,
 ) -> Result<Forecast<'a>, CliError> {
     let wrong = |score: &f64| !(0.0..=1.0).contains(score);
@@ -57,11 +67,13 @@ fn forecast<'a>(
         ))
         .hint("`rank predict --run --probabilities` writes probabilities as scores"));
     }
-    let outlook = Outlook::new(query.scores().iter().copied());
+    let (spread, origin) = spreads.of(query.id());
+    let outlook = Outlook::with_spread(query.scores().iter().copied(), &spread);
     let stop = outlook.stop_for_recall(arguments.recall);
     let sure_stop = outlook.sure_stop_for_recall(arguments.recall, arguments.certainty);
     let truth = qrels
         .and_then(|qrels| qrels.query(query.id()))
+        .filter(JudgedQuery::has_judgement)
         .map(|judged| {
             let relevant = |document: &str| {
                 let grade = judged.grade(document);
@@ -74,17 +86,14 @@ fn forecast<'a>(
                     .filter(|d| relevant(d))
                     .count()
             };
-            let all = judged.grades().iter();
-            let all = all
-                .filter(|&&grade| grade >= arguments.relevant_from)
-                .count();
-            [all, first(stop), first(sure_stop)]
+            [first(usize::MAX), first(stop), first(sure_stop)]
         });
     Ok(Forecast {
         query,
         outlook,
         stop,
         sure_stop,
+        origin,
         truth,
     })
 }
@@ -105,13 +114,36 @@ impl Forecast<'_> {
             "stop": self.stop,
             "certainty": arguments.certainty,
             "sure_stop": self.sure_stop,
+            "certainty_from": self.origin.name(),
         });
         if let Some([all, at_stop, at_sure_stop]) = self.truth {
-            value["relevant"] = json!(all);
+            value["relevant_listed"] = json!(all);
             value["recall_at_stop"] = json!(share(at_stop, all));
             value["recall_at_sure_stop"] = json!(share(at_sure_stop, all));
         }
         value
+    }
+}
+
+/// Says what is not in the figures of what came true.
+fn tell_truth(qrels: &Qrels, forecasts: &[Forecast<'_>], relevant_from: i32) {
+    let unjudged = forecasts.iter().filter(|one| one.truth.is_none()).count();
+    if unjudged > 0 {
+        note(&format!(
+            "{unjudged} queries without any judgement are left out of what came true"
+        ));
+    }
+    let missed = |one: &Forecast<'_>| {
+        let (listed, judged) = (one.truth?[0], qrels.query(one.query.id())?);
+        let grades = judged.grades().iter();
+        let all = grades.filter(|&&grade| grade >= relevant_from).count();
+        Some(all.saturating_sub(listed))
+    };
+    let missed: usize = forecasts.iter().filter_map(missed).sum();
+    if missed > 0 {
+        note(&format!(
+            "{missed} relevant documents are not in the run and count neither as expected nor as missed: recall is that of the listed ones"
+        ));
     }
 }
 
@@ -183,7 +215,7 @@ fn show(
         };
         writeln!(
             out,
-            "of {} judged queries with relevant documents, {} reach it there, {} where it is sure",
+            "of {} judged queries that list relevant documents, {} reach it there, {} where it is sure",
             with.len(),
             enough(1),
             enough(2)

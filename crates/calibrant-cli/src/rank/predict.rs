@@ -11,7 +11,7 @@ use calibrant::ranking::{RankingTable, RunBuilder};
 use super::reading;
 use crate::arguments::RankPredictArguments;
 use crate::error::CliError;
-use crate::output::{check_target, note, stdout};
+use crate::output::{check_target, note, stdout, warn};
 
 pub(crate) fn run(arguments: &RankPredictArguments) -> Result<(), CliError> {
     let model = RankModel::open(&arguments.model)?;
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &RankPredictArguments) -> Result<(), CliError> {
     }
     let table = match arguments.runs.is_empty() {
         true => reading::letor(&arguments.test)?,
-        false => reading::runs(&arguments.runs, None)?,
+        false => reading::runs(&arguments.runs, None, 1)?.table,
     };
     if let Err(unknown) = model.check_functions(&table) {
         if !arguments.ignore_unknown {
@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &RankPredictArguments) -> Result<(), CliError> {
         }
         note(&format!("{} columns are passed over", unknown.count));
     }
+    check_missing(&model, &table, arguments)?;
     let scores = model.scores(&table);
     let probabilities = model.probabilities(&table, &scores);
     if arguments.probabilities && probabilities.is_none() {
@@ -65,6 +66,30 @@ pub(crate) fn run(arguments: &RankPredictArguments) -> Result<(), CliError> {
             Ok(out.flush()?)
         }
     }
+}
+
+/// A run that was left out by mistake changes every score. (In LETOR files a column may just be zero everywhere.)
+fn check_missing(
+    model: &RankModel,
+    table: &RankingTable,
+    arguments: &RankPredictArguments,
+) -> Result<(), CliError> {
+    let missing = model.missing_functions(table);
+    let Some(first) = missing.first() else {
+        return Ok(());
+    };
+    let what = format!(
+        "{} of the {} columns that the model was fitted on are missing, the first of them `{first}`",
+        missing.len(),
+        model.features().functions().len()
+    );
+    if arguments.runs.is_empty() || arguments.ignore_missing {
+        warn(&format!("{what}; they count as missing for every document"));
+        return Ok(());
+    }
+    Err(CliError::new(what).hint(
+        "give every run with --from-run; --ignore-missing goes on without. A column is a run's name, the last word of its lines",
+    ))
 }
 
 fn write_scores(scores: &[f64], out: &mut dyn Write) -> Result<(), CliError> {

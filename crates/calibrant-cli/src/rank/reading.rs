@@ -1,7 +1,9 @@
 //! Tables for `rank fit` and `rank predict`.
 
+use std::collections::HashSet;
+
 use calibrant::corpus::{ReadError, Source};
-use calibrant::ranking::learning::table_of_runs;
+use calibrant::ranking::learning::{table_of_runs, unlisted_relevant};
 use calibrant::ranking::{Qrels, RankingTable, Run, TableError};
 
 use crate::error::CliError;
@@ -25,8 +27,20 @@ pub(super) fn letor(files: &[String]) -> Result<RankingTable, CliError> {
     })
 }
 
-/// Runs, a column each, with grades from judgements.
-pub(super) fn runs(files: &[String], qrels: Option<&str>) -> Result<RankingTable, CliError> {
+/// Runs, a column each, with grades from judgements; how many of their queries nobody judged, which are left out; and how many relevant
+/// documents no run lists.
+pub(super) struct JoinedRuns {
+    pub(super) table: RankingTable,
+    pub(super) unjudged_queries: usize,
+    pub(super) unlisted_relevant: usize,
+}
+
+/// Reads runs, and judgements where there are any.
+pub(super) fn runs(
+    files: &[String],
+    qrels: Option<&str>,
+    relevant_from: i32,
+) -> Result<JoinedRuns, CliError> {
     let mut read = Vec::with_capacity(files.len());
     for file in files {
         let run = Run::read(&Source::from(file.as_str()));
@@ -52,7 +66,16 @@ pub(super) fn runs(files: &[String], qrels: Option<&str>) -> Result<RankingTable
         return Err(CliError::new("no query of the runs is judged")
             .hint("check that runs and judgements name queries alike"));
     }
-    Ok(table)
+    let queries = read.iter().flat_map(Run::queries);
+    let queries: HashSet<&str> = queries.map(|query| query.id()).collect();
+    let is_unjudged = |id: &&&str| qrels.as_ref().is_some_and(|qrels| !qrels.is_judged(id));
+    Ok(JoinedRuns {
+        unjudged_queries: queries.iter().filter(is_unjudged).count(),
+        unlisted_relevant: qrels
+            .as_ref()
+            .map_or(0, |qrels| unlisted_relevant(&table, qrels, relevant_from)),
+        table,
+    })
 }
 
 /// The usual hint on bad rows speaks of options that rankings do not have.

@@ -7,12 +7,14 @@ use calibrant::corpus::Source;
 use calibrant::index::{Query, SearchIndex, read_queries};
 use calibrant::pipeline::publish;
 use calibrant::ranking::functions::BaseFunction;
-use calibrant::ranking::{Qrels, RankingTable, check_identifier};
+use calibrant::ranking::learning::unlisted_relevant;
+use calibrant::ranking::{JudgedShare, Qrels, RankingTable, check_identifier};
 
 use crate::arguments::RetrievalArguments;
 use crate::error::CliError;
 use crate::output::{check_target_of, note, stdout};
 use crate::progress::TerminalProgress;
+use crate::rank::tell_judged;
 
 pub(super) fn run(
     arguments: &RetrievalArguments,
@@ -39,7 +41,19 @@ pub(super) fn run(
                 None => None,
             };
             let index = super::open(arguments)?;
-            write_features(&index, &queries, functions, top, qrels.as_ref(), &path)
+            let table = index.candidates(&queries, functions, top, qrels.as_ref())?;
+            let judged = |query: &&Query| match &qrels {
+                Some(qrels) => qrels.is_judged(&query.id),
+                None => true,
+            };
+            let asked = queries.iter().filter(judged).count();
+            tell_empty(asked - table.query_count(), "all functions");
+            let unjudged_queries = queries.len() - asked;
+            let table = match &qrels {
+                Some(qrels) => graded(&table, qrels, unjudged_queries, arguments)?,
+                None => table,
+            };
+            write_features(&table, &path)
         }
         Target::Run(path) => {
             let index = super::open(arguments)?;
@@ -136,22 +150,39 @@ fn tell_empty(count: usize, who: &str) {
     }
 }
 
-fn write_features(
-    index: &SearchIndex,
-    queries: &[Query],
-    functions: &[BaseFunction],
-    top: usize,
-    qrels: Option<&Qrels>,
-    path: &Path,
-) -> Result<(), CliError> {
-    let table: RankingTable = index.candidates(queries, functions, top, qrels)?;
+/// What was judged, and with it what was not if it is to be kept; said either way.
+fn graded(
+    table: &RankingTable,
+    qrels: &Qrels,
+    unjudged_queries: usize,
+    arguments: &RetrievalArguments,
+) -> Result<RankingTable, CliError> {
+    let share = JudgedShare {
+        unjudged_queries,
+        ..table.judged_share()
+    };
+    tell_judged(None, &share, arguments.unjudged);
+    let (kept, _) = table.judged(arguments.unjudged);
+    if kept.row_count() == 0 {
+        return Err(CliError::new("no document that was found is judged")
+            .hint("check that queries and judgements name queries and documents alike"));
+    }
+    let unlisted = unlisted_relevant(&kept, qrels, 1);
+    if unlisted > 0 {
+        note(&format!(
+            "{unlisted} relevant documents were found by no function; nothing learned from the rest can list them"
+        ));
+    }
+    Ok(kept)
+}
+
+fn write_features(table: &RankingTable, path: &Path) -> Result<(), CliError> {
     for row in 0..table.row_count() {
         check_identifier("document", table.document(row)).map_err(|problem| {
             CliError::new(problem.to_string())
                 .hint("index the documents again with another --id, or with --numbered")
         })?;
     }
-    tell_empty(queries.len() - table.query_count(), "all functions");
     let mut bytes = Vec::new();
     // A line that readers of the format pass over: which column is which.
     writeln!(bytes, "# functions: {}", table.functions().join(" "))?;

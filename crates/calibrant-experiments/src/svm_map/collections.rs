@@ -11,8 +11,8 @@ use calibrant::ranking::{Qrels, RankingTable};
 
 /// A collection by name.
 #[derive(Clone, Copy)]
-pub(super) struct Collection {
-    pub(super) name: &'static str,
+pub(crate) struct Collection {
+    pub(crate) name: &'static str,
     kind: Kind,
 }
 
@@ -31,7 +31,7 @@ const fn documents(name: &'static str) -> Collection {
     }
 }
 
-pub(super) const COLLECTIONS: [Collection; 6] = [
+pub(crate) const COLLECTIONS: [Collection; 6] = [
     documents("cranfield"),
     documents("cisi"),
     documents("med"),
@@ -44,10 +44,10 @@ pub(super) const COLLECTIONS: [Collection; 6] = [
 ];
 
 /// Candidates of queries with at least one relevant document.
-pub(super) struct Judged {
-    pub(super) table: RankingTable,
+pub(crate) struct Judged {
+    pub(crate) table: RankingTable,
     /// How many relevant documents each query has, found or not.
-    pub(super) relevant: Vec<usize>,
+    pub(crate) relevant: Vec<usize>,
 }
 
 /// Candidates are the union of so many documents of each function.
@@ -55,7 +55,7 @@ const TOP: usize = 1000;
 
 impl Collection {
     /// None where the data is missing.
-    pub(super) fn read(self, data: &Path) -> Result<Option<Judged>, Box<dyn Error>> {
+    pub(crate) fn read(self, data: &Path) -> Result<Option<Judged>, Box<dyn Error>> {
         match self.kind {
             Kind::Documents => of_documents(&data.join("ir").join(self.name)),
             Kind::Systems => of_systems(&data.join("letor/MQ2007-agg")),
@@ -136,7 +136,7 @@ fn of_systems(folder: &Path) -> Result<Option<Judged>, Box<dyn Error>> {
 }
 
 /// Some columns of a table, their values changed.
-pub(super) fn with_columns(
+pub(crate) fn with_columns(
     table: &RankingTable,
     columns: &[usize],
     change: impl Fn(f32) -> f32,

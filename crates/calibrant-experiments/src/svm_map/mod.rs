@@ -4,7 +4,7 @@
 //! The paper's web pages are not public. Small collections with documents, queries and judgements stand in
 //! for them, with the paper's fifteen functions, and the lists of 21 TREC systems for its submissions.
 
-mod collections;
+pub(crate) mod collections;
 mod protocol;
 mod tables;
 

@@ -15,6 +15,7 @@ use crate::ranking::{Qrels, RankingTable, TableError};
 struct CandidateRows {
     documents: Vec<String>,
     labels: Vec<i32>,
+    judged: Vec<bool>,
     values: Vec<f32>,
 }
 
@@ -22,7 +23,8 @@ impl SearchIndex {
     /// For each query the documents that some function has among its best `top`, with the value of every function.
     ///
     /// A document that only one function found has the exact values of all the others, too, even if it has no term
-    /// of the query under their analysis. Grades come from `qrels`: 0 for documents that nobody judged, and for those below 0. Judged
+    /// of the query under their analysis. Grades come from `qrels`. Documents that nobody judged, or that have a grade below 0, have grade 0 and
+    /// are marked (see [`RankingTable::is_judged`]); queries without any judgement are left out. Judged
     /// documents that no function found are not in the table. The rows of a query stand in the order of the documents'
     /// identifiers as bytes. A query that finds nothing has no rows and is left out.
     ///
@@ -59,6 +61,8 @@ impl SearchIndex {
         top: usize,
         qrels: Option<&Qrels>,
     ) -> Result<RankingTable, IndexError> {
+        let is_judged = |query: &&Query| qrels.is_none_or(|qrels| qrels.is_judged(&query.id));
+        let queries: Vec<&Query> = queries.iter().filter(is_judged).collect();
         let rows: Vec<CandidateRows> = queries
             .par_iter()
             .with_max_len(1)
@@ -66,6 +70,7 @@ impl SearchIndex {
             .collect::<Result<_, _>>()?;
         let mut counts = Vec::new();
         let (mut documents, mut labels, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let mut marks = Vec::new();
         for (query, rows) in queries.iter().zip(rows) {
             if rows.documents.is_empty() {
                 continue;
@@ -73,11 +78,13 @@ impl SearchIndex {
             counts.push((query.id.clone(), rows.documents.len()));
             documents.extend(rows.documents);
             labels.extend(rows.labels);
+            marks.extend(rows.judged);
             values.extend(rows.values);
         }
         let names = functions.iter().map(ToString::to_string).collect();
         let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
         RankingTable::new(names, &counts, &documents, labels, values)
+            .and_then(|table| table.with_judged(marks))
             .map_err(|error: TableError| IndexError::engine("make a table")(error))
     }
 
@@ -129,12 +136,15 @@ impl SearchIndex {
         let mut rows = CandidateRows {
             documents: Vec::with_capacity(order.len()),
             labels: Vec::with_capacity(order.len()),
+            judged: Vec::with_capacity(order.len()),
             values: Vec::with_capacity(values.len()),
         };
         for row in order {
             let id = self.id(documents[row]);
-            let grade = judged.and_then(|judged| judged.grade(id)).unwrap_or(0);
-            rows.labels.push(grade.max(0));
+            let grade = judged.and_then(|judged| judged.grade(id));
+            let grade = grade.filter(|&grade| grade >= 0);
+            rows.labels.push(grade.unwrap_or(0));
+            rows.judged.push(qrels.is_none() || grade.is_some());
             rows.documents.push(id.to_owned());
             rows.values
                 .extend_from_slice(&values[row * width..(row + 1) * width]);

@@ -68,6 +68,16 @@ pub enum IndexError {
         /// Where the document starts.
         line: u64,
     },
+    /// TREC documents have no fields to choose from.
+    #[error(
+        "{file} holds TREC documents, of which all text is indexed: {option} cannot be used with them"
+    )]
+    NoFields {
+        /// The file.
+        file: String,
+        /// The option that names a field.
+        option: &'static str,
+    },
     /// Nothing to index.
     #[error("there are no documents to index")]
     NoDocuments,

@@ -97,6 +97,7 @@ pub fn build_index(
         };
         match format {
             Some(DocumentFormat::Trec) => {
+                check_no_fields(source, options)?;
                 for source in files_below(source)? {
                     sink.trec(&source, options, progress)?;
                 }
@@ -111,6 +112,24 @@ pub fn build_index(
     let outcome = sink.builder.finish();
     progress.end();
     Ok((outcome?, sink.bad_rows))
+}
+
+/// What would choose fields of TREC documents, which have none, is refused rather than passed over.
+fn check_no_fields(source: &Source, options: &DocumentOptions) -> Result<(), IndexError> {
+    let fields = &options.reading.fields;
+    let given = [
+        ("--text", !fields.text.is_empty()),
+        ("--id", fields.id.is_some()),
+        ("--title", options.title.is_some()),
+        ("--where", !options.reading.filters.is_empty()),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => Err(IndexError::NoFields {
+            file: source.name(),
+            option,
+        }),
+    }
 }
 
 /// Takes documents in and numbers them.

@@ -379,6 +379,7 @@ impl Combiner {
                 calibrator: CalibratorKind::None,
                 calibration: CalibrationNote::Joint,
                 own_weight: None,
+                spread: None,
                 tried: Vec::new(),
                 convergence: None,
             }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::calibrate_classes::CalibrationData;
+use super::class_spread::spread_of_class;
 use super::extractor::FeatureExtractor;
 use super::fit_scorer::Training;
 use super::fold_rows::SideRows;
@@ -155,6 +156,7 @@ pub(super) fn fit_prepared(
                 calibration: own.map_or(CalibrationNote::Joint, |own| own.note),
                 own_weight: own.and_then(|own| own.calibrator.own_weight()),
                 tried: own.map(|own| own.tried.clone()).unwrap_or_default(),
+                spread: spread_of_class(&forecasts, class, &members[class]),
                 convergence: fit.convergence.get(output).copied(),
             }
         })

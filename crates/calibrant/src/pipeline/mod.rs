@@ -2,6 +2,7 @@
 
 mod calibrate_classes;
 mod calibrator_file;
+mod class_spread;
 mod combine;
 mod combined_model;
 mod distinct;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Classifier, KnownDocuments};
 use crate::Task;
 use crate::calibration::{
-    CalibrationNote, CalibratorKind, HeldOutShape, MulticlassKind, Tried, Weighed,
+    CalibrationNote, CalibratorKind, HeldOutShape, LogOddsSpread, MulticlassKind, Tried, Weighed,
 };
 use crate::evaluation::{Evaluation, Forecasts, LossUnit};
 use crate::features::WeightingSettings;
@@ -30,6 +30,10 @@ pub struct ClassSummary {
     pub own_weight: Option<f64>,
     /// Every method that was tried with its cross-validated log loss.
     pub tried: Vec<Tried>,
+    /// How far stated log-odds of the class may be off on more documents like these, for how long to read a list ordered by them; absent in older
+    /// files, and where nothing is known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<LogOddsSpread>,
     /// How the solver ended at its worst over the whole and the folds; absent for naive Bayes.
     pub convergence: Option<Convergence>,
 }

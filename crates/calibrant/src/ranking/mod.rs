@@ -10,9 +10,11 @@ pub mod functions;
 pub mod learning;
 mod relevance;
 
+use files::CanonicalTable;
 pub use files::{
-    JudgedQuery, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows, RankedQuery,
-    RankingTable, Run, RunBuilder, RunProblem, TableError, check_identifier, read_score_list,
+    JudgedQuery, JudgedShare, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows,
+    RankedQuery, RankingTable, Run, RunBuilder, RunProblem, TableError, Unjudged, UnknownUnjudged,
+    check_identifier, read_score_list,
 };
 pub use relevance::{
     HeldOutRankings, Outlook, Relevance, RelevanceSettings, RelevanceSummary, ScoreFrame,

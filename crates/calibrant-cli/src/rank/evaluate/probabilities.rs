@@ -13,21 +13,19 @@ use super::letor::scores_of;
 use super::{documents, source, unreadable};
 use crate::arguments::RankEvaluateArguments;
 use crate::error::CliError;
-use crate::output::{note, stdout, warn};
+use crate::output::{stdout, warn};
+use crate::rank::tell_judged;
 use crate::table::{decimal, table};
 
 pub(super) fn of_runs(arguments: &RankEvaluateArguments, qrels: &Qrels) -> Result<(), CliError> {
     let mut found = Vec::new();
     for file in &arguments.rankings {
         let run = Run::read(&source(file)).map_err(unreadable)?;
-        let (stated, not_judged) = stated_by_run(qrels, &run, arguments.relevant_from)
+        let (from, unjudged) = (arguments.relevant_from, arguments.unjudged);
+        let stated = stated_by_run(qrels, &run, from, unjudged)
             .map_err(|error| no_probability(file, &error))?;
-        if not_judged > 0 {
-            note(&format!(
-                "{file}: {} that nobody judged taken for not relevant",
-                documents(not_judged)
-            ));
-        }
+        tell_judged(Some(file), &stated.judged, unjudged);
+        let stated = stated.queries;
         if stated.is_empty() {
             return Err(
                 CliError::new(format!("{file}: no query of the run is judged"))
@@ -44,9 +42,15 @@ pub(super) fn of_scores(
     table: &RankingTable,
 ) -> Result<(), CliError> {
     let mut found = Vec::new();
+    tell_judged(
+        Some(&arguments.truth),
+        &table.judged_share(),
+        arguments.unjudged,
+    );
     for file in &arguments.rankings {
         let scores = scores_of(file, &arguments.truth, table)?;
-        let stated = stated_by_scores(table, &scores, arguments.relevant_from)
+        let (from, unjudged) = (arguments.relevant_from, arguments.unjudged);
+        let stated = stated_by_scores(table, &scores, from, unjudged)
             .map_err(|error| no_probability(file, &error))?;
         found.push(measured(file, &stated));
     }

@@ -32,8 +32,8 @@ pub use measure::{Measure, MeasureError};
 pub use measure_kind::MeasureKind;
 pub use measure_set::MeasureSet;
 pub use probabilities::{
-    NotAProbability, QueryReliability, RelevanceForecasts, StatedRelevance, measure_relevance,
-    stated_by_run, stated_by_scores,
+    NotAProbability, QueryReliability, RelevanceForecasts, StatedByRun, StatedRelevance,
+    measure_relevance, stated_by_run, stated_by_scores,
 };
 pub use run_evaluation::{
     QueryEvaluation, RankingValue, RunEvaluation, RunEvaluationError, RunEvaluationOptions,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{JudgedList, Mark};
 use crate::evaluation::{Calibration, SortedForecasts, StatedCell, StatedEnds, StatedTable};
 use crate::numeric::StableSum;
-use crate::ranking::{Qrels, RankingTable, Run};
+use crate::ranking::{JudgedQuery, JudgedShare, Qrels, RankingTable, Run, Unjudged};
 use crate::{Probability, Task};
 
 /// Stated probabilities of relevance of one query's documents, and which are relevant.
@@ -122,46 +122,63 @@ pub struct NotAProbability {
     pub score: f64,
 }
 
-/// The scores of a run's judged queries, as probabilities; and how many documents nobody judged, which count as not relevant.
+/// Stated probabilities with what became of queries and documents that nobody judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatedByRun {
+    /// The queries with a judgement.
+    pub queries: Vec<StatedRelevance>,
+    /// How much was judged.
+    pub judged: JudgedShare,
+}
+
+/// The scores of a run's judged queries, as probabilities.
 pub fn stated_by_run(
     qrels: &Qrels,
     run: &Run,
     relevant_from: i32,
-) -> Result<(Vec<StatedRelevance>, usize), NotAProbability> {
-    let mut stated = Vec::new();
-    let mut not_judged = 0;
+    unjudged: Unjudged,
+) -> Result<StatedByRun, NotAProbability> {
+    let mut queries = Vec::new();
+    let mut share = JudgedShare::default();
     for ranked in run.queries() {
         for (&score, &line) in ranked.scores().iter().zip(ranked.lines()) {
             if !(0.0..=1.0).contains(&score) {
                 return Err(NotAProbability { line, score });
             }
         }
-        let Some(judged) = qrels.query(ranked.id()) else {
+        let judged = qrels.query(ranked.id());
+        let Some(judged) = judged.filter(JudgedQuery::has_judgement) else {
+            share.unjudged_queries += 1;
             continue;
         };
         let list = JudgedList::of_query(judged, Some(ranked), relevant_from, usize::MAX);
+        share.documents += list.retrieved();
+        let nobody = |mark: &Mark| mark.grade().is_none();
+        share.unjudged_documents += list.marks().iter().filter(|mark| nobody(mark)).count();
+        let kept = |mark: &Mark| unjudged == Unjudged::Zero || !nobody(mark);
         let relevant = |mark: &Mark| mark.grade().is_some_and(|grade| grade >= relevant_from);
-        not_judged += list
-            .marks()
-            .iter()
-            .filter(|mark| mark.grade().is_none())
-            .count();
         let documents = ranked.scores().iter().zip(list.marks());
-        stated.push(StatedRelevance {
+        queries.push(StatedRelevance {
             id: ranked.id().to_owned(),
             documents: documents
+                .filter(|(_, mark)| kept(mark))
                 .map(|(&score, mark)| (score, relevant(mark)))
                 .collect(),
         });
     }
-    Ok((stated, not_judged))
+    Ok(StatedByRun {
+        queries,
+        judged: share,
+    })
 }
 
-/// Scores of a table's rows, as probabilities. Rows without a score, and scores without a row, are passed over.
+/// Scores of a table's rows, as probabilities. Unjudged rows count as not relevant or are left out; rows without a
+/// score, and scores without a row, are passed over.
 pub fn stated_by_scores(
     table: &RankingTable,
     scores: &[f64],
     relevant_from: i32,
+    unjudged: Unjudged,
 ) -> Result<Vec<StatedRelevance>, NotAProbability> {
     if let Some(at) = scores.iter().position(|score| !(0.0..=1.0).contains(score)) {
         return Err(NotAProbability {
@@ -169,10 +186,11 @@ pub fn stated_by_scores(
             score: scores[at],
         });
     }
+    let (table, kept) = table.judged(unjudged);
     let stated = table.queries().iter().map(|query| {
         let rows = query.rows.clone();
         let documents = rows.filter_map(|row| {
-            let score = scores.get(row)?;
+            let score = scores.get(kept[row])?;
             Some((*score, table.labels()[row] >= relevant_from))
         });
         StatedRelevance {

@@ -27,7 +27,8 @@ impl RankingTable {
     /// - Features may come in any order; one that comes twice, and feature 0, are errors.
     /// - The table is dense. Features beyond [`LARGEST_FEATURE`] are refused, and so is a table of more than 67 million
     ///   values of which the file writes less than one in 64.
-    /// - The document's name is what follows `#docid =` in the comment, or else its first word.
+    /// - The document's name is what follows `#docid =` in the comment, or else its first word. `judged = no` behind `docid = NAME`
+    ///   marks a document that nobody judged (see [`RankingTable::is_judged`]).
     ///
     /// ```
     /// use calibrant::corpus::Source;
@@ -93,9 +94,10 @@ impl RankingTable {
                         false => write!(out, " {}:{value}", column + 1)?,
                     }
                 }
-                match self.document(row) {
-                    "" => writeln!(out)?,
-                    document => writeln!(out, " #docid = {document}")?,
+                match (self.document(row), self.is_judged(row)) {
+                    ("", true) => writeln!(out)?,
+                    (document, true) => writeln!(out, " #docid = {document}")?,
+                    (document, false) => writeln!(out, " #docid = {document} judged = no")?,
                 }
             }
         }
@@ -114,6 +116,7 @@ struct Reader {
     documents: TextList,
     labels: Vec<i32>,
     values: Vec<f32>,
+    judged: Vec<bool>,
     stride: usize,
     width: usize,
     /// The row, from 1, in which a feature was seen last.
@@ -155,7 +158,9 @@ impl Reader {
             self.values[start + column] = value;
         }
         self.labels.push(label);
-        self.documents.push(document_of(comment));
+        let (document, judged) = comment_of(comment);
+        self.documents.push(document);
+        self.judged.push(judged);
         if let Some(current) = self.queries.last_mut() {
             current.rows.end = self.labels.len();
         }
@@ -284,6 +289,10 @@ impl Reader {
             self.documents,
             self.labels,
             self.values,
+            match self.judged.iter().all(|&is| is) {
+                true => Vec::new(),
+                false => self.judged,
+            },
         )
     }
 }
@@ -297,13 +306,25 @@ fn grade_of(word: &str) -> Option<i32> {
     whole.then_some(value as i32)
 }
 
-fn document_of(comment: &str) -> &str {
+/// The document's name, and whether somebody judged it.
+fn comment_of(comment: &str) -> (&str, bool) {
     let comment = comment.trim_ascii();
     let named = comment
         .strip_prefix("docid")
         .and_then(|rest| rest.trim_ascii_start().strip_prefix('='));
-    let text = named.unwrap_or(comment);
-    text.split_ascii_whitespace().next().unwrap_or_default()
+    let Some(named) = named else {
+        let first = comment.split_ascii_whitespace().next();
+        return (first.unwrap_or_default(), true);
+    };
+    let words = || named.split_ascii_whitespace();
+    let mut marks = words().zip(words().skip(1)).zip(words().skip(2));
+    let unjudged =
+        marks.any(|((key, sign), value)| key == "judged" && sign == "=" && value == "no");
+    // Without a name the first word is the mark's.
+    let name = words()
+        .next()
+        .filter(|_| !named.trim_ascii_start().starts_with("judged = no"));
+    (name.unwrap_or_default(), !unjudged)
 }
 
 #[cfg(test)]
@@ -324,6 +345,22 @@ mod tests {
     fn read(texts: &[&str]) -> Result<RankingTable, ReadError> {
         let (_folder, sources) = sources(texts);
         RankingTable::read_files(&sources)
+    }
+
+    #[test]
+    fn the_mark_of_what_nobody_judged_is_read_and_written() {
+        let text = "2 qid:1 1:1 #docid = a\n0 qid:1 1:2 #docid = b judged = no\n0 qid:1 1:3 #docid =  judged = no\n0 qid:1 1:4 #docid = judged inc = 1\n0 qid:1 1:5 # judged = no\n";
+        let table = read(&[text]).unwrap();
+        let marks: Vec<bool> = (0..5).map(|row| table.is_judged(row)).collect();
+        // The last is somebody's own comment: only `docid = NAME` may be followed by a mark.
+        assert_eq!(marks, [true, false, false, true, true]);
+        let names: Vec<&str> = (0..5).map(|row| table.document(row)).collect();
+        assert_eq!(names, ["a", "b", "", "judged", "judged"]);
+        let mut written = Vec::new();
+        table.write_letor(&mut written).unwrap();
+        let again = read(&[std::str::from_utf8(&written).unwrap()]).unwrap();
+        assert!((0..5).all(|row| again.is_judged(row) == marks[row]));
+        assert!((0..5).all(|row| again.document(row) == names[row]));
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! svmlight with a query. All may be compressed with gzip or Zstandard. What these formats leave open is
 //! settled at each reader, and what other readers pass over in silence is an error with file, line and column.
 
+mod canonical;
 mod columns;
 mod grouping;
+mod judged;
 mod letor;
 mod qrels;
 mod run;
@@ -14,6 +16,8 @@ mod score_list;
 mod table;
 mod text_list;
 
+pub(super) use canonical::CanonicalTable;
+pub use judged::{JudgedShare, Unjudged, UnknownUnjudged};
 pub use letor::LARGEST_FEATURE;
 pub use qrels::{JudgedQuery, Judgement, Qrels, QrelsBuilder};
 pub use run::{RankedQuery, Run};

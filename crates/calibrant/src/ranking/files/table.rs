@@ -29,6 +29,8 @@ pub struct RankingTable {
     documents: TextList,
     labels: Vec<i32>,
     values: Vec<f32>,
+    /// Whether somebody judged the row's document; empty where all were.
+    judged: Vec<bool>,
 }
 
 /// A query and its rows.
@@ -110,6 +112,7 @@ impl RankingTable {
             documents: list,
             labels,
             values,
+            judged: Vec::new(),
         };
         table.check(start)?;
         Ok(table)
@@ -122,6 +125,7 @@ impl RankingTable {
         documents: TextList,
         labels: Vec<i32>,
         values: Vec<f32>,
+        judged: Vec<bool>,
     ) -> Self {
         Self {
             functions,
@@ -129,7 +133,22 @@ impl RankingTable {
             documents,
             labels,
             values,
+            judged,
         }
+    }
+
+    /// The same table with a mark for every row whether somebody judged its document. The grade of one that nobody judged says nothing.
+    pub fn with_judged(mut self, judged: Vec<bool>) -> Result<Self, TableError> {
+        if judged.len() != self.labels.len() {
+            return Err(TableError::Shape {
+                what: "marks of judgement",
+                found: judged.len(),
+                expected: self.labels.len(),
+            });
+        }
+        let all = judged.iter().all(|&is| is);
+        self.judged = if all { Vec::new() } else { judged };
+        Ok(self)
     }
 
     fn check(&self, rows_of_queries: usize) -> Result<(), TableError> {
@@ -214,6 +233,11 @@ impl RankingTable {
         &self.labels
     }
 
+    /// Whether somebody judged a row's document; true unless the table says otherwise.
+    pub fn is_judged(&self, row: usize) -> bool {
+        self.judged.get(row).copied().unwrap_or(true)
+    }
+
     /// The name of a row's document; empty where the file gives none.
     ///
     /// # Panics
@@ -239,29 +263,38 @@ impl RankingTable {
     /// # Ok::<(), calibrant::ranking::TableError>(())
     /// ```
     pub fn select(&self, queries: &[usize]) -> Self {
+        let known = queries
+            .iter()
+            .filter(|&&number| number < self.queries.len());
+        let rows = known.map(|&number| (number, self.queries[number].rows.clone()));
+        self.with_rows(rows)
+    }
+
+    /// These rows of these queries, in this order.
+    pub(super) fn with_rows<R>(&self, queries: impl Iterator<Item = (usize, R)>) -> Self
+    where
+        R: Iterator<Item = usize>,
+    {
         let mut selected = Self {
             functions: self.functions.clone(),
-            queries: Vec::with_capacity(queries.len()),
+            queries: Vec::new(),
             documents: TextList::default(),
             labels: Vec::new(),
             values: Vec::new(),
+            judged: Vec::new(),
         };
-        let columns = self.functions.len();
-        for query in queries
-            .iter()
-            .filter_map(|&number| self.queries.get(number))
-        {
+        for (query, rows) in queries {
             let start = selected.labels.len();
-            let rows = query.rows.clone();
-            selected.labels.extend(&self.labels[rows.clone()]);
-            selected
-                .values
-                .extend(&self.values[rows.start * columns..rows.end * columns]);
             for row in rows {
+                selected.labels.push(self.labels[row]);
+                selected.values.extend(self.row(row));
                 selected.documents.push(self.documents.get(row));
+                if !self.judged.is_empty() {
+                    selected.judged.push(self.judged[row]);
+                }
             }
             selected.queries.push(QueryRows {
-                id: query.id.clone(),
+                id: self.queries[query].id.clone(),
                 rows: start..selected.labels.len(),
             });
         }

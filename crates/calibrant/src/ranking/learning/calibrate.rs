@@ -1,8 +1,9 @@
 //! Probabilities of relevance for a learned ranking.
 
-use super::fit::{side_by_side, split_queries};
+use super::candidates::side_by_side;
+use super::splits::{fold_of_queries, split_queries};
 use super::{RankFitError, RankModel, RankSettings, RankStage};
-use crate::ranking::{HeldOutRankings, RankingTable, RelevanceSettings};
+use crate::ranking::{CanonicalTable, HeldOutRankings, RankingTable, RelevanceSettings};
 
 /// Scores of documents by models that have not learned from the documents' queries.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +19,8 @@ const MOST_FOLDS: usize = 100;
 
 impl RankModel {
     /// Scores of every row of a table by models that have not learned from the row's query: queries are divided
-    /// into `folds` parts by the settings' seed, and each part is ranked by a model fitted on the others.
+    /// into `folds` parts by their names and the settings' seed, and each part is ranked by a model fitted on the others. Unjudged documents
+    /// have NaN where the settings leave them out.
     ///
     /// ```
     /// use calibrant::ranking::RankingTable;
@@ -39,27 +41,15 @@ impl RankModel {
         folds: usize,
         on_stage: &(dyn Fn(&RankStage) + Sync),
     ) -> Result<HeldOutRankScores, RankFitError> {
-        let folds = folds.min(MOST_FOLDS);
-        let parts = split_queries(table, folds, settings.seed)?;
-        let found = side_by_side(table, folds, |fold| {
-            let (rest, held) = &parts[fold];
-            let told = |stage: &RankStage| {
-                let fold = Some((fold + 1, folds));
-                on_stage(&RankStage { fold, ..*stage });
-            };
-            let model = Self::fit(&table.select(rest), None, settings, &told)?;
-            Ok(model.scores(&table.select(held)))
-        })?;
-        let mut scores = vec![0.0; table.row_count()];
+        let canonical = CanonicalTable::new(table, settings.unjudged);
+        let found = held_out(&canonical.table, settings, folds, on_stage)?;
+        let mut scores = vec![f64::NAN; table.row_count()];
+        for (&row, score) in canonical.rows.iter().zip(found.scores) {
+            scores[row] = score;
+        }
         let mut fold_of_query = vec![0; table.query_count()];
-        for (fold, ((_, held), found)) in parts.iter().zip(found).enumerate() {
-            let mut found = found.into_iter();
-            for &query in held {
-                fold_of_query[query] = fold as u8;
-                for score in &mut scores[table.queries()[query].rows.clone()] {
-                    *score = found.next().unwrap_or(0.0);
-                }
-            }
+        for (&query, fold) in canonical.queries.iter().zip(found.fold_of_query) {
+            fold_of_query[query] = fold;
         }
         Ok(HeldOutRankScores {
             scores,
@@ -70,7 +60,8 @@ impl RankModel {
     /// The same model with a curve from scores to the probability of relevance.
     ///
     /// The curve is fitted to scores of `table`, which the model was fitted on, by models that have
-    /// not seen the query, with the model's `C`; validation queries, which it has not learned from, are added as they are.
+    /// not seen the query, with the model's `C`; validation queries, which it has not learned from, are added as they are. As in
+    /// [`RankModel::fit`], the order of the tables does not matter.
     pub fn calibrated(
         self,
         table: &RankingTable,
@@ -84,23 +75,27 @@ impl RankModel {
             folds: None,
             ..self.settings.clone()
         };
+        let table = CanonicalTable::new(table, settings.unjudged).table;
         let HeldOutRankScores {
             mut scores,
             mut fold_of_query,
-        } = Self::held_out_scores(table, &settings, folds, on_stage)?;
-        let mut queries: Vec<_> = table
-            .queries()
-            .iter()
-            .map(|query| query.rows.clone())
-            .collect();
+        } = held_out(&table, &settings, folds, on_stage)?;
+        let queries = table.queries().iter();
+        let mut queries: Vec<_> = queries.map(|query| query.rows.clone()).collect();
         let mut labels = table.labels().to_vec();
         if let Some(validation) = validation {
+            let validation = CanonicalTable::new(validation, settings.unjudged).table;
             let start = scores.len();
-            scores.extend(self.scores(validation));
+            scores.extend(self.scores(&validation));
             labels.extend(validation.labels());
-            for (number, query) in validation.queries().iter().enumerate() {
+            let of = fold_of_queries(
+                validation.queries(),
+                folds.clamp(1, MOST_FOLDS),
+                settings.seed,
+            );
+            fold_of_query.extend(of.into_iter().map(|fold| fold as u8));
+            for query in validation.queries() {
                 queries.push(start + query.rows.start..start + query.rows.end);
-                fold_of_query.push((number % folds.clamp(1, MOST_FOLDS)) as u8);
             }
         }
         let is_relevant = |&label: &i32| label >= settings.relevant_from;
@@ -116,4 +111,39 @@ impl RankModel {
             ..self
         })
     }
+}
+
+/// Scores of a table in canonical order.
+fn held_out(
+    table: &RankingTable,
+    settings: &RankSettings,
+    folds: usize,
+    on_stage: &(dyn Fn(&RankStage) + Sync),
+) -> Result<HeldOutRankScores, RankFitError> {
+    let folds = folds.min(MOST_FOLDS);
+    let parts = split_queries(table, folds, settings.seed)?;
+    let numbered = parts.iter().enumerate().collect();
+    let found = side_by_side(table, numbered, |(fold, part)| {
+        let told = |stage: &RankStage| {
+            let fold = Some((fold + 1, folds));
+            on_stage(&RankStage { fold, ..*stage });
+        };
+        let model = RankModel::fit(&table.select(&part.rest), None, settings, &told)?;
+        Ok(model.scores(&table.select(&part.held)))
+    })?;
+    let mut scores = vec![0.0; table.row_count()];
+    let mut fold_of_query = vec![0; table.query_count()];
+    for (fold, (part, found)) in parts.iter().zip(found).enumerate() {
+        let mut found = found.into_iter();
+        for &query in &part.held {
+            fold_of_query[query] = fold as u8;
+            for score in &mut scores[table.queries()[query].rows.clone()] {
+                *score = found.next().unwrap_or(0.0);
+            }
+        }
+    }
+    Ok(HeldOutRankScores {
+        scores,
+        fold_of_query,
+    })
 }

@@ -1,14 +1,12 @@
 //! Learning a ranking.
 
-use rayon::prelude::*;
-
-use super::settings::{OpenSettings, PRICE_RANGE, USUAL_FOLDS, USUAL_PRICES};
+use super::candidates::{Candidate, JudgedTables};
+use super::settings::OpenSettings;
 use super::summary::{CostChoice, RankSummary, RankTrial, SettingsTried};
 use super::validation::PrecisionSum;
-use super::{FeatureMap, RankFitError, RankModel, RankProblem, RankSettings};
-use crate::numeric::Random;
+use super::{RankFitError, RankModel, RankSettings};
 use crate::ranking::RankingTable;
-use crate::solvers::{CuttingPlanes, PlaneSet, Round, StructuredProblem, solve_cutting_planes};
+use crate::solvers::Round;
 
 /// Where learning stands, told after every round of the solver.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +29,12 @@ impl RankModel {
     /// over the `n` queries with something to learn from; see [`RankLoss`](super::RankLoss) for `Δ`, the oracles for `ψ`, and
     /// [`solve_cutting_planes`] for the solver. `C` is tried from the least to the greatest value, each beginning
     /// with the planes of the last; the one with the best mean average precision on queries that were not
-    /// learned from is kept (the smaller of equals). Validation queries are never learned from.
+    /// learned from is kept (the smaller of equals). Validation queries are never learned from. Where no `C` is given, and the
+    /// greatest of [`USUAL_PRICES`](super::USUAL_PRICES) is the best, further ones follow until the best one is not the greatest, or
+    /// [`FURTHER_PRICES`](super::FURTHER_PRICES) end.
+    ///
+    /// The order of queries, and of documents in a query, does not matter: equal tables give equal models, to the last bit.
+    /// Unjudged documents count as not relevant, or are left out if the settings say so.
     ///
     /// # When it misleads
     /// With a handful of validation queries the choice of `C` is mostly luck: `folds` adds the training
@@ -60,37 +63,26 @@ impl RankModel {
         settings: &RankSettings,
         on_stage: &(dyn Fn(&RankStage) + Sync),
     ) -> Result<Self, RankFitError> {
+        let tables = JudgedTables::new(table, validation, settings.unjudged);
         let ways = std::slice::from_ref(settings);
-        let mut models = fit_all(table, validation, ways, on_stage)?;
+        let mut models = fit_all(&tables, ways, on_stage)?;
         Ok(models.swap_remove(0))
     }
 
     /// From the models of all queries and of all but each part, for every price.
-    fn choose_price(
-        table: &RankingTable,
-        validation: Option<&RankingTable>,
-        settings: &RankSettings,
-        whole: CostPath,
-        held_out: Vec<PrecisionSum>,
-    ) -> Result<Self, RankFitError> {
-        let costs = whole.costs.clone();
-        let several = costs.len() > 1;
-        let folds = fold_count(settings, &costs, table, validation);
-        let choice = match (validation, folds) {
-            _ if !several => CostChoice::Given,
-            (Some(_), None) => CostChoice::Validation,
-            (Some(_), Some(_)) => CostChoice::Both,
-            (None, _) => CostChoice::CrossValidation,
-        };
+    fn choose_price(tables: &JudgedTables, candidate: Candidate) -> Result<Self, RankFitError> {
+        let (table, settings) = (&tables.train, &candidate.settings);
+        let choice = candidate.choice(tables);
+        let (whole, held_out) = (&candidate.whole, &candidate.held_out);
         let queries = held_out[0].queries;
-        if several && held_out[0].with_relevant == 0 {
+        if whole.costs.len() > 1 && held_out[0].with_relevant == 0 {
             return Err(RankFitError::NothingToChooseBy {
                 queries,
                 relevant_from: settings.relevant_from,
             });
         }
-        let chosen = first_best(held_out.iter().map(PrecisionSum::mean));
-        let trials = whole.ends.iter().zip(&costs).zip(&held_out);
+        let chosen = candidate.best_price();
+        let trials = whole.ends.iter().zip(&whole.costs).zip(held_out);
         let trials = trials.map(|((&(end, converged), &c), held_out)| RankTrial {
             c,
             rounds: end.round,
@@ -101,7 +93,9 @@ impl RankModel {
             held_out_map: (queries > 0).then(|| held_out.mean()),
         });
         let labels = table.labels().iter();
-        let mut summary = RankSummary {
+        let mut training = PrecisionSum::default();
+        whole.measure(chosen, table, settings, &mut training);
+        let summary = RankSummary {
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
             queries: table.query_count(),
             skipped_queries: whole.skipped,
@@ -110,22 +104,24 @@ impl RankModel {
                 .filter(|&&label| label >= settings.relevant_from)
                 .count(),
             missing_values: table.missing_count(),
+            judged: tables.share,
             choice_queries: queries,
             choice,
             trials: trials.collect(),
             chosen,
-            training_map: 0.0,
+            price_at_the_end: choice != CostChoice::Given
+                && settings.c.is_empty()
+                && chosen + 1 == whole.costs.len(),
+            training_map: training.mean(),
             settings_tried: Vec::new(),
         };
-        let mut training = [PrecisionSum::default()];
-        let weights = &whole.weights[chosen];
-        measure_weights(&whole.map, weights, table, settings, &mut training[0]);
-        summary.training_map = training[0].mean();
         let settings = RankSettings {
-            c: costs,
+            c: whole.costs.clone(),
             ..settings.clone()
         };
-        Ok(Self::new(settings, whole.map, weights.clone(), summary))
+        let Candidate { mut whole, .. } = candidate;
+        let weights = whole.weights.swap_remove(chosen);
+        Ok(Self::new(settings, whole.map, weights, summary))
     }
 
     /// As [`Self::fit`], with open settings chosen, too: of the models that each way gives, the one that best ranks queries it has not
@@ -142,8 +138,9 @@ impl RankModel {
         open: OpenSettings,
         on_stage: &(dyn Fn(&RankStage) + Sync),
     ) -> Result<Self, RankFitError> {
-        let ways = settings.variations(open, table, validation);
-        let mut models = fit_all(table, validation, &ways, on_stage)?;
+        let tables = JudgedTables::new(table, validation, settings.unjudged);
+        let ways = settings.variations(open, &tables.train, tables.validation.as_ref());
+        let mut models = fit_all(&tables, &ways, on_stage)?;
         if models.len() == 1 {
             return Ok(models.swap_remove(0));
         }
@@ -157,7 +154,7 @@ impl RankModel {
         });
         let Some(tried) = tried.collect::<Option<Vec<_>>>() else {
             // A single query with a single C.
-            let queries = table.query_count();
+            let queries = tables.train.query_count();
             return Err(RankFitError::TooManyFolds { queries, folds: 2 });
         };
         let best = first_best(tried.iter().map(|way| way.held_out_map));
@@ -169,257 +166,24 @@ impl RankModel {
 
 /// A model for each of several settings. Everything that can be fitted without the other is fitted side by side.
 fn fit_all(
-    table: &RankingTable,
-    validation: Option<&RankingTable>,
+    tables: &JudgedTables,
     ways: &[RankSettings],
     on_stage: &(dyn Fn(&RankStage) + Sync),
 ) -> Result<Vec<RankModel>, RankFitError> {
     ways.iter().try_for_each(RankSettings::check)?;
-    check_apart(table, validation)?;
-    let wholes = side_by_side(table, ways.len(), |way| {
-        path(table, &ways[way].c, &ways[way], None, on_stage)
-    })?;
-    let is_choice = ways.len() > 1 || wholes.iter().any(|whole| whole.costs.len() > 1);
-    if let Some(validation) = validation.filter(|_| is_choice) {
-        let relevant_from = ways[0].relevant_from;
-        if !validation
-            .labels()
-            .iter()
-            .any(|&label| label >= relevant_from)
-        {
-            let queries = validation.query_count();
-            return Err(RankFitError::NothingToChooseBy {
-                queries,
-                relevant_from,
-            });
-        }
-    }
-    // The parts of every way, one after the other.
-    let mut parts: Vec<(usize, (usize, usize), Split)> = Vec::new();
-    for (number, (way, whole)) in ways.iter().zip(&wholes).enumerate() {
-        if let Some(folds) = fold_count(way, &whole.costs, table, validation) {
-            let splits = split_queries(table, folds, way.seed)?;
-            let numbered = (1..).zip(splits);
-            parts.extend(numbered.map(|(fold, split)| (number, (fold, folds), split)));
-        }
-    }
-    let measured = side_by_side(table, parts.len(), |part| {
-        let (way, fold, (rest, held)) = &parts[part];
-        let (settings, costs) = (&ways[*way], &wholes[*way].costs);
-        let path = path(&table.select(rest), costs, settings, Some(*fold), on_stage)?;
-        let mut held_out = vec![PrecisionSum::default(); costs.len()];
-        path.measure(&table.select(held), settings, &mut held_out);
-        Ok(held_out)
-    })?;
-    let models = ways
-        .iter()
-        .zip(wholes)
-        .enumerate()
-        .map(|(number, (way, whole))| {
-            let mut held_out = vec![PrecisionSum::default(); whole.costs.len()];
-            if let Some(validation) = validation {
-                whole.measure(validation, way, &mut held_out);
-            }
-            for (_, measured) in parts
-                .iter()
-                .zip(&measured)
-                .filter(|(part, _)| part.0 == number)
-            {
-                held_out
-                    .iter_mut()
-                    .zip(measured)
-                    .for_each(|(sum, part)| sum.add(part));
-            }
-            RankModel::choose_price(table, validation, way, whole, held_out)
-        });
-    models.collect()
+    tables.check_apart()?;
+    let mut candidates = Candidate::fit(tables, ways, on_stage)?;
+    while Candidate::grow(tables, &mut candidates, on_stage)? {}
+    let candidates = candidates.into_iter();
+    candidates
+        .map(|candidate| RankModel::choose_price(tables, candidate))
+        .collect()
 }
 
 /// The place of the greatest value, the first of equals.
-fn first_best(values: impl Iterator<Item = f64>) -> usize {
+pub(super) fn first_best(values: impl Iterator<Item = f64>) -> usize {
     let places = values.enumerate();
     places
         .reduce(|best, next| if next.1 > best.1 { next } else { best })
         .map_or(0, |(place, _)| place)
-}
-
-/// In how many parts the training queries are divided to measure prices by, if at all.
-fn fold_count(
-    settings: &RankSettings,
-    costs: &[f64],
-    table: &RankingTable,
-    validation: Option<&RankingTable>,
-) -> Option<usize> {
-    match (settings.folds, validation) {
-        (Some(folds), _) => Some(folds),
-        (None, None) if costs.len() > 1 => Some(table.query_count().clamp(2, USUAL_FOLDS)),
-        _ => None,
-    }
-}
-
-/// Tables with more values are fitted one after the other: each fit uses all threads then, and there is one copy at a time.
-const MOST_VALUES_SIDE_BY_SIDE: usize = 10_000_000;
-
-/// Several fits to parts of one table, in their order.
-pub(super) fn side_by_side<T: Send>(
-    table: &RankingTable,
-    count: usize,
-    fit: impl Fn(usize) -> Result<T, RankFitError> + Send + Sync,
-) -> Result<Vec<T>, RankFitError> {
-    if table.row_count() * table.function_count() > MOST_VALUES_SIDE_BY_SIDE {
-        return (0..count).map(fit).collect();
-    }
-    // All of them before the first error, so that it is always the same one.
-    let all: Vec<Result<T, RankFitError>> = (0..count).into_par_iter().map(fit).collect();
-    all.into_iter().collect()
-}
-
-/// The weights for each of several `C`, rising.
-struct CostPath {
-    map: FeatureMap,
-    costs: Vec<f64>,
-    weights: Vec<Vec<f64>>,
-    ends: Vec<(Round, bool)>,
-    skipped: usize,
-}
-
-fn path(
-    table: &RankingTable,
-    costs: &[f64],
-    settings: &RankSettings,
-    fold: Option<(usize, usize)>,
-    on_stage: &(dyn Fn(&RankStage) + Sync),
-) -> Result<CostPath, RankFitError> {
-    if table.function_count() == 0 {
-        return Err(RankFitError::NoFunctions);
-    }
-    let map = FeatureMap::fit(settings.effective_features(), table, settings.relevant_from);
-    let rows = map.rows(table);
-    let queries: Vec<_> = table
-        .queries()
-        .iter()
-        .map(|query| query.rows.clone())
-        .collect();
-    let levels = settings.relevant_levels(table);
-    let problem = RankProblem::new(&rows, &queries, table.labels(), &levels, settings.loss)?;
-    if problem.example_count() == 0 || map.dimension() == 0 {
-        return Err(RankFitError::NothingToLearn {
-            queries: table.query_count(),
-            relevant_from: settings.relevant_from,
-        });
-    }
-    let costs = usable_costs(costs, &problem);
-    let mut planes = PlaneSet::default();
-    let mut weights = Vec::with_capacity(costs.len());
-    let mut ends = Vec::with_capacity(costs.len());
-    for &c in &costs {
-        let solver = CuttingPlanes {
-            c,
-            tolerance: settings.tolerance,
-            ..CuttingPlanes::default()
-        };
-        let found = solve_cutting_planes(&problem, &solver, &mut planes, &mut |&round| {
-            on_stage(&RankStage { fold, c, round });
-        });
-        if !found.weights.iter().all(|weight| weight.is_finite()) {
-            return Err(crate::FitError::Overflow.into());
-        }
-        ends.push((found.end, found.converged));
-        weights.push(found.weights);
-    }
-    let skipped = problem.skipped();
-    Ok(CostPath {
-        map,
-        costs,
-        weights,
-        ends,
-        skipped,
-    })
-}
-
-/// The prices that are given, rising and each once, or the usual ones.
-fn usable_costs(given: &[f64], problem: &RankProblem) -> Vec<f64> {
-    let mut costs = given.to_vec();
-    if costs.is_empty() {
-        let unit = problem.unit_price();
-        let (least, greatest) = (*PRICE_RANGE.start(), *PRICE_RANGE.end());
-        costs = USUAL_PRICES
-            .map(|price| readable(price * unit).clamp(least, greatest))
-            .to_vec();
-    }
-    costs.sort_unstable_by(f64::total_cmp);
-    costs.dedup();
-    costs
-}
-
-/// To two digits: no ranking depends on more of them, and a person can repeat them.
-fn readable(price: f64) -> f64 {
-    format!("{price:.1e}").parse().unwrap_or(price)
-}
-
-impl CostPath {
-    fn measure(&self, table: &RankingTable, settings: &RankSettings, sums: &mut [PrecisionSum]) {
-        for (weights, sum) in self.weights.iter().zip(sums) {
-            measure_weights(&self.map, weights, table, settings, sum);
-        }
-    }
-}
-
-fn measure_weights(
-    map: &FeatureMap,
-    weights: &[f64],
-    table: &RankingTable,
-    settings: &RankSettings,
-    sum: &mut PrecisionSum,
-) {
-    let mut scores = vec![0.0; table.row_count()];
-    let features = &weights[..map.dimension()];
-    map.rows(table)
-        .scores_into(features, 0..table.row_count(), &mut scores);
-    sum.add_table(table, &scores, settings.relevant_from);
-}
-
-/// Validation queries that were learned from would make every `C` look good.
-fn check_apart(
-    table: &RankingTable,
-    validation: Option<&RankingTable>,
-) -> Result<(), RankFitError> {
-    let Some(validation) = validation else {
-        return Ok(());
-    };
-    let known: std::collections::HashSet<&str> = table
-        .queries()
-        .iter()
-        .map(|query| query.id.as_str())
-        .collect();
-    let shared = |query: &&crate::ranking::QueryRows| known.contains(query.id.as_str());
-    match validation.queries().iter().find(shared) {
-        Some(query) => Err(RankFitError::SharedQuery {
-            id: query.id.clone(),
-        }),
-        None => Ok(()),
-    }
-}
-
-/// Queries outside and inside a part.
-type Split = (Vec<usize>, Vec<usize>);
-
-/// For each part the queries outside and inside it, both in the order of the table.
-pub(super) fn split_queries(
-    table: &RankingTable,
-    folds: usize,
-    seed: u64,
-) -> Result<Vec<Split>, RankFitError> {
-    let queries = table.query_count();
-    if folds < 2 || folds > queries {
-        return Err(RankFitError::TooManyFolds { queries, folds });
-    }
-    let mut order: Vec<usize> = (0..queries).collect();
-    Random::from_seed(seed).shuffle(&mut order);
-    let mut fold_of = vec![0; queries];
-    for (place, &query) in order.iter().enumerate() {
-        fold_of[query] = place % folds;
-    }
-    let split = |fold: usize| (0..queries).partition(|&query| fold_of[query] != fold);
-    Ok((0..folds).map(split).collect())
 }

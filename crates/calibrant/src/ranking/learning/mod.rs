@@ -8,6 +8,8 @@
 //! is the number of pairs. An oracle finds the ranking with the largest `Δ(y) + w·ψ(y)`.
 
 mod calibrate;
+mod candidates;
+mod cost_path;
 mod error;
 mod features;
 mod fit;
@@ -20,6 +22,7 @@ mod problem;
 mod query_scale;
 mod rows;
 mod settings;
+mod splits;
 mod summary;
 mod thresholds;
 mod validation;
@@ -28,7 +31,7 @@ pub use calibrate::HeldOutRankScores;
 pub use error::{RankFitError, UnknownFunctions};
 pub use features::{BIN_LIMIT, FeatureMap, FeatureSettings};
 pub use fit::RankStage;
-pub use from_runs::table_of_runs;
+pub use from_runs::{table_of_runs, unlisted_relevant};
 pub use loss::{RankLoss, UnknownLoss};
 pub use model::{FunctionCurve, RankModel};
 pub use oracles::{
@@ -38,6 +41,6 @@ pub use oracles::{
 pub use problem::RankProblem;
 pub use query_scale::QueryScale;
 pub use rows::{FeatureRows, RowSum, WeightedRows};
-pub use settings::{OpenSettings, RankSettings, USUAL_PRICES};
+pub use settings::{FURTHER_PRICES, OpenSettings, RankSettings, USUAL_PRICES};
 pub use summary::{CostChoice, RankSummary, RankTrial, SettingsTried};
 pub use validation::average_precision;

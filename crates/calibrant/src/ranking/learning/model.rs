@@ -116,6 +116,14 @@ impl RankModel {
         }
     }
 
+    /// Columns that the model was fitted on and a table lacks: their values count as missing in every row.
+    pub fn missing_functions(&self, table: &RankingTable) -> Vec<&str> {
+        let there: std::collections::HashSet<&str> =
+            table.functions().iter().map(String::as_str).collect();
+        let known = self.map.functions().iter().map(String::as_str);
+        known.filter(|name| !there.contains(name)).collect()
+    }
+
     /// The score of every row of a table; larger ones are to be listed first. Columns are found by name; those
     /// that the model does not know are passed over (see [`RankModel::check_functions`]).
     pub fn scores(&self, table: &RankingTable) -> Vec<f64> {

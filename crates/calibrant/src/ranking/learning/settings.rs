@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BIN_LIMIT, FeatureSettings, QueryScale, RankFitError, RankLoss};
 use crate::FitError;
-use crate::ranking::RankingTable;
+use crate::ranking::{RankingTable, Unjudged};
 
 /// Settings of [`RankModel::fit`](super::RankModel::fit).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,7 +13,8 @@ pub struct RankSettings {
     /// What the ranking is to be good at.
     pub loss: RankLoss,
     /// Values of `C`, the price of errors against large weights; of several, the one with the best mean average
-    /// precision on queries that were not learned from is chosen. None stands for [`USUAL_PRICES`].
+    /// precision on queries that were not learned from is chosen. None stands for [`USUAL_PRICES`] and, where the greatest of them is the
+    /// best, for [`FURTHER_PRICES`].
     pub c: Vec<f64>,
     /// Which features are made of the table's columns.
     pub features: FeatureSettings,
@@ -32,12 +33,18 @@ pub struct RankSettings {
     pub folds: Option<usize>,
     /// Where the division into parts begins.
     pub seed: u64,
+    /// What becomes of documents that nobody judged.
+    #[serde(default)]
+    pub unjudged: Unjudged,
 }
 
 /// The prices that are tried where none is given, in units of
 /// [`RankProblem::unit_price`](super::RankProblem::unit_price): so the same
 /// range suits one feature a column and fifty. Below them weights only shrink and the ranking stays as it is.
 pub const USUAL_PRICES: [f64; 7] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
+
+/// The prices that follow, in the same units, as long as the greatest one tried is the best: up to a hundred thousand.
+pub const FURTHER_PRICES: [f64; 5] = [1e3, 3e3, 1e4, 3e4, 1e5];
 
 /// Parts to divide queries into where there is no validation table and no number is given.
 pub(super) const USUAL_FOLDS: usize = 5;
@@ -85,6 +92,7 @@ impl Default for RankSettings {
             tolerance: 1e-3,
             folds: None,
             seed: 0,
+            unjudged: Unjudged::default(),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ranking::JudgedShare;
+
 /// How a ranking model came about; kept in its file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -18,6 +20,9 @@ pub struct RankSummary {
     pub relevant_documents: usize,
     /// Missing values among the training values.
     pub missing_values: usize,
+    /// How much of what was learned from was judged.
+    #[serde(default)]
+    pub judged: JudgedShare,
     /// Queries that `C` was chosen on, zero if there was no choice.
     pub choice_queries: usize,
     /// How `C` was chosen.
@@ -26,7 +31,10 @@ pub struct RankSummary {
     pub trials: Vec<RankTrial>,
     /// Which of them was chosen.
     pub chosen: usize,
-    /// Mean average precision of the chosen model on its own training queries.
+    /// Whether the chosen one is the greatest of all that are ever tried, so that a greater one might be better.
+    #[serde(default)]
+    pub price_at_the_end: bool,
+    /// Mean average precision, among the documents of the table, of the chosen model on its own training queries.
     pub training_map: f64,
     /// The settings that were left open, in every way that was tried; none where nothing was open.
     #[serde(default)]

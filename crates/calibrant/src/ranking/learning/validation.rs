@@ -34,7 +34,8 @@ pub fn average_precision(scores: &[f64], labels: &[i32], relevant_from: i32) -> 
     }
 }
 
-/// Sums of average precisions over queries, as LETOR counts: a query without relevant documents counts as zero.
+/// Sums of average precisions over queries, as LETOR counts: a query without relevant documents counts as zero, and relevant documents that the
+/// table does not list do not count. (trec_eval counts them as missed: `rank evaluate` against judgements says less where there are such.)
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PrecisionSum {
     pub(super) sum: f64,
@@ -53,12 +54,6 @@ impl PrecisionSum {
             let relevant = labels.iter().any(|&label| label >= relevant_from);
             self.with_relevant += usize::from(relevant);
         }
-    }
-
-    pub(super) fn add(&mut self, other: &Self) {
-        self.sum += other.sum;
-        self.queries += other.queries;
-        self.with_relevant += other.with_relevant;
     }
 
     pub(super) fn mean(&self) -> f64 {

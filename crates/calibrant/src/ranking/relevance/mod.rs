@@ -1,6 +1,7 @@
 //! Probabilities of relevance from ranking scores.
 
 mod frame;
+mod imagined;
 mod outlook;
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::calibration::{
-    Calibrator, CalibratorKind, HeldOutScores, MonotoneCalibrator, SavedCalibrator,
+    Calibrator, CalibratorKind, HeldOutScores, LogOddsSpread, MonotoneCalibrator, SavedCalibrator,
 };
 use crate::{FitError, Probability};
 
@@ -65,6 +66,9 @@ pub struct Relevance {
     frame: ScoreFrame,
     curve: SavedCalibrator,
     summary: RelevanceSummary,
+    /// How far what the curve says may be off in one query; absent in files of older versions, and where queries were few.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spread: Option<LogOddsSpread>,
 }
 
 /// How a curve of relevance was fitted.
@@ -123,6 +127,17 @@ impl HeldOutRankings<'_> {
             .collect()
     }
 
+    /// How far forecasts of documents are off, query by query.
+    fn spread(&self, stated: &[Probability]) -> Option<LogOddsSpread> {
+        let of_query = |rows: &Range<usize>| -> Vec<(f64, bool)> {
+            let rows = rows.clone().filter(|&row| row < stated.len());
+            rows.map(|row| (stated[row].log_odds(), self.relevant[row]))
+                .collect()
+        };
+        let groups: Vec<_> = self.queries.iter().map(of_query).collect();
+        LogOddsSpread::of_groups(&groups)
+    }
+
     fn framed(&self, frame: ScoreFrame) -> Vec<f64> {
         let mut scores = self.scores.to_vec();
         for rows in self.queries {
@@ -143,13 +158,20 @@ impl RelevanceSettings {
         };
         let losses = frames.par_iter().map(|&frame| {
             let scores = held_out.framed(frame);
-            let loss = self.cross_validated_loss(&scores, held_out.relevant, &folds)?;
-            Ok((frame, loss))
+            let stated = self.cross_fitted(&scores, held_out.relevant, &folds)?;
+            let loss = mean_loss(&stated, held_out.relevant, &folds);
+            Ok((frame, loss, stated))
         });
-        let tried = losses.collect::<Result<Vec<_>, FitError>>()?;
+        let mut found = losses.collect::<Result<Vec<_>, FitError>>()?;
+        let tried = found
+            .iter()
+            .map(|&(frame, loss, _)| (frame, loss))
+            .collect();
         // The first of equals: the simpler frame.
-        let best = tried.iter().min_by(|a, b| a.1.total_cmp(&b.1));
-        let frame = best.map_or(ScoreFrame::AsIs, |&(frame, _)| frame);
+        let best = (0..found.len()).min_by(|&a, &b| found[a].1.total_cmp(&found[b].1));
+        let best = best.map(|best| found.swap_remove(best));
+        let (frame, stated) = best.map_or((ScoreFrame::AsIs, Vec::new()), |best| (best.0, best.2));
+        let spread = held_out.spread(&stated);
         let curve = self.curve(
             HeldOutScores::assume(held_out.framed(frame), held_out.relevant.to_vec())?
                 .with_folds(folds)?,
@@ -167,6 +189,7 @@ impl RelevanceSettings {
         Ok(Relevance {
             frame,
             curve,
+            spread,
             summary: RelevanceSummary {
                 documents,
                 relevant,
@@ -187,17 +210,17 @@ impl RelevanceSettings {
         Ok(SavedCalibrator::Monotone(Box::new(rising)))
     }
 
-    /// The mean log loss of folds by curves that were fitted without them.
-    fn cross_validated_loss(
+    /// What curves say that were fitted without the document's fold.
+    fn cross_fitted(
         &self,
         scores: &[f64],
         relevant: &[bool],
         folds: &[u8],
-    ) -> Result<f64, FitError> {
-        let of_fold = |fold: u8| -> Result<f64, FitError> {
+    ) -> Result<Vec<Probability>, FitError> {
+        let of_fold = |fold: u8| -> Result<Vec<(usize, Probability)>, FitError> {
             let rest: Vec<usize> = (0..folds.len()).filter(|&row| folds[row] != fold).collect();
             if rest.len() == folds.len() {
-                return Ok(0.0);
+                return Ok(Vec::new());
             }
             let held_out = HeldOutScores::assume(
                 rest.iter().map(|&row| scores[row]).collect(),
@@ -207,15 +230,28 @@ impl RelevanceSettings {
             let curve = self.curve(held_out)?;
             let own = (0..folds.len()).filter(|&row| folds[row] == fold);
             Ok(own
-                .map(|row| curve.probability(scores[row]).log_loss(relevant[row]))
-                .sum())
+                .map(|row| (row, curve.probability(scores[row])))
+                .collect())
         };
-        // Added up in order, so that the sum does not depend on the number of threads.
         let last = folds.iter().copied().max().unwrap_or(0);
-        let losses = (0..=last).into_par_iter().map(of_fold);
-        let losses = losses.collect::<Result<Vec<f64>, FitError>>()?;
-        Ok(losses.iter().sum::<f64>() / scores.len().max(1) as f64)
+        let found = (0..=last).into_par_iter().map(of_fold);
+        let found = found.collect::<Result<Vec<_>, FitError>>()?;
+        let mut stated = vec![Probability::from_log_odds(0.0); folds.len()];
+        for (row, probability) in found.into_iter().flatten() {
+            stated[row] = probability;
+        }
+        Ok(stated)
     }
+}
+
+/// Mean log loss, added up fold by fold.
+fn mean_loss(stated: &[Probability], relevant: &[bool], folds: &[u8]) -> f64 {
+    let last = folds.iter().copied().max().unwrap_or(0);
+    let of_fold = |fold: u8| -> f64 {
+        let own = (0..folds.len()).filter(|&row| folds[row] == fold);
+        own.map(|row| stated[row].log_loss(relevant[row])).sum()
+    };
+    (0..=last).map(of_fold).sum::<f64>() / stated.len().max(1) as f64
 }
 
 impl Relevance {
@@ -266,6 +302,12 @@ impl Relevance {
             },
             _ => String::new(),
         }
+    }
+
+    /// How far its log-odds may be off in one query: between queries, and for what the curve itself does not know; learned from queries that
+    /// neither ranker nor curve had seen. None where they were too few, and in files of older versions.
+    pub fn spread(&self) -> Option<&LogOddsSpread> {
+        self.spread.as_ref()
     }
 
     /// How it was fitted.

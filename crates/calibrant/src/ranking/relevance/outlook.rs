@@ -1,6 +1,8 @@
 //! What is still to be found below a rank.
 
-use crate::numeric::normal_cdf;
+use super::imagined::ImaginedTruths;
+use crate::Probability;
+use crate::calibration::LogOddsSpread;
 
 /// What probabilities of relevance say of a ranking: how much has been found at a rank, how much is left,
 /// and where to stop.
@@ -11,16 +13,15 @@ use crate::numeric::normal_cdf;
 /// ```text
 /// expected relevant below rank k       Σ_{i>k} p_i
 /// expected recall at rank k            Σ_{i≤k} p_i / Σ_i p_i
-/// P(recall at k >= r)                  Φ(((1-r) Σ_{i≤k} p_i - r Σ_{i>k} p_i) / √v_k)
-///                                      v_k = (1-r)² Σ_{i≤k} p_i(1-p_i) + r² Σ_{i>k} p_i(1-p_i)
+/// P(recall at k >= r)                  the share of a thousand imagined truths with a relevant document in which it is so
 /// ```
 ///
-/// since recall reaches `r` where `(1-r)` times what was found is at least `r` times what is left.
+/// A truth is imagined in two steps: first how the stated log-odds are to be moved and stretched for this query (see [`LogOddsSpread`]), then,
+/// with the probabilities that follow, which documents are relevant. Draws have a fixed seed: equal lists give equal answers.
 ///
 /// # When it misleads
-/// Documents count as independent, and the list as everything there is: relevant documents that are no
-/// candidates are not expected. The expected recall is the ratio of two expectations. With probabilities near zero throughout the normal
-/// curve is a rough stand-in.
+/// The list counts as everything there is: relevant documents that are no candidates are not expected. The expected recall is the ratio of
+/// two expectations, of probabilities as they are stated. A spread that was learned on other queries, or for other documents, promises what it cannot keep.
 ///
 /// ```
 /// use calibrant::ranking::Outlook;
@@ -33,16 +34,24 @@ use crate::numeric::normal_cdf;
 pub struct Outlook {
     /// Expected numbers of relevant documents among the first 0, 1, 2, …
     found: Vec<f64>,
-    /// Their variances.
-    variances: Vec<f64>,
+    truths: ImaginedTruths,
 }
 
 impl Outlook {
-    /// Takes the probabilities of a ranking's documents, from 0 to 1, the first first.
+    /// Takes the probabilities of a ranking's documents, from 0 to 1, the first first. How far they may be off in one query is what is
+    /// [usual](LogOddsSpread::usual).
     pub fn new(probabilities: impl IntoIterator<Item = f64>) -> Self {
+        Self::with_spread(probabilities, &LogOddsSpread::usual())
+    }
+
+    /// The same, knowing how far they may be off.
+    pub fn with_spread(
+        probabilities: impl IntoIterator<Item = f64>,
+        spread: &LogOddsSpread,
+    ) -> Self {
         let mut found = vec![0.0];
-        let mut variances = vec![0.0];
-        let (mut sum, mut variance) = (0.0, 0.0);
+        let mut sum = 0.0;
+        let mut log_odds = Vec::new();
         for probability in probabilities {
             // What is no probability counts as the nearest one, and NaN as 0.
             let probability = match probability {
@@ -50,11 +59,14 @@ impl Outlook {
                 value => value.clamp(0.0, 1.0),
             };
             sum += probability;
-            variance += probability * (1.0 - probability);
             found.push(sum);
-            variances.push(variance);
+            log_odds
+                .push(Probability::from_ln(probability.ln(), (-probability).ln_1p()).log_odds());
         }
-        Self { found, variances }
+        Self {
+            found,
+            truths: ImaginedTruths::new(&log_odds, spread),
+        }
     }
 
     /// How many documents there are.
@@ -84,33 +96,31 @@ impl Outlook {
 
     /// The first rank where the expected recall reaches this one.
     pub fn stop_for_recall(&self, recall: f64) -> usize {
-        self.first_rank(|rank| self.expected_recall(rank) >= recall)
+        let last = self.document_count();
+        let enough = |&rank: &usize| self.expected_recall(rank) >= recall;
+        (0..last).find(enough).unwrap_or(last)
     }
 
-    /// How probable it is that the recall at a rank is at least this one.
+    /// How probable it is that the recall at a rank is at least this one, if there is anything to find.
     pub fn certainty_of_recall(&self, rank: usize, recall: f64) -> f64 {
-        let rank = rank.min(self.document_count());
-        let all = self.variances[self.document_count()];
-        let (found, left) = (self.found[rank], self.expected_below(rank));
-        let (own, other) = (self.variances[rank], (all - self.variances[rank]).max(0.0));
-        let excess = (1.0 - recall) * found - recall * left;
-        let variance = (1.0 - recall).powi(2) * own + recall * recall * other;
-        if rank == self.document_count() {
-            1.0 // All has been read.
-        } else if variance > 0.0 {
-            normal_cdf(excess / variance.sqrt())
-        } else {
-            f64::from(u8::from(excess >= 0.0))
+        if rank >= self.document_count() {
+            return 1.0; // All has been read.
+        }
+        let stops = self.truths.stops(recall);
+        let reached = stops.iter().filter(|&&stop| stop <= rank).count();
+        match stops.len() {
+            0 => 1.0,
+            all => reached as f64 / all as f64,
         }
     }
 
     /// The first rank where the recall is at least this one with the wanted certainty.
     pub fn sure_stop_for_recall(&self, recall: f64, certainty: f64) -> usize {
-        self.first_rank(|rank| self.certainty_of_recall(rank, recall) >= certainty)
-    }
-
-    fn first_rank(&self, enough: impl Fn(usize) -> bool) -> usize {
-        let last = self.document_count();
-        (0..last).find(|&rank| enough(rank)).unwrap_or(last)
+        let stops = self.truths.stops(recall);
+        let wanted = (certainty * stops.len() as f64).ceil() as usize;
+        match wanted {
+            0 => 0,
+            wanted => stops[wanted.min(stops.len()) - 1],
+        }
     }
 }

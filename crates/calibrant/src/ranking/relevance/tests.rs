@@ -146,11 +146,12 @@ fn the_certainty_of_a_recall_is_near_what_all_outcomes_say() {
     let values = [
         0.9, 0.8, 0.8, 0.7, 0.6, 0.5, 0.5, 0.4, 0.3, 0.3, 0.2, 0.2, 0.1, 0.1,
     ];
-    let outlook = Outlook::new(values.iter().copied());
+    let outlook = Outlook::with_spread(values.iter().copied(), &LogOddsSpread::none());
     for (rank, recall) in [(4, 0.6), (6, 0.7), (8, 0.8), (10, 0.9)] {
-        // Every outcome of fourteen documents, by brute force.
+        // Every outcome of fourteen documents with a relevant one, by brute force.
         let mut certainty = 0.0;
-        for outcome in 0u32..1 << values.len() {
+        let nothing: f64 = values.iter().map(|p| 1.0 - p).product();
+        for outcome in 1u32..1 << values.len() {
             let is = |place: usize| outcome >> place & 1 == 1;
             let parts = values.iter().enumerate();
             let probability: f64 = parts
@@ -159,13 +160,14 @@ fn the_certainty_of_a_recall_is_near_what_all_outcomes_say() {
             let found = (0..rank).filter(|&place| is(place)).count() as f64;
             let all = f64::from(outcome.count_ones());
             if found >= recall * all {
-                certainty += probability;
+                certainty += probability / (1.0 - nothing);
             }
         }
-        let normal = outlook.certainty_of_recall(rank, recall);
+        let imagined = outlook.certainty_of_recall(rank, recall);
+        // Three standard deviations of a thousand draws.
         assert!(
-            (normal - certainty).abs() < 0.12,
-            "{rank} {recall}: {normal} {certainty}"
+            (imagined - certainty).abs() < 0.05,
+            "{rank} {recall}: {imagined} {certainty}"
         );
     }
 }
@@ -176,6 +178,77 @@ fn an_empty_or_hopeless_list_can_be_left_at_once() {
     assert_eq!((nothing.expected(), nothing.stop_for_recall(0.9)), (0.0, 0));
     let hopeless = Outlook::new([0.0, f64::NAN, -1.0]);
     assert_eq!(hopeless.stop_for_recall(0.9), 0);
+    assert_eq!(nothing.sure_stop_for_recall(0.9, 0.9), 0);
+}
+
+/// Queries that are moved up and down at random; the promise must hold over fresh ones.
+#[test]
+fn the_sure_stop_is_reached_as_often_as_it_says() {
+    let drawn = |seed: u64, queries: usize| {
+        let mut random = Random::from_seed(seed);
+        let mut world = World {
+            scores: vec![],
+            relevant: vec![],
+            truth: vec![],
+            queries: vec![],
+            folds: vec![],
+        };
+        for query in 0..queries {
+            let start = world.scores.len();
+            let (moved, stretched) = (1.2 * random.normal(), 1.0 + 0.25 * random.normal());
+            for _ in 0..150 {
+                let score = random.normal();
+                let truth =
+                    Probability::from_log_odds(2.0 * stretched * score - 3.5 + moved).value();
+                world.scores.push(score);
+                world.truth.push(truth);
+                world.relevant.push(random.uniform() < truth);
+            }
+            world.queries.push(start..world.scores.len());
+            world.folds.push((query % 5) as u8);
+        }
+        world
+    };
+    let settings = RelevanceSettings {
+        calibrator: CalibratorKind::Platt,
+        frame: Some(ScoreFrame::AsIs),
+    };
+    let (mut with, mut reached, mut naive) = (0, 0, 0);
+    for seed in 0..20 {
+        // A curve and a spread from forty queries each.
+        let relevance = settings.fit(&drawn(seed, 40).held_out()).unwrap();
+        let fresh = drawn(1000 + seed, 30);
+        for rows in &fresh.queries {
+            let mut order: Vec<usize> = rows.clone().collect();
+            order.sort_by(|&a, &b| fresh.scores[b].total_cmp(&fresh.scores[a]));
+            let scores: Vec<f64> = order.iter().map(|&row| fresh.scores[row]).collect();
+            let stated = || {
+                relevance
+                    .probabilities(&scores)
+                    .into_iter()
+                    .map(|p| p.value())
+            };
+            let all = order.iter().filter(|&&row| fresh.relevant[row]).count();
+            if all == 0 {
+                continue;
+            }
+            with += 1;
+            let enough = |spread: &LogOddsSpread| {
+                let stop = Outlook::with_spread(stated(), spread).sure_stop_for_recall(0.9, 0.9);
+                let found = order[..stop]
+                    .iter()
+                    .filter(|&&row| fresh.relevant[row])
+                    .count();
+                usize::from(found as f64 >= 0.9 * all as f64)
+            };
+            reached += enough(relevance.spread().unwrap());
+            naive += enough(&LogOddsSpread::none());
+        }
+    }
+    let share = |reached: usize| reached as f64 / with as f64;
+    // Two standard deviations of about 600 queries.
+    assert!((share(reached) - 0.9).abs() < 0.03, "{reached} of {with}");
+    assert!(share(naive) < 0.87, "{naive} of {with}");
 }
 
 proptest! {
