@@ -505,15 +505,15 @@ fn a_curve_holds_beyond_the_scores_it_was_fitted_to() {
             "-o",
             "curve",
         ]);
-        let lines = sandbox.succeed(&[
+        sandbox.succeed(&[
             "calibrate",
             "--apply",
             "curve",
             "new.csv",
-            "--score",
-            "score",
-            "--json",
+            "--predictions",
+            "said.jsonl",
         ]);
+        let lines = String::from_utf8(sandbox.read("said.jsonl")).unwrap();
         let said: Vec<f64> = lines
             .lines()
             .map(|line| {
