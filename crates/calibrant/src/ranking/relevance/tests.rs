@@ -195,11 +195,11 @@ fn the_sure_stop_is_reached_as_often_as_it_says() {
         };
         for query in 0..queries {
             let start = world.scores.len();
-            let (moved, stretched) = (1.2 * random.normal(), 1.0 + 0.25 * random.normal());
+            let (moved, stretched) = (1.2 * random.normal(), (0.6 * random.normal()).exp());
             for _ in 0..150 {
                 let score = random.normal();
                 let truth =
-                    Probability::from_log_odds(2.0 * stretched * score - 3.5 + moved).value();
+                    Probability::from_log_odds(2.0 * stretched * score - 2.0 + moved).value();
                 world.scores.push(score);
                 world.truth.push(truth);
                 world.relevant.push(random.uniform() < truth);
