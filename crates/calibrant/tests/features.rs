@@ -70,7 +70,7 @@ fn bernoulli_gives_the_log_odds_of_brute_force_absent_words_included() {
     let texts = [
         ("corn corn wheat", "yes"),
         ("corn ship ship ship", "yes"),
-        ("wheat corn corn", "yes"),
+        ("wheat corn money", "yes"),
         ("ship money", "no"),
         ("money money corn", "no"),
         ("ship oil oil", "no"),
