@@ -256,7 +256,7 @@ fn probabilities_are_calibrated_by_their_log_odds_and_that_is_said() {
     assert!(stderr.contains("written as 0 and count"), "{stderr}");
     let report = sandbox.json(&with(&["--method", "platt", "--json"]));
     assert_eq!(report["scale"]["score_is"], "probability");
-    let slope = number(&report["calibrator"]["one_score"]["slope"]);
+    let slope = number(&report["calibrator"]["one_score"]["inner"]["slope"]);
     assert!((slope - 2.0).abs() < 0.3, "{slope}");
     let report = sandbox.json(&with(&["--score-is", "number", "--json"]));
     assert_eq!(report["scale"]["score_is"], "number");
@@ -307,7 +307,8 @@ fn a_weight_of_two_is_the_row_twice() {
     arguments[1] = "b.csv";
     let repeated = sandbox.json(&arguments);
     for name in ["slope", "intercept"] {
-        let [a, b] = [&weighted, &repeated].map(|r| number(&r["calibrator"]["one_score"][name]));
+        let [a, b] =
+            [&weighted, &repeated].map(|r| number(&r["calibrator"]["one_score"]["inner"][name]));
         assert!((a - b).abs() < 1e-6, "{name}: {a} {b}");
     }
     let weighted = with(&[

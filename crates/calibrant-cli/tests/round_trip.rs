@@ -510,6 +510,8 @@ fn a_curve_holds_beyond_the_scores_it_was_fitted_to() {
             "--apply",
             "curve",
             "new.csv",
+            "--score",
+            "score",
             "--predictions",
             "said.jsonl",
         ]);

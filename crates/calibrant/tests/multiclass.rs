@@ -133,9 +133,23 @@ fn documents_with_several_labels_have_no_classes_together() {
         let refused = matches!(outcome, Err(FitError::BadSetting { .. }));
         assert!(refused, "{}", kind.name());
     }
-    let auto = fitted(&documents, &settings(MulticlassKind::Auto, false));
-    let usual = fitted(&documents, &settings(MulticlassKind::OneVsRest, false));
-    assert_eq!(auto.predict(TEXTS[1]), usual.predict(TEXTS[1]));
+}
+
+#[test]
+fn labels_have_their_curves_alone_or_weighed_with_one_for_all() {
+    let documents = multi_label_documents(300, 3, 2);
+    let notes = |kind| -> Vec<CalibrationNote> {
+        let model = fitted(&documents, &settings(kind, false));
+        let classes = model.summary().classes.iter();
+        classes.map(|class| class.calibration).collect()
+    };
+    assert_eq!(notes(MulticlassKind::OneVsRest), [CalibrationNote::Own; 3]);
+    let weighed = [CalibrationNote::Weighed, CalibrationNote::Common];
+    let together = notes(MulticlassKind::Auto);
+    assert!(
+        together.iter().any(|note| weighed.contains(note)),
+        "{together:?}"
+    );
 }
 
 #[test]

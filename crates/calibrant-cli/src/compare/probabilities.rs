@@ -174,7 +174,7 @@ fn layout(
         .map(|name| format!("`{name}`"))
         .collect();
     Err(CliError::new(format!(
-        "`{}` has no column for the class {}{more}",
+        "`{}` is not a calibrant model, and as a table of probabilities it has no column for the class {}{more}",
         path.display(),
         shown.join(", ")
     ))

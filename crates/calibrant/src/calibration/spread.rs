@@ -91,14 +91,27 @@ impl LogOddsSpread {
     pub fn of_groups(groups: &[Vec<(f64, bool)>]) -> Option<Self> {
         let digests: Vec<Digest> = groups.iter().map(|group| Digest::of(group)).collect();
         let with_cases = digests.iter().filter(|digest| digest.has_cases()).count();
-        (with_cases >= LEAST_GROUPS).then(|| estimate::between_groups(&digests, with_cases))
+        let found =
+            (with_cases >= LEAST_GROUPS).then(|| estimate::between_groups(&digests, with_cases));
+        found.filter(Self::is_sound)
     }
 
     /// From one group alone, each case with a weight: how well its forecasts tell where the line lies. What comes next is taken for more of the
-    /// same group. None where nothing, or everything, came true.
+    /// same group. None where nothing, or everything, came true, or where forecasts are so sure and so wrong that no line fits them.
     pub fn of_one_group(cases: impl Iterator<Item = (f64, bool, f64)>) -> Option<Self> {
         let digest = Digest::of_weighted(cases);
-        (digest.has_cases() && digest.has_others()).then(|| estimate::of_one(&digest))
+        let told = digest.has_cases() && digest.has_others();
+        let found = told.then(|| estimate::of_one(&digest));
+        found.filter(Self::is_sound)
+    }
+
+    /// Whether it is made of numbers: forecasts that are sure beyond all measure, and wrong, leave none.
+    fn is_sound(&self) -> bool {
+        let covariance = self.covariance.iter().flatten();
+        let all = self.mean.iter().chain(covariance).chain([&self.centre]);
+        all.copied().all(f64::is_finite)
+            && self.covariance[0][0] >= 0.0
+            && self.covariance[1][1] >= 0.0
     }
 
     /// The standard deviations of the move at the centre and of the slope.

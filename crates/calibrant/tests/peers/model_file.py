@@ -47,6 +47,10 @@ def scores(model, weights, biases, row):
 def probabilities(model, scores):
     log_odds = []
     for calibrator, score in zip(model["calibrators"], scores):
+        # A curve holds where the held-out scores end.
+        assert calibrator["method"] == "held", calibrator
+        score = min(max(score, calibrator["low"]), calibrator["high"])
+        calibrator = calibrator["inner"]
         assert calibrator["method"] == "platt", calibrator
         log_odds.append(calibrator["slope"] * score + calibrator["intercept"])
     each = 1 / (1 + np.exp(-np.array(log_odds)))

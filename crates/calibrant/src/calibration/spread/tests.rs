@@ -81,3 +81,17 @@ fn nothing_is_moved_where_nothing_is_open_and_draws_have_the_moments() {
     assert!((mean - usual.centre() - usual.expected().0).abs() < 0.03);
     assert!(usual.draw(&mut random).of(f64::NAN).is_finite());
 }
+
+#[test] // As naive Bayes is before calibration: hundreds of nats, and often wrong.
+fn forecasts_that_are_sure_beyond_measure_leave_no_spread_or_a_sound_one() {
+    for scale in [50.0, 1e3, 1e6, 1e12] {
+        let cases = (0..400).map(|i| {
+            let sure = scale * (f64::from(i % 20) - 9.5);
+            (sure, i % 3 == 0, 1.0)
+        });
+        if let Some(spread) = LogOddsSpread::of_one_group(cases) {
+            let (at_centre, slope) = spread.standard_deviations();
+            assert!(at_centre.is_finite() && slope.is_finite(), "{spread:?}");
+        }
+    }
+}
