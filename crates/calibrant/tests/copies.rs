@@ -162,11 +162,11 @@ fn document_frequencies_and_their_limits_count_documents_once() {
 fn bytes_depend_neither_on_the_order_of_copies_nor_on_threads() {
     let mut random = Random::from_seed(3);
     let mut rows = repeated(&documents(60, 3, 30, 8), |row| 1 + row % 3);
-    for row in 0..rows.len() {
+    for row in &mut rows {
         if random.below(10) == 0 {
-            rows[row].labels = vec![format!("class {}", random.below(3))];
+            row.labels = vec![format!("class {}", random.below(3))];
         }
-        rows[row].weight = [1.0, 0.7, 0.1][random.below(3)];
+        row.weight = [1.0, 0.7, 0.1][random.below(3)];
     }
     for (name, settings) in learners().into_iter().step_by(3) {
         let bytes = fit_batches(&rows, &settings, 7).unwrap().to_bytes();

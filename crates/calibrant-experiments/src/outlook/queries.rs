@@ -80,12 +80,15 @@ const MOST_QUERIES: usize = 600;
 /// Forecasts of a query, for the default.
 type Group = Vec<(f64, bool)>;
 
+/// How stops went, and the forecasts of each query.
+pub(super) type Measured = (Vec<Tally>, Vec<Group>);
+
 /// None where the data is missing.
 pub(super) fn measure(
     collection: &Collection,
     data: &Path,
     lists_file: Option<&Path>,
-) -> Result<Option<(Vec<Tally>, Vec<Group>)>, Box<dyn Error>> {
+) -> Result<Option<Measured>, Box<dyn Error>> {
     let Some(table) = collection.read(data)? else {
         return Ok(None);
     };

@@ -34,7 +34,8 @@ impl SortedForecasts {
     /// Log-odds beyond ±36 are taken as ±36: at 1e15 a single forecast would be the whole line.
     /// The 95 % intervals are 1.96 standard errors. With equal weights these come from the inverse
     /// Hessian `H⁻¹`; with unequal ones from the sandwich `H⁻¹ (Σ w² (y-q)² x xᵀ) H⁻¹`, because a
-    /// forecast that counts twice is not two forecasts.
+    /// forecast that counts twice is not two forecasts. The intercept of slope 1 always has the sandwich's: where the
+    /// slope is another, the inverse Hessian would be too sure of it.
     ///
     /// # When it misleads
     /// A line sees no curvature: slope 1 and intercept 0 do not prove calibration. Decisions on the
@@ -160,11 +161,7 @@ impl SortedForecasts {
             let pull = self.weights[i] * (f64::from(u8::from(self.happened[i])) - q);
             squares += pull * pull;
         }
-        let variance = if self.even {
-            1.0 / curve
-        } else {
-            squares / (curve * curve)
-        };
+        let variance = squares / (curve * curve);
         Interval::normal(a, variance.sqrt())
     }
 }
