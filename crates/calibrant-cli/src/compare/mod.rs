@@ -228,7 +228,7 @@ pub(crate) fn open_model(path: &Path) -> Result<Option<Model>, CliError> {
         Ok(model) => Ok(Some(model)),
         Err(error @ ModelFileError::NotAModel { .. }) => {
             let names = field_names(&Source::Path(path.to_owned()), None);
-            if names.is_ok_and(|names| !names.is_empty()) {
+            if path.is_file() && names.is_ok_and(|names| !names.is_empty()) {
                 return Ok(None);
             }
             Err(CliError::from(error).hint(
