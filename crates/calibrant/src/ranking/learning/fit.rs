@@ -27,7 +27,7 @@ impl RankModel {
     /// min over w of  ½|w|² + C/n Σ_q max over rankings y of [ Δ_q(y) - w·(ψ_q(best) - ψ_q(y)) ]
     /// ```
     /// over the `n` queries with something to learn from; see [`RankLoss`](super::RankLoss) for `Δ`, the oracles for `ψ`, and
-    /// [`solve_cutting_planes`] for the solver. `C` is tried from the least to the greatest value, each beginning
+    /// [`crate::solvers::solve_cutting_planes`] for the solver. `C` is tried from the least to the greatest value, each beginning
     /// with the planes of the last; the one with the best mean average precision on queries that were not
     /// learned from is kept (the smaller of equals). Validation queries are never learned from. Where no `C` is given, and the
     /// greatest of [`USUAL_PRICES`](super::USUAL_PRICES) is the best, further ones follow until the best one is not the greatest, or
