@@ -2,16 +2,17 @@
 
 use std::io::Write;
 
-use calibrant::FitError;
 use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::{LabelNeed, ReadSummary, Source, read_batches};
 use calibrant::multiclass::CodeMatrix;
 use calibrant::pipeline::{
-    Acquaintance, CalibrationNote, DocumentCounter, FitSettings, Model, SearchSettings,
-    SingleModel, TrainingCorpus, TrainingSummary, Trial, TriedSettings, fit, search,
+    Acquaintance, CalibrationNote, ClassSummary, DocumentCounter, FitSettings, Model,
+    SearchSettings, SingleModel, TrainingCorpus, TrainingSummary, Trial, TriedSettings, fit,
+    search,
 };
 use calibrant::rules::RuleSet;
 use calibrant::scorers::SavedScorer;
+use calibrant::{FitError, Task};
 
 use crate::arguments::FitArguments;
 use crate::error::CliError;
@@ -214,6 +215,7 @@ fn report(
     write_multiclass(&mut out, summary)?;
     write_classes(&mut out, summary)?;
     write_few_positives(&mut out, summary)?;
+    warn_of_one_fold(summary);
     writeln!(
         out,
         "\nwrote {} ({:.1} MB)",
@@ -223,17 +225,35 @@ fn report(
     Ok(out.flush()?)
 }
 
+/// Two exclusive classes share a curve: whether this is the one with more documents.
+fn is_other_side(class: &ClassSummary, summary: &TrainingSummary) -> bool {
+    let two = summary.classes.len() == 2 && summary.task == Task::SingleLabel;
+    two && 2 * class.positives > summary.documents
+}
+
+/// Classes of which nothing could be held out fairly.
+fn warn_of_one_fold(summary: &TrainingSummary) {
+    let classes = summary.classes.iter().filter(|class| class.in_one_fold);
+    let names: Vec<&str> = classes.map(|class| class.label.as_str()).collect();
+    if !names.is_empty() {
+        warn(&format!(
+            "all documents of these classes were held out together, as copies or as one group, so that what is said of them was never tried on others: {}",
+            names.join(", ")
+        ));
+    }
+}
+
 /// Which classes have hardly any examples, and what their probabilities rest on.
 fn write_few_positives(out: &mut impl Write, summary: &TrainingSummary) -> Result<(), CliError> {
     let folds = summary.folds;
     let notes = [
         (
             CalibrationNote::Pooled,
-            "fewer positives than folds, calibrated with the help of other classes",
+            "too few positives for a curve of its own, calibrated with the help of other classes",
         ),
         (
             CalibrationNote::Drawn,
-            "fewer positives than folds: the slope is drawn to what is usual",
+            "few positives: the slope is drawn to what is usual",
         ),
         (
             CalibrationNote::Guess,
@@ -247,6 +267,7 @@ fn write_few_positives(out: &mut impl Write, summary: &TrainingSummary) -> Resul
     for (note, meaning) in notes {
         let classes: Vec<&str> = summary
             .noted(note)
+            .filter(|class| !is_other_side(class, summary))
             .map(|class| class.label.as_str())
             .collect();
         if !classes.is_empty() {

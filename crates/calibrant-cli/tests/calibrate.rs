@@ -338,6 +338,19 @@ fn one_score_a_class_gives_probabilities_that_sum_to_one() {
     let fit = ["calibrate", "a.csv", "--score", "a=p_a,b,c=p_c"];
     let report = sandbox.json(&[&fit[..], &["--json"]].concat());
     assert_eq!(report["classes"], serde_json::json!(["a", "b", "c"]));
+    let weights: f64 = report["tried"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|tried| tried["method"] != "second_pass")
+        .map(|tried| number(&tried["weight"]))
+        .sum();
+    assert!((weights - 1.0).abs() < 1e-6, "{weights}");
+    let shown = sandbox.succeed(&fit);
+    assert!(
+        shown.contains("weight ") && !shown.contains("NaN"),
+        "{shown}"
+    );
     assert!(number(&report["log_loss"]) < 3f64.ln());
     for (method, chosen) in [
         ("temperature", "temperature"),

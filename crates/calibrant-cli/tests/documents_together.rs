@@ -310,3 +310,34 @@ fn test_documents_that_were_learned_from_are_told() {
     sandbox.succeed(&["fit", "train.csv", "-o", "without", "--no-training-keys"]);
     assert!(size("model") - size("without") < 800);
 }
+
+#[test]
+fn a_class_that_is_all_in_one_group_is_calibrated_and_warned_of() {
+    let sandbox = Sandbox::new();
+    for class_count in [2, 4] {
+        let mut rows = "text,label,thread\n".to_owned();
+        for (number, message) in messages(120, class_count, 5).iter().enumerate() {
+            let label = message.labels[0];
+            let thread = if label == "corn" { 0 } else { 1 + number };
+            rows += &format!("{},{label},{thread}\n", message.text);
+        }
+        sandbox.write("mail.csv", rows);
+        let output = sandbox.run(&["fit", "mail.csv", "--group", "thread", "-o", "model"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(said.contains("held out together"), "{said}");
+        assert!(said.contains("corn") && !said.contains("money"), "{said}");
+    }
+}
+
+#[test]
+fn copies_do_not_fill_folds() {
+    let sandbox = Sandbox::new();
+    let once = "text,label\ncorn crop,a\nbank loan,b\ncorn feed,a\nbank rate,b\n";
+    let rows: String = once.lines().skip(1).map(|row| format!("{row}\n")).collect();
+    sandbox.write("mail.csv", format!("text,label\n{}", rows.repeat(10)));
+    let output = sandbox.run(&["fit", "mail.csv", "-o", "model"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("copies count as one"), "{said}");
+}

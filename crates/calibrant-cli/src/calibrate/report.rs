@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use calibrant::calibration::ScoreScale;
+use calibrant::calibration::{MulticlassKind, ScoreScale};
 use calibrant::evaluation::{BesidePerfect, Evaluation, Forecasts, StatedEnds};
 use calibrant::pipeline::{ScoreCalibrator, ScoreCurve};
 use comfy_table::CellAlignment;
@@ -54,19 +54,27 @@ pub(super) struct Report<'a> {
 pub(crate) struct TriedRow<'a> {
     pub(crate) method: &'a str,
     pub(crate) log_loss: f64,
-    pub(crate) margin: f64,
+    /// Null where several are weighed and none is chosen.
+    pub(crate) margin: Option<f64>,
     pub(crate) chosen: bool,
+    /// How much it counts, where several are weighed; zero if it was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) weight: Option<f64>,
 }
 
 impl TriedRow<'_> {
-    /// The margin with as many digits as it needs.
+    /// The margin with as many digits as it needs, or the weight.
     pub(super) fn shown_margin(&self) -> String {
-        if self.chosen {
-            "chosen".to_owned()
-        } else if self.margin.abs() < 1e-4 {
-            format!("{:+.1e}", self.margin)
-        } else {
-            format!("{:+.5}", self.margin)
+        match (self.chosen, self.weight, self.margin) {
+            (true, ..) => "chosen".to_owned(),
+            (_, Some(0.0), _) => "left out".to_owned(),
+            (_, Some(_), _) if self.method == MulticlassKind::SecondPass.name() => {
+                "over what the others say".to_owned()
+            }
+            (_, Some(weight), _) => format!("weight {weight:.2}"),
+            (_, None, Some(margin)) if margin.abs() < 1e-4 => format!("{margin:+.1e}"),
+            (_, None, Some(margin)) => format!("{margin:+.5}"),
+            (_, None, None) => String::new(),
         }
     }
 }
@@ -75,15 +83,16 @@ impl TriedRow<'_> {
 pub(crate) fn tried(calibrator: &ScoreCalibrator) -> Vec<TriedRow<'_>> {
     let summary = calibrator.summary();
     let chosen = summary.tried.iter().find(|t| t.method == summary.method);
-    let least = chosen.map_or(f64::NAN, |chosen| chosen.log_loss);
+    let least = chosen.map(|chosen| chosen.log_loss);
     let mut rows: Vec<TriedRow<'_>> = summary
         .tried
         .iter()
         .map(|tried| TriedRow {
             method: &tried.method,
             log_loss: tried.log_loss,
-            margin: tried.log_loss - least,
+            margin: least.map(|least| tried.log_loss - least),
             chosen: tried.method == summary.method,
+            weight: tried.weight,
         })
         .collect();
     // The chosen one stands first even where another is better by less than the chance of it.

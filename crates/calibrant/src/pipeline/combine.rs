@@ -378,6 +378,7 @@ impl Combiner {
                 prior: share,
                 calibrator: CalibratorKind::None,
                 calibration: CalibrationNote::Joint,
+                in_one_fold: false,
                 own_weight: None,
                 spread: None,
                 tried: Vec::new(),

@@ -68,7 +68,8 @@ impl Identities<'_> {
         order.sort_unstable_by_key(|&row| self.documents[row as usize]);
         let is_same = |&a: &u32, &b: &u32| self.documents[a as usize] == self.documents[b as usize];
         let patterns = order.chunk_by(is_same).count();
-        let merges = patterns >= self.folds && are_documents(patterns, order.len(), self.any_text);
+        let enough = self.any_text || patterns >= self.folds;
+        let merges = enough && are_documents(patterns, order.len(), self.any_text);
         let mut is_first = vec![!merges; order.len()];
         let mut kept: Vec<u32> = Vec::with_capacity(patterns);
         let mut copies = Copies::new();

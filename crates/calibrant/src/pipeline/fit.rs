@@ -17,7 +17,7 @@ use super::{
     ClassWeights, Classifier, FitSettings, KnownDocuments, Model, TrainingCorpus, TrainingKeys,
 };
 use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores, SavedCalibrator};
-use crate::corpus::Fields;
+use crate::corpus::{Fields, Folds};
 use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::features::{Beside, FittedSideColumns, SideColumns, SideTable};
 use crate::multiclass::{ClassFactors, ClassLabels};
@@ -154,6 +154,7 @@ pub(super) fn fit_prepared(
                 prior: shares.map(|shares| shares.share(&members[class], weights)),
                 calibrator: own.map_or(CalibratorKind::None, |own| own.kind),
                 calibration: own.map_or(CalibrationNote::Joint, |own| own.note),
+                in_one_fold: in_one_fold(&members[class], &folds),
                 own_weight: own.and_then(|own| own.calibrator.own_weight()),
                 tried: own.map(|own| own.tried.clone()).unwrap_or_default(),
                 spread: spread_of_class(&forecasts, class, &members[class]),
@@ -210,6 +211,14 @@ pub(super) fn fit_prepared(
     )
     .with_training_keys(training_keys);
     Ok((Model::from(model), held_out))
+}
+
+/// Whether several documents are all in one fold.
+fn in_one_fold(members: &[u32], folds: &Folds) -> bool {
+    let folds = folds.assignment();
+    let mut of_members = members.iter().map(|&row| folds[row as usize]);
+    let first = of_members.next();
+    members.len() > 1 && of_members.all(|fold| Some(fold) == first)
 }
 
 /// Where text was found without being asked for by name, it is asked for from now on.

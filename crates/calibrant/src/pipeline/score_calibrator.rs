@@ -79,6 +79,9 @@ pub struct TriedMethod {
     pub method: String,
     /// Its cross-validated log loss, in nats an example.
     pub log_loss: f64,
+    /// How much it counts, where several are weighed; zero if it was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
 }
 
 /// How a calibrator was fitted.
@@ -305,7 +308,7 @@ impl ScoreCalibrator {
         let forecasts = outputs.forecasts(cross_validated.clone(), &labels, weights);
         let evaluation = evaluate_without_chance(&forecasts)?;
         if tried.is_empty() {
-            tried.push((method, evaluation.log_loss));
+            tried.push((method, evaluation.log_loss, None));
         }
         let summary = ScoreSummary {
             examples: labels.len(),
@@ -314,9 +317,10 @@ impl ScoreCalibrator {
             method: method.to_owned(),
             tried: tried
                 .into_iter()
-                .map(|(method, log_loss)| TriedMethod {
+                .map(|(method, log_loss, weight)| TriedMethod {
                     method: method.to_owned(),
                     log_loss,
+                    weight,
                 })
                 .collect(),
             rules: settings.rules,
@@ -651,7 +655,8 @@ struct Fitted {
     curve: ScoreCurve,
     method: &'static str,
     /// Empty where there was nothing to try.
-    tried: Vec<(&'static str, f64)>,
+    /// Name, cross-validated log loss, and weight where several are weighed.
+    tried: Vec<(&'static str, f64, Option<f64>)>,
     cross_validated: Vec<Probability>,
 }
 
@@ -688,7 +693,7 @@ fn fit_curve(
         return Ok(Fitted {
             curve: ScoreCurve::OneScore(choice.calibrator),
             method: choice.chosen.name(),
-            tried: tried.map(|t| (t.method.name(), t.log_loss)).collect(),
+            tried: tried.map(|t| (t.method.name(), t.log_loss, None)).collect(),
             cross_validated: choice.cross_validated,
         });
     }
@@ -702,11 +707,15 @@ fn fit_curve(
         held_out = held_out.with_folds(folds)?;
     }
     let choice = settings.multiclass.choose(&held_out, settings.method)?;
-    let tried = choice.tried.iter();
+    let pooled = choice.chosen == MulticlassKind::Auto;
+    let tried = choice.tried.iter().map(|way| {
+        let weight = pooled.then_some(way.weight);
+        (way.kind.name(), way.log_loss, weight)
+    });
     Ok(Fitted {
         curve: ScoreCurve::ClassScores(choice.calibrator),
         method: choice.chosen.name(),
-        tried: tried.map(|way| (way.kind.name(), way.log_loss)).collect(),
+        tried: tried.collect(),
         cross_validated: choice.cross_validated,
     })
 }

@@ -28,6 +28,10 @@ pub struct ClassSummary {
     /// How much its own curve counts beside one for all labels; absent where nothing is weighed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_weight: Option<f64>,
+    /// Whether all its documents were held out together, as those of one group are: what is said of it was never
+    /// tried on documents that a scorer of the class had not seen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_one_fold: bool,
     /// Every method that was tried with its cross-validated log loss.
     pub tried: Vec<Tried>,
     /// How far stated log-odds of the class may be off on more documents like these, for how long to read a list ordered by them; absent in older

@@ -189,10 +189,23 @@ pub(crate) fn calibrate_each(
         .collect()
 }
 
-/// Whether one side of a class has too few examples for a curve of its own.
+/// Whether one side of a class has too few examples for a curve of its own, or all of them in one fold, so that without it
+/// there would be none.
 pub(super) fn is_rare(scores: &HeldOutScores, fold_count: usize) -> bool {
     let positives = scores.positives();
-    positives.min(scores.len() - positives) < fold_count
+    if positives.min(scores.len() - positives) < fold_count {
+        return true;
+    }
+    let folds = scores.folds();
+    let in_one_fold = |side: bool| {
+        let of_side = scores.labels().iter().zip(&folds);
+        let mut of_side = of_side
+            .filter(|(label, _)| **label == side)
+            .map(|(_, fold)| fold);
+        let first = of_side.next();
+        of_side.all(|fold| Some(fold) == first)
+    };
+    in_one_fold(true) || in_one_fold(false)
 }
 
 impl CalibratedClass {

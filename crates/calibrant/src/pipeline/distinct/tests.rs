@@ -87,10 +87,9 @@ fn rows_of_a_table_with_few_patterns_are_documents_of_their_own() {
     // Fewer than ten to a pattern are copies.
     let given = Given::new(&plain(&rows[..36]));
     assert_eq!(given.distinct(false).documents.seen.len(), 4);
-    // One document cannot be divided into two folds.
+    // One document stays one, though it cannot be divided into folds: that is for the folds to say.
     let given = Given::new(&plain(&[(1, 0), (1, 1), (1, 0)]));
-    let found = given.distinct(true).documents;
-    assert_eq!((found.seen.len(), found.weights), (3, vec![1.0; 3]));
+    assert_eq!(given.distinct(true).documents.seen.len(), 1);
 }
 
 #[test]
