@@ -260,6 +260,13 @@ fn strange_corpora() -> Vec<(&'static str, Vec<Document>)> {
     ]
 }
 
+fn distinct_texts(documents: &[Document]) -> usize {
+    let texts = documents
+        .iter()
+        .filter_map(|document| document.content.as_text());
+    texts.collect::<std::collections::BTreeSet<_>>().len()
+}
+
 #[test]
 fn strange_corpora_are_learned_from() {
     for (corpus, documents) in strange_corpora() {
@@ -278,6 +285,8 @@ fn strange_corpora_are_learned_from() {
                 }
                 // Where documents are all alike, no term can be selected.
                 Err(FitError::NoFeatures) if settings.selection.is_some() => {}
+                // Equal documents are one, and never on both sides of a fold.
+                Err(FitError::Folds(_)) if distinct_texts(&documents) < settings.folds => {}
                 // Features near the end of `f32` may overflow; that is said, not guessed around.
                 Err(FitError::BadScore { .. } | FitError::Overflow)
                     if corpus == "large features" => {}
