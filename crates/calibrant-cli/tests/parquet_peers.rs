@@ -17,7 +17,7 @@ fn calibrant(folder: &Path, arguments: &[&str]) {
         .success();
 }
 
-/// Forty short letters of two kinds.
+/// Forty short letters of two kinds, no two of them equal.
 fn letters() -> String {
     (0..40)
         .map(|number| {
@@ -27,6 +27,7 @@ fn letters() -> String {
                 2 => ("grain", "corn prices wheat rose"),
                 _ => ("größe", "harbour crane ship"),
             };
+            let text = format!("{text} lot{number}");
             json!({"name": format!("№ {number}"), "label": label, "text": text}).to_string() + "\n"
         })
         .collect()
