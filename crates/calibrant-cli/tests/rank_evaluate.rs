@@ -1,11 +1,13 @@
 //! `calibrant rank evaluate`: trec_eval's layout, comparisons, LETOR counting, probabilities, and everything that can be wrong.
 
 mod common;
+#[path = "../../calibrant/tests/common/data_file.rs"]
+mod data_file;
 
-use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::io::Read;
 
 use common::{Sandbox, gzip};
+use data_file::data_file;
 
 const QRELS: &str = "q1 0 a 2\nq1 0 b 0\nq1 0 c 1\nq2 0 a 1\nq2 0 d 0\n";
 /// By hand: q1 lists c, b, a: AP (1/1 + 2/3)/2 = 0.8333; q2 lists d, a: AP 1/2.
@@ -444,28 +446,12 @@ fn everything_that_is_wrong_with_options_is_named() {
     assert_eq!(shown, "utility_1,1,1,1       \tall\t100.0000\n");
 }
 
-/// A file among the development data, or `None` with a loud word where it is missing.
-fn data(name: &str) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("CALIBRANT_DATA").unwrap_or_else(|| beside.into());
-    let path = PathBuf::from(folder).join(name);
-    if !path.is_file() {
-        let missing = path.display();
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: {missing} is missing (set CALIBRANT_DATA)"
-        );
-        return None;
-    }
-    Some(path)
-}
-
 #[test]
 fn the_program_prints_what_trec_eval_prints() {
     let (Some(qrels), Some(run), Some(expected)) = (
-        data("ir/cranfield/qrels.txt"),
-        data("trec_eval/cranfield-bm25/run.ties.gz"),
-        data("trec_eval/cranfield-bm25/expected.ties.all_trec.q.txt.gz"),
+        data_file("ir/cranfield/qrels.txt"),
+        data_file("trec_eval/cranfield-bm25/run.ties.gz"),
+        data_file("trec_eval/cranfield-bm25/expected.ties.all_trec.q.txt.gz"),
     ) else {
         return;
     };

@@ -2,27 +2,17 @@
 //! scikit-learn reaches with the same kind of model (`bench/run` measures both).
 
 mod common;
-
-use std::io::Write;
-use std::path::Path;
+#[path = "../../calibrant/tests/common/data_file.rs"]
+mod data_file;
 
 use common::Sandbox;
+use data_file::data_file;
 use serde_json::Value;
 
-/// The path of a corpus, or a loud line where it is missing.
+/// The path of a corpus.
 fn corpus(name: &str) -> Option<String> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("CALIBRANT_DATA").unwrap_or_else(|| beside.into());
-    let path = Path::new(&folder).join(name);
-    if !path.exists() {
-        let missing = path.display();
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: {missing} is missing (set CALIBRANT_DATA)"
-        );
-        return None;
-    }
-    Some(path.canonicalize().unwrap().display().to_string())
+    let path = data_file(name)?.canonicalize().unwrap();
+    Some(path.display().to_string())
 }
 
 fn number(report: &Value, name: &str) -> f64 {

@@ -1,7 +1,7 @@
 //! Search over real test collections, beside figures that were measured with other code.
 
-use std::io::Write;
-use std::path::PathBuf;
+#[path = "common/data_file.rs"]
+mod data_file;
 
 use calibrant::NoProgress;
 use calibrant::corpus::{Fields, ReadOptions, Source};
@@ -10,27 +10,11 @@ use calibrant::index::{
 };
 use calibrant::ranking::Qrels;
 use calibrant::ranking::functions::BaseFunction;
-
-/// A folder among the development data, or `None` with a loud word where it is missing.
-fn folder(name: &str) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("CALIBRANT_DATA").unwrap_or_else(|| beside.into());
-    let path = PathBuf::from(folder).join(name);
-    if !path.exists() {
-        // Written past the test harness, which would swallow it.
-        let missing = path.display();
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: {missing} is missing (set CALIBRANT_DATA)"
-        );
-        return None;
-    }
-    Some(path)
-}
+use data_file::data_file;
 
 /// Mean average precision over all judged queries, for each function.
 fn mean_average_precision(collection: &str, functions: &[&str]) -> Option<Vec<f64>> {
-    let data = folder(&format!("ir/{collection}"))?;
+    let data = data_file(&format!("ir/{collection}"))?;
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("index");
     let options = DocumentOptions {
@@ -116,7 +100,7 @@ fn every_function_ranks_far_better_than_chance() {
 
 #[test]
 fn the_topics_of_the_web_track_are_read() {
-    let Some(path) = folder("trec_eval/wt10g/topics.451-550.txt") else {
+    let Some(path) = data_file("trec_eval/wt10g/topics.451-550.txt") else {
         return;
     };
     let source = Source::Path(path);

@@ -1,14 +1,17 @@
 //! The base retrieval functions against the official raw features of LETOR 3.0 OHSUMED: every value that
 //! is not NULL, from the term statistics that LETOR published beside them.
 
+#[path = "common/data_file.rs"]
+mod data_file;
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
 
 use calibrant::ranking::functions::{
     CollectionStatistics, DocumentStatistics, LetorFeature, QueryTerm, TermStatistics,
 };
+use data_file::data_file;
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 
@@ -18,21 +21,8 @@ const TOTAL_TERMS: [u64; 3] = [2_770_138, 23_680_877, 26_451_015];
 
 /// A file among the development data, or `None` with a loud word where it is missing.
 fn data(name: &str) -> Option<BufReader<MultiGzDecoder<File>>> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("CALIBRANT_DATA").unwrap_or_else(|| beside.into());
-    let path = PathBuf::from(folder).join("letor/OHSUMED-3.0").join(name);
-    match File::open(&path) {
-        Ok(file) => Some(BufReader::new(MultiGzDecoder::new(file))),
-        Err(_) => {
-            // Written past the test harness, which would swallow it.
-            let missing = path.display();
-            let _ = writeln!(
-                std::io::stderr(),
-                "SKIPPED: {missing} is missing (set CALIBRANT_DATA)"
-            );
-            None
-        }
-    }
+    let path = data_file(&format!("letor/OHSUMED-3.0/{name}"))?;
+    Some(BufReader::new(MultiGzDecoder::new(File::open(path).ok()?)))
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,9 @@
 //! Measures of rankings beside the published outputs of trec_eval and the figures of LETOR, where they are at hand.
 
-use std::io::{Read, Write};
+#[path = "common/data_file.rs"]
+mod data_file;
+
+use std::io::Read;
 use std::path::PathBuf;
 
 use calibrant::corpus::Source;
@@ -9,24 +12,8 @@ use calibrant::evaluation::ranking::{
     evaluate_run,
 };
 use calibrant::ranking::{Qrels, RankingTable, Run};
+use data_file::data_file;
 use proptest::prelude::*;
-
-/// A file among the development data, or `None` with a loud word where it is missing.
-fn data(name: &str) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("CALIBRANT_DATA").unwrap_or_else(|| beside.into());
-    let path = PathBuf::from(folder).join(name);
-    if !path.is_file() {
-        // Written past the test harness, which would swallow it.
-        let missing = path.display();
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: {missing} is missing (set CALIBRANT_DATA)"
-        );
-        return None;
-    }
-    Some(path)
-}
 
 fn text(path: PathBuf) -> String {
     let mut text = String::new();
@@ -46,7 +33,9 @@ fn check(
     measures: &[&str],
     change: impl FnOnce(&mut RunEvaluationOptions),
 ) {
-    let (Some(qrels), Some(run), Some(expected)) = (data(qrels), data(run), data(expected)) else {
+    let (Some(qrels), Some(run), Some(expected)) =
+        (data_file(qrels), data_file(run), data_file(expected))
+    else {
         return;
     };
     let qrels = Qrels::read(&Source::Path(qrels)).unwrap();
@@ -181,10 +170,10 @@ fn a_run_over_cranfield_has_the_figures_of_trec_eval_with_and_without_ties() {
 
 #[test]
 fn all_figures_of_single_features_of_ohsumed_are_reproduced() {
-    let parts = (1..=5).map(|part| data(&format!("letor/OHSUMED-2.0/S{part}.txt.gz")));
+    let parts = (1..=5).map(|part| data_file(&format!("letor/OHSUMED-2.0/S{part}.txt.gz")));
     let (Some(parts), Some(figures)) = (
         parts.collect::<Option<Vec<PathBuf>>>(),
-        data("letor/OHSUMED-2.0/single-features.tsv"),
+        data_file("letor/OHSUMED-2.0/single-features.tsv"),
     ) else {
         return;
     };
@@ -224,7 +213,7 @@ fn all_figures_of_single_features_of_ohsumed_are_reproduced() {
 #[test]
 fn real_tables_have_their_known_counts() {
     let count = |name: &str, queries, rows, functions, missing: f64| {
-        let parts = (1..=5).map(|part| data(&format!("letor/{name}/S{part}.txt.gz")));
+        let parts = (1..=5).map(|part| data_file(&format!("letor/{name}/S{part}.txt.gz")));
         let Some(parts) = parts.collect::<Option<Vec<PathBuf>>>() else {
             return;
         };
@@ -241,7 +230,7 @@ fn real_tables_have_their_known_counts() {
 
 #[test]
 fn short_lists_count_nothing_in_version_four() {
-    let Some(path) = data("letor/MQ2008/S1.txt.gz") else {
+    let Some(path) = data_file("letor/MQ2008/S1.txt.gz") else {
         return;
     };
     let table = RankingTable::read(&Source::Path(path)).unwrap();

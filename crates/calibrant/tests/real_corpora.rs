@@ -1,26 +1,15 @@
 //! Reads corpora of real text, where they are at hand.
 
-use std::io::Write;
-use std::path::PathBuf;
+#[path = "common/data_file.rs"]
+mod data_file;
 
 use calibrant::NoProgress;
 use calibrant::corpus::{Fields, Folds, ReadOptions, Source, read_all};
+use data_file::data_file;
 
 /// A file among the development data, or `None` with a loud word where it is missing.
 fn corpus(name: &str) -> Option<Source> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("CALIBRANT_DATA").unwrap_or_else(|| beside.into());
-    let path = PathBuf::from(folder).join(name);
-    if !path.is_file() {
-        // Written past the test harness, which would swallow it.
-        let missing = path.display();
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: {missing} is missing (set CALIBRANT_DATA)"
-        );
-        return None;
-    }
-    Some(Source::Path(path))
+    data_file(name).map(Source::Path)
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What the tests of the pipeline share: small corpora and every way to learn from them.
 #![allow(dead_code)] // Each test binary uses its own part.
 
+pub(crate) mod data_file;
 pub(crate) mod rankings;
 
 use calibrant::calibration::{CalibratorKind, MulticlassKind};

@@ -1,8 +1,5 @@
 //! Copies, repetitions and weights in corpora of real text, where they are at hand.
 
-use std::io::Write;
-use std::path::PathBuf;
-
 use calibrant::corpus::{Document, Fields, ReadOptions, Source, read_all};
 use calibrant::numeric::Random;
 use calibrant::pipeline::{Classifier, FitSettings, Model};
@@ -10,24 +7,14 @@ use calibrant::scorers::LinearSvm;
 use calibrant::solvers::SolverLimits;
 use calibrant::{NoProgress, Task};
 
+use crate::common::data_file::data_file;
 use crate::common::fitted;
 use crate::{repeated, same_forecasts, weighted};
 
-/// Documents of a file among the development data in an order drawn by lot; `None` with a loud word where the
+/// Documents of a file among the development data in an order drawn by lot; none where the
 /// file is missing.
 fn corpus(name: &str, text: &[&str], label: &str, seed: u64) -> Option<Vec<Document>> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("CALIBRANT_DATA").unwrap_or_else(|| beside.into());
-    let path = PathBuf::from(folder).join(name);
-    if !path.is_file() {
-        // Written past the test harness, which would swallow it.
-        let missing = path.display();
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: {missing} is missing (set CALIBRANT_DATA)"
-        );
-        return None;
-    }
+    let path = data_file(name)?;
     let fields = Fields {
         text: text.iter().map(|&field| field.to_owned()).collect(),
         label: Some(label.to_owned()),

@@ -1,8 +1,5 @@
 //! Data that both sides compute from, and how answers are compared.
 
-use std::io::Write;
-use std::path::PathBuf;
-
 use calibrant::NoProgress;
 use calibrant::corpus::{Document, Fields, ReadOptions, Source, read_all};
 use calibrant::features::{
@@ -12,6 +9,8 @@ use calibrant::features::{
 use calibrant::numeric::Random;
 use calibrant::text::Analyzer;
 use serde_json::{Value, json};
+
+use crate::data_file::data_file;
 
 /// Rows of small counts over words of very unequal frequency, each leaning to the class of its row.
 pub(crate) fn random_counts(
@@ -80,17 +79,7 @@ pub(crate) fn part_of_newsgroups(split: &str) -> Option<Vec<Document>> {
 }
 
 fn corpus(name: &str, text: &[&str], label: &str, split: &str) -> Option<Vec<Document>> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("CALIBRANT_DATA").unwrap_or_else(|| beside.into());
-    let path = PathBuf::from(folder).join(name);
-    if !path.is_file() {
-        let missing = path.display();
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: {missing} is missing (set CALIBRANT_DATA)"
-        );
-        return None;
-    }
+    let path = data_file(name)?;
     let options = ReadOptions {
         fields: Fields {
             text: text.iter().map(|&field| field.to_owned()).collect(),

@@ -9,6 +9,8 @@ mod beta;
 mod boosting;
 mod calibration_measures;
 mod data;
+#[path = "../common/data_file.rs"]
+mod data_file;
 mod densities;
 mod evaluation;
 mod isotonic;

@@ -1,7 +1,6 @@
 //! Numbers and categories as features beside scikit-learn's StandardScaler, OneHotEncoder and
 //! LogisticRegression.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calibrant::NoProgress;
@@ -14,24 +13,12 @@ use calibrant::scorers::LogisticRegression;
 use serde_json::json;
 
 use crate::data::{check_near, numbers};
+use crate::data_file::data_file;
 use crate::python::ask;
 
-/// A table of the UCI repository, or `None` with a loud word where it is missing.
+/// A table of the UCI repository.
 fn table(name: &str) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("CALIBRANT_DATA").unwrap_or_else(|| beside.into());
-    let path = PathBuf::from(folder)
-        .join("uci")
-        .join(format!("{name}.csv.gz"));
-    if path.is_file() {
-        return Some(path);
-    }
-    let missing = path.display();
-    let _ = writeln!(
-        std::io::stderr(),
-        "SKIPPED: {missing} is missing (set CALIBRANT_DATA)"
-    );
-    None
+    data_file(&format!("uci/{name}.csv.gz"))
 }
 
 fn documents(path: &Path, fields: &Fields) -> Vec<Document> {
