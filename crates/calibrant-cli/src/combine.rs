@@ -13,7 +13,7 @@ use crate::arguments::{CombineArguments, InspectArguments};
 use crate::compare::names;
 use crate::error::CliError;
 use crate::fit::{warn_bad_rows, warn_known, write_copies};
-use crate::output::{check_target, loss_unit, stdout, warn};
+use crate::output::{check_target, loss_unit, stdout, unknown_label_notes, warn};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
 
@@ -108,28 +108,23 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
     )?;
     warn_bad_rows(&read);
     let unknown_labels = documents.unknown_labels.clone();
-    if !unknown_labels.is_empty() {
-        let names: Vec<&str> = unknown_labels.keys().take(10).map(String::as_str).collect();
-        warn(&format!(
-            "{} labels are unknown to the models: {}",
-            unknown_labels.len(),
-            names.join(", ")
-        ));
+    let fate = ["takes no part", "take no part"];
+    for note in unknown_label_notes(&unknown_labels, documents.left_out, "models", fate) {
+        warn(&note);
     }
     for (name, known) in names(&arguments.models).iter().zip(&documents.known) {
-        warn_known(&format!("`{name}`"), known);
+        refuse_known(arguments, name, known)?;
+        if warn_known(&format!("`{name}`"), known).is_some() {
+            warn(&format!(
+                "`{name}` therefore gets too much weight, and the log losses of `{name}` and of the combination are too low"
+            ));
+        }
     }
     let known: Vec<Option<usize>> = documents
         .known
         .iter()
         .map(Acquaintance::learned_from)
         .collect();
-    if documents.left_out > 0 {
-        warn(&format!(
-            "{} documents without exactly one label that the models know take no part",
-            documents.left_out
-        ));
-    }
     let settings = CombineSettings {
         folds: arguments.folds,
         seed: arguments.seed,
@@ -177,6 +172,25 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
         model_bytes as f64 / 1e6
     )?;
     Ok(out.flush()?)
+}
+
+/// Weights found on documents that a model has mostly learned from would be its own, whatever it is worth.
+fn refuse_known(
+    arguments: &CombineArguments,
+    name: &str,
+    known: &Acquaintance,
+) -> Result<(), CliError> {
+    match known.learned_from() {
+        Some(count) if 2 * count > known.documents && !arguments.even_if_learned_from => {
+            Err(CliError::new(format!(
+                "`{name}` learned from about {count} of the {} documents of {}; weights need documents that no model has \
+                 learned from",
+                known.documents, arguments.data
+            ))
+            .hint("keep some documents back from every fit; --even-if-learned-from goes on all the same"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Weights and log losses, the combination's beside those of its models.

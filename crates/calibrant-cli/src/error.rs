@@ -57,7 +57,7 @@ impl From<ReadError> for CliError {
         let hint = match &error {
             ReadError::NotFound { .. } => Some("check the path; `-` reads from standard input"),
             ReadError::UnknownField { .. } => Some(
-                "name fields with --text, --label, --id, --weight, --numeric, --categorical and --where",
+                "name fields with --text, --label, --id, --weight, --group, --numeric, --categorical and --where",
             ),
             ReadError::BadRow(_) | ReadError::InvalidUtf8 { .. } => {
                 Some("--skip-bad-rows goes on without such rows and counts them")

@@ -16,7 +16,7 @@ use calibrant::{FitError, Task};
 
 use crate::arguments::FitArguments;
 use crate::error::CliError;
-use crate::output::{check_target, note, stdout, warn};
+use crate::output::{check_target, count_of, note, stdout, warn};
 use crate::progress::TerminalProgress;
 use crate::rules::{self, RulesFile};
 use crate::side_columns;
@@ -193,8 +193,8 @@ fn report(
     if summary.documents_left_out > 0 {
         writeln!(
             out,
-            "{} documents of other classes were left out",
-            summary.documents_left_out
+            "left out because they have none of the classes: {}",
+            count_of(summary.documents_left_out, "document")
         )?;
     }
     let held_out = &summary.held_out;
@@ -274,8 +274,28 @@ fn write_few_positives(out: &mut impl Write, summary: &TrainingSummary) -> Resul
             writeln!(out, "\n{meaning} ({folds} folds): {}", classes.join(", "))?;
         }
     }
+    let rare: Vec<String> = summary
+        .noted(CalibrationNote::Joint)
+        .filter(|class| class.positives < folds)
+        .map(|class| format!("{} ({})", class.label, class.positives))
+        .collect();
+    if !rare.is_empty() {
+        let more = match rare.len().saturating_sub(RARE_SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        writeln!(
+            out,
+            "\nfewer documents than folds: what is said of these classes rests on the curve for all, and was hardly tried \
+             on documents of their own ({folds} folds): {}{more}",
+            rare[..rare.len().min(RARE_SHOWN)].join(", ")
+        )?;
+    }
     Ok(())
 }
+
+/// How many classes with hardly any documents are named.
+const RARE_SHOWN: usize = 20;
 
 /// Says of how many test documents the measures are too good, if there are any.
 pub(crate) fn warn_known(name: &str, known: &Acquaintance) -> Option<String> {
@@ -396,10 +416,12 @@ pub(crate) fn write_classes(
         2,
     );
     for class in &summary.classes {
+        // Losses are those of the class's own curves, of which the common one is none.
+        let own = class.calibration != CalibrationNote::Common;
         let chosen = class
             .tried
             .iter()
-            .find(|tried| tried.method == class.calibrator);
+            .find(|tried| own && tried.method == class.calibrator);
         let others = class
             .tried
             .iter()
@@ -446,10 +468,10 @@ pub(crate) fn write_classes(
 
 pub(crate) fn warn_bad_rows(read: &ReadSummary) {
     if read.bad_row_count > 0 {
-        warn(&format!(
-            "{} malformed rows were skipped; the first:",
-            read.bad_row_count
-        ));
+        warn(&match read.bad_row_count {
+            1 => "1 malformed row was skipped:".to_owned(),
+            more => format!("{more} malformed rows were skipped; the first:"),
+        });
         for row in read.bad_rows.iter().take(3) {
             warn(&format!("  {row}"));
         }

@@ -1,5 +1,6 @@
 //! Where answers go.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 
@@ -19,6 +20,42 @@ pub(crate) fn warn(message: &str) {
 /// Something that was decided for the user, who may want to decide otherwise.
 pub(crate) fn note(message: &str) {
     let _ = writeln!(io::stderr().lock(), "note: {message}");
+}
+
+/// "1 row", "2 rows".
+pub(crate) fn count_of(count: usize, one: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        more => format!("{more} {one}s"),
+    }
+}
+
+/// What has labels that nobody knows, and documents that take no part for that: a sentence each. `who` knows labels,
+/// and `fate` is what becomes of such documents, one or several.
+pub(crate) fn unknown_label_notes(
+    unknown: &BTreeMap<String, usize>,
+    left_out: usize,
+    who: &str,
+    [is, are]: [&str; 2],
+) -> Vec<String> {
+    let names: Vec<&str> = unknown.keys().take(10).map(String::as_str).collect();
+    let labels = match unknown.len() {
+        1 => "1 label is".to_owned(),
+        more => format!("{more} labels are"),
+    };
+    let knows = if who.ends_with('s') { "know" } else { "knows" };
+    let documents = count_of(left_out, "document");
+    let fate = if left_out == 1 { is } else { are };
+    [
+        (!unknown.is_empty())
+            .then(|| format!("{labels} unknown to the {who}: {}", names.join(", "))),
+        (left_out > 0).then(|| {
+            format!("{documents} without exactly one label that the {who} {knows} {fate}")
+        }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// "document" or "decision".

@@ -2,7 +2,7 @@
 
 use calibrant::calibration::{
     HeldOutShape, PriorEstimate, PriorShift, ShiftFit, complete_priors, estimate_priors,
-    estimate_priors_of_each, large_move,
+    estimate_priors_of_each, large_moves, shifted_of_each,
 };
 use calibrant::{Probability, Task};
 
@@ -14,8 +14,6 @@ use crate::output::{note, warn};
 const LEVEL: f64 = 0.05;
 /// How many classes a note lists.
 const CLASSES_SHOWN: usize = 30;
-/// How many large moves are warned about.
-const MOVES_SHOWN: usize = 5;
 
 /// What to do about priors.
 pub(crate) enum PriorPlan {
@@ -145,17 +143,7 @@ impl PriorPlan {
             }
             warnings.push(not_a_shift(&fit, when));
         } else if moved {
-            let moves = classes.iter().zip(old).zip(&new);
-            let mut large: Vec<String> = moves
-                .filter_map(|((class, &old), &new)| large_move(class, old, new))
-                .collect();
-            large.truncate(MOVES_SHOWN);
-            warnings.extend(large);
-            if fit.is_none() && !warnings.is_empty() {
-                warnings.push(
-                    "whether the documents still look as in training could not be checked with this model".to_owned(),
-                );
-            }
+            warnings.extend(large_moves(classes, old, &new, fit.is_some()));
         }
         let report = PriorReport {
             applied: new != *old,
@@ -220,10 +208,10 @@ fn estimated(
         }
         Task::MultiLabel => {
             let estimates = estimate_priors_of_each(old, probabilities, weights)?;
-            // As many tests as classes: each at its share of the level.
-            let level = LEVEL / old.len() as f64;
-            let new = estimates.iter().zip(old).map(|(estimate, &old)| {
-                if estimate.is_shifted(level) || when == AdaptPrior::Always {
+            let shifted = shifted_of_each(&estimates, LEVEL);
+            let new = estimates.iter().zip(old).zip(shifted);
+            let new = new.map(|((estimate, &old), shifted)| {
+                if shifted || when == AdaptPrior::Always {
                     estimate.new[1]
                 } else {
                     old
@@ -296,7 +284,14 @@ fn say(what: &str, task: Task, when: AdaptPrior, report: &PriorReport) {
             }
         }
         (_, estimates) => {
-            note(&format!("priors of {what}, each class on its own:"));
+            let level = match estimates.len() {
+                1 => String::new(),
+                _ => format!(
+                    ", tested at {:.0} % for all of them together",
+                    100.0 * LEVEL
+                ),
+            };
+            note(&format!("priors of {what}, each class on its own{level}:"));
             for (class, estimate) in estimates.iter().enumerate().take(CLASSES_SHOWN) {
                 let applied = report.new[class] != report.old[class];
                 note(&format!(

@@ -40,10 +40,23 @@ pub(crate) fn fields(
     Ok(fields)
 }
 
-/// Says which fields mean little to the model, in a line each.
+/// Says which fields mean little to the model, or less than they say, in a line each.
 pub(crate) fn unknown_notes(unknown: &UnknownCells) -> Vec<String> {
+    let beyond = unknown.beyond().map(|beyond| {
+        let (low, high) = beyond.counts_as;
+        let cells = match beyond.cells {
+            1 => "1 cell lies".to_owned(),
+            more => format!("{more} cells lie"),
+        };
+        let (field, farthest) = (&beyond.field, beyond.farthest);
+        let nearest = if farthest > high { high } else { low };
+        format!(
+            "field `{field}`: {cells} far outside the numbers of the training documents, such as {farthest}, which counts as \
+             {nearest:.6}"
+        )
+    });
     let fields = unknown.mostly().into_iter();
-    fields
+    let mut notes: Vec<String> = fields
         .map(
             |MostlyUnknown {
                  field,
@@ -63,7 +76,9 @@ pub(crate) fn unknown_notes(unknown: &UnknownCells) -> Vec<String> {
                 }
             },
         )
-        .collect()
+        .collect();
+    notes.extend(beyond);
+    notes
 }
 
 fn distinct(names: &[String], option: &str) -> Result<Vec<String>, CliError> {

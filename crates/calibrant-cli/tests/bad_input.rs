@@ -309,6 +309,24 @@ fn malformed_rows_are_skipped_and_counted_if_asked() {
 }
 
 #[test]
+fn one_is_not_several() {
+    let sandbox = Sandbox::new();
+    sandbox.write("mail.csv", csv(&messages(60, 2, 1)));
+    sandbox.succeed(&["fit", "mail.csv", "-o", "m"]);
+    let rows = csv(&messages(60, 2, 2)) + "x,elsewhere,corn\nlonely\n";
+    sandbox.write("new.csv", rows);
+    let found = sandbox.run(&["evaluate", "m", "new.csv", "--skip-bad-rows", "--no-ledger"]);
+    let stderr = String::from_utf8(found.stderr).unwrap();
+    for said in [
+        "1 malformed row was skipped",
+        "1 label is unknown to the model: elsewhere",
+        "1 document without exactly one label that the model knows is not measured",
+    ] {
+        assert!(stderr.contains(said), "{said}: {stderr}");
+    }
+}
+
+#[test]
 fn unknown_classes_are_answered_with_those_there_are() {
     let rows = csv(&messages(60, 3, 1));
     let pieces = ["`wheat`", "corn, money, oil"];

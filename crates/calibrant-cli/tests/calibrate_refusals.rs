@@ -108,6 +108,53 @@ fn malformed_rows_are_named_or_skipped_and_leave_nothing_half_written() {
 }
 
 #[test]
+fn a_row_of_zeros_states_nothing_whatever_the_command() {
+    let sandbox = Sandbox::new();
+    let rows: String = (0..60)
+        .map(|row| {
+            let p = [0.7, 0.2, 0.1];
+            let at = |class: usize| p[(row + class) % 3];
+            let label = ["a", "b", "c"][(row * 7 / 3 + 2 * row) % 3];
+            format!("{},{},{},{label}\n", at(0), at(1), at(2))
+        })
+        .collect();
+    let good = format!("a,b,c,label\n{rows}");
+    sandbox.write("good.csv", &good);
+    sandbox.write("zeros.csv", format!("{good}0,0,0.0,a\n"));
+    let calibrate = |file| ["calibrate", file, "--score", "a,b,c", "--method", "none"];
+    let pieces = [
+        "zeros.csv",
+        "example 61 states a probability of 0 for every class",
+    ];
+    refused(&sandbox, &calibrate("zeros.csv"), &pieces);
+    let stated = [&calibrate("zeros.csv")[..], &["--score-is", "probability"]].concat();
+    refused(
+        &sandbox,
+        &stated,
+        &["line 62", "the probability of every class is 0"],
+    );
+    sandbox.succeed(&[&stated[..], &["--skip-bad-rows"]].concat());
+    sandbox.succeed(&[&calibrate("good.csv")[..], &["-o", "c"]].concat());
+    let apply = ["calibrate", "--calibrator", "c", "--apply"];
+    refused(
+        &sandbox,
+        &[&apply[..], &["zeros.csv"]].concat(),
+        &["line 62"],
+    );
+    sandbox.write("half.csv", "a,b,c\n0.2,0.2,0.1\n0.3,0.3,0.4\n");
+    let said = stderr_of(&sandbox, &[&apply[..], &["half.csv"]].concat());
+    assert!(
+        said.contains("half.csv: 1 row of stated probabilities that do"),
+        "{said}"
+    );
+    refused(
+        &sandbox,
+        &["evaluate", "zeros.csv", "zeros.csv", "--no-ledger"],
+        &["sum to 0.0000"],
+    );
+}
+
+#[test]
 fn calibrators_and_models_are_told_apart() {
     let sandbox = fitted();
     sandbox.write("a.csv", scores_csv(&examples(100, 0.0, 1), ["no", "yes"]));

@@ -167,7 +167,12 @@ fn groups_are_asked_for_by_name_and_by_nobody_else() {
         "1",
     ]);
     let unknown = sandbox.run(&["fit", "train.csv", "-o", "model", "--group", "tread"]);
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
     assert_eq!(unknown.status.code(), Some(2));
+    assert!(
+        said.contains("no field `tread`") && said.contains("--group"),
+        "{said}"
+    );
     let few = sandbox.run(&["fit", "train.csv", "-o", "few", "--group", "label"]);
     let said = String::from_utf8_lossy(&few.stderr).into_owned();
     assert!(
@@ -217,23 +222,36 @@ fn copies_in_a_test_set_make_no_interval_shorter() {
     let width = |interval: &Value| number(&interval["upper"]) - number(&interval["lower"]);
     let evaluated = |file| {
         let report = sandbox.json(&["evaluate", "a", file, "--no-ledger", "--json"]);
-        (
-            width(&report["bootstrap"]["log_loss"]),
-            report["copies"].as_u64().unwrap(),
-        )
+        let widths = [
+            &report["bootstrap"]["log_loss"],
+            &report["bootstrap"]["accuracy"],
+            &report["calibration"]["line"]["slope"],
+        ];
+        let z = number(&report["error_likelihood"]["z"]);
+        let copies = report["copies"].as_u64().unwrap();
+        (widths.map(width).to_vec(), copies, z)
     };
     let compared = |file| {
         let report = sandbox.json(&["compare", file, "a", "b", "--no-ledger", "--json"]);
-        let found = &report["pairs"][0]["log_loss"]["bootstrap"];
-        (width(found), report["copies"].as_u64().unwrap())
+        let found = &report["pairs"][0]["log_loss"];
+        let p = number(&found["sign"]["ln_p_value"]);
+        let copies = report["copies"].as_u64().unwrap();
+        (vec![width(&found["bootstrap"])], copies, p)
     };
     for (once, often) in [
         (evaluated("once.csv"), evaluated("often.csv")),
         (compared("once.csv"), compared("often.csv")),
     ] {
         // Were they drawn apart, it would be half as wide.
-        assert!((often.0 / once.0 - 1.0).abs() < 0.15, "{once:?} {often:?}");
+        for (often, once) in often.0.iter().zip(&once.0) {
+            assert!((often / once - 1.0).abs() < 0.15, "{once:?} {often:?}");
+        }
         assert_eq!(often.1, 600 + once.1);
+        // Neither is the number of errors more surprising, nor the sign test surer.
+        assert!(
+            (often.2 - once.2).abs() < 0.01 * once.2.abs() + 1e-9,
+            "{once:?} {often:?}"
+        );
     }
     for said in [
         sandbox.succeed(&["evaluate", "a", "often.csv", "--no-ledger"]),
@@ -303,6 +321,30 @@ fn test_documents_that_were_learned_from_are_told() {
         "--json",
     ]);
     assert_eq!(combined["learned_from"], serde_json::json!([mixed, null]));
+    let train = [
+        "combine",
+        "model",
+        "bayes",
+        "--data",
+        "train.csv",
+        "-o",
+        "own",
+    ];
+    let refused = sandbox.run(&train);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("of the 200 documents of train.csv; weights need documents that no model has learned from")
+            && said.contains("--even-if-learned-from"),
+        "{said}"
+    );
+    assert!(!sandbox.path("own").exists());
+    let insisted = sandbox.run(&[&train[..], &["--even-if-learned-from"]].concat());
+    let said = String::from_utf8_lossy(&insisted.stderr).into_owned();
+    assert!(
+        insisted.status.success() && said.contains("gets too much weight"),
+        "{said}"
+    );
     // A combination knows what its models know, and what decided its weights.
     assert!(learned("both", "train.csv").as_u64().unwrap() >= known);
     assert!(learned("both", "mixed.csv").as_u64().unwrap() >= 145);

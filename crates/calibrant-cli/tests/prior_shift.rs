@@ -3,7 +3,7 @@
 mod common;
 
 use common::scores::*;
-use common::{Sandbox, csv, fitted, messages, multi_label_messages};
+use common::{Sandbox, csv, fitted, json_lines, messages, multi_label_messages};
 
 #[test]
 fn given_priors_shift_the_log_odds() {
@@ -264,6 +264,38 @@ fn a_shift_that_shares_do_not_explain_is_not_believed() {
     assert!(stderr.contains("the share of `yes` moves from"), "{stderr}");
     let adapted = test("rare.csv", &["--adapt-prior"]);
     assert_eq!(adapted["prior"]["applied"], true, "{}", adapted["prior"]);
+}
+
+#[test]
+fn several_labels_are_tested_together_and_moves_are_one_warning() {
+    let sandbox = Sandbox::new();
+    let all = multi_label_messages(600, 1);
+    sandbox.write("train.jsonl", json_lines(&all[..400], true));
+    // Mostly documents of two labels.
+    let test = all[400..].iter().enumerate().filter(|(row, message)| {
+        message.labels.contains(&"corn") && message.labels.contains(&"oil") || row % 9 == 0
+    });
+    let test: Vec<_> = test.map(|(_, message)| message.clone()).collect();
+    sandbox.write("test.jsonl", json_lines(&vec![test; 4].concat(), true));
+    sandbox.succeed(&["fit", "train.jsonl", "-o", "model"]);
+    let said = stderr_of(
+        &sandbox,
+        &["predict", "model", "test.jsonl", "--adapt-prior"],
+    );
+    assert!(
+        said.contains("tested at 5 % for all of them together"),
+        "{said}"
+    );
+    let warnings: Vec<&str> = said
+        .lines()
+        .filter(|line| line.starts_with("warning: the share"))
+        .collect();
+    assert_eq!(warnings.len(), 1, "{said}");
+    assert!(
+        warnings[0].contains("could not be checked") && warnings[0].contains(", of `"),
+        "{said}"
+    );
+    assert!(!said.contains("warning: whether"), "{said}");
 }
 
 #[test]

@@ -109,6 +109,29 @@ fn a_wrong_place_is_refused_and_nothing_is_touched() {
     }
 }
 
+#[test] // It held the truth in none of 120 test sets, so that there is none.
+fn the_calibration_error_has_no_interval_but_a_perfect_forecasters_beside_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("train.csv", csv(&messages(200, 3, 1)));
+    sandbox.write("test.csv", csv(&messages(150, 3, 2)));
+    sandbox.succeed(&["fit", "train.csv", "-o", "model"]);
+    let text = sandbox.succeed(&["evaluate", "model", "test.csv"]);
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("ECE")).collect();
+    let beside: Vec<&&str> = rows
+        .iter()
+        .filter(|row| row.contains("in a perfect forecaster of this size"))
+        .collect();
+    assert!(beside.len() >= 5, "{text}");
+    assert!(rows.iter().all(|row| !row.contains('[')), "{text}");
+    let report = sandbox.json(&["evaluate", "model", "test.csv", "--json"]);
+    let intervals = report["bootstrap"].as_object().unwrap();
+    assert!(intervals.contains_key("log_loss"));
+    assert!(
+        intervals.keys().all(|name| !name.contains("ece")),
+        "{intervals:?}"
+    );
+}
+
 #[test] // "log loss" stood for the loss of all classes and for that of the first choice, one below the other.
 fn no_two_numbers_have_one_name() {
     let sandbox = Sandbox::new();

@@ -476,6 +476,21 @@ fn two_classes_with_few_positives_get_probabilities_that_rise_with_the_score() {
 }
 
 #[test]
+fn classes_with_fewer_documents_than_folds_are_named() {
+    let sandbox = Sandbox::new();
+    let mut rows = csv(&messages(120, 3, 4));
+    for row in 0..3 {
+        rows += &format!("r{row},rare,seldom seen word{row}\n");
+    }
+    sandbox.write("mail.csv", rows);
+    let said = sandbox.succeed(&["fit", "mail.csv", "-o", "model"]);
+    assert!(said.contains("(5 folds): rare (3)\n"), "{said}");
+    sandbox.write("mail.csv", csv(&messages(120, 3, 4)));
+    let said = sandbox.succeed(&["fit", "mail.csv", "-o", "model"]);
+    assert!(!said.contains("fewer documents than folds"), "{said}");
+}
+
+#[test]
 fn a_curve_holds_beyond_the_scores_it_was_fitted_to() {
     let sandbox = Sandbox::new();
     let mut rows = "score,label\n".to_owned();

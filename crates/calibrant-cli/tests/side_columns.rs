@@ -150,6 +150,46 @@ fn missing_cells_and_new_values_are_no_trouble() {
 }
 
 #[test]
+fn a_mistyped_number_makes_nothing_certain_and_is_said() {
+    let sandbox = Sandbox::new();
+    let mut rows = "text,number,label\n".to_owned();
+    for row in 0..300 {
+        // The number has nothing to say, so that it gets a small weight by chance alone.
+        let (yes, noise) = (row * 37 % 101 > 50, f64::from(row * 53 % 97) / 97.0);
+        let word = if yes == (row % 4 > 0) {
+            "alpha"
+        } else {
+            "beta"
+        };
+        let label = if yes { "yes" } else { "no" };
+        writeln!(rows, "{word} word{},{noise:.3},{label}", row % 7).unwrap();
+    }
+    sandbox.write("train.csv", rows);
+    sandbox.succeed(&["fit", "train.csv", "-o", "model", "--numeric", "number"]);
+    let probability = |number: &str| {
+        sandbox.write("new.csv", format!("text,number\nalpha word1,{number}\n"));
+        let output = sandbox.run(&["predict", "model", "new.csv", "--json"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let row: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let classes = row["classes"].as_array().unwrap();
+        let yes = classes
+            .iter()
+            .find(|class| class["label"] == "yes")
+            .unwrap();
+        (yes["probability"].as_f64().unwrap(), said)
+    };
+    let (plain, said) = probability("0.5");
+    assert!(!said.contains("far outside"), "{said}");
+    let (far, said) = probability("1e9");
+    assert!((far - plain).abs() < 0.1, "{plain} {far}");
+    assert!(
+        said.contains("field `number`: 1 cell lies far outside the numbers of the training documents, such as 1000000000"),
+        "{said}"
+    );
+    assert_eq!(far, probability("1e12").0);
+}
+
+#[test]
 fn the_order_of_rows_and_the_format_leave_no_trace() {
     let sandbox = fitted(&["--classifier", "logistic"]);
     let table = shells(300);

@@ -111,6 +111,12 @@ pub enum FitError {
         /// Its length.
         right: usize,
     },
+    /// A row of stated probabilities has 0 for every class.
+    #[error("example {number} states a probability of 0 for every class, and so states nothing")]
+    NothingStated {
+        /// The example, counted from 1.
+        number: usize,
+    },
     /// A method needs more examples of each kind.
     #[error(
         "{method} needs at least {needed} positive and {needed} negative held-out examples; there are {positives} and {negatives}"

@@ -38,6 +38,9 @@ pub(crate) struct CombineArguments {
         default_value_t = 0
     )]
     pub(crate) seed: u64,
+    /// Go on where a model has learned from most of the documents; its weight then says little
+    #[arg(long)]
+    pub(crate) even_if_learned_from: bool,
     /// Print weights and measures as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,

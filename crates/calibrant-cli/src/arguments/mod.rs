@@ -144,7 +144,7 @@ pub(crate) struct EvaluateArguments {
     pub(crate) file: String,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
-    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are drawn together for the intervals
+    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are one piece of evidence in intervals
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub(crate) group: Option<String>,
     /// Measure only these classes of a multi-label model, or name the class columns of a file of probabilities
@@ -187,7 +187,7 @@ pub(crate) struct CompareArguments {
     pub(crate) systems: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
-    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are drawn together for the intervals of differences
+    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are one piece of evidence in intervals and tests
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub(crate) group: Option<String>,
     /// Compare only these classes (multi-label), or name the class columns of files of probabilities

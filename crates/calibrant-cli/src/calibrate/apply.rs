@@ -11,6 +11,7 @@ use super::{output_names, score_fields};
 use crate::arguments::CalibrateArguments;
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
+use crate::output::{count_of, note};
 use crate::predict::best;
 use crate::predict::writer::{Layout, PositivePrediction, Prediction, PredictionWriter};
 use crate::prior::{Decided, PriorPlan, PriorReport};
@@ -31,6 +32,8 @@ struct Batch {
     probabilities: Vec<Probability>,
     /// One a row, where the calibrator gives them.
     intervals: Vec<(Probability, Probability)>,
+    /// Rows of stated probabilities that do not sum to one.
+    rescaled: usize,
 }
 
 impl Batch {
@@ -45,6 +48,7 @@ impl Batch {
         let places = batch.probabilities.chunks_exact_mut(outputs);
         for (row, out) in rows.into_iter().zip(places) {
             calibrator.probabilities_into(&row.scores, &mut room, out);
+            batch.rescaled += usize::from(!calibrator.is_whole_row(&row.scores));
             batch.intervals.extend(calibrator.interval(&row.scores));
             batch.ids.push(row.id);
         }
@@ -99,6 +103,7 @@ pub(super) fn apply(
     };
     let mut held = Batch::default();
     let mut failure = None;
+    let mut rescaled = 0;
     let read = read_scores(
         &Source::from(file),
         &options,
@@ -109,6 +114,7 @@ pub(super) fn apply(
             batch
         },
         |batch| {
+            rescaled += batch.rescaled;
             if plan.must_see_all() {
                 held.append(batch);
             } else if let Err(error) = output.write(batch) {
@@ -130,6 +136,12 @@ pub(super) fn apply(
         output.write(held)?;
     }
     warn_bad_rows(&read);
+    if rescaled > 0 {
+        note(&format!(
+            "{file}: {} of stated probabilities that do not sum to one; only their ratios count",
+            count_of(rescaled, "row")
+        ));
+    }
     Ok(Predictions {
         writer: output.writer,
         rows: output.rows,

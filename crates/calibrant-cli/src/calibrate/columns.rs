@@ -106,7 +106,7 @@ pub(super) fn read_error(error: ReadError) -> CliError {
     let unknown = matches!(error, ReadError::UnknownField { .. });
     let error = CliError::from(error);
     if unknown {
-        error.hint("name fields with --score, --label, --weight, --id and --where")
+        error.hint("name fields with --score, --label, --weight, --group, --id and --where")
     } else {
         error
     }

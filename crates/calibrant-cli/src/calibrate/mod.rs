@@ -253,6 +253,8 @@ fn fit_error(error: FitError, file: &str) -> CliError {
             "all {documents} examples of {file} have the label `{class}`; a calibrator needs examples of two classes"
         ))
         .hint("check --label and --where"),
+        FitError::NothingStated { .. } => CliError::new(format!("{file}: {error}"))
+            .hint("leave such rows out; --score-is probability --skip-bad-rows does"),
         FitError::TooFewExamples { .. } => {
             CliError::from(error).hint("add examples of the rarer label")
         }

@@ -22,7 +22,7 @@ use crate::arguments::{CompareArguments, LabelCount, ReadArguments};
 use crate::error::CliError;
 use crate::fit::warn_known;
 use crate::ledger::{Look, learner_name, record};
-use crate::output::{check_target, stdout, warn, write_page};
+use crate::output::{check_target, stdout, unknown_label_notes, warn, write_page};
 use stated::Stated;
 pub(crate) use terminal::show_copies;
 use test_set::TestSet;
@@ -465,17 +465,8 @@ impl Truth {
 }
 
 fn warn_left_out(unknown_labels: &BTreeMap<String, usize>, left_out: usize) {
-    if !unknown_labels.is_empty() {
-        let names: Vec<&str> = unknown_labels.keys().take(10).map(String::as_str).collect();
-        warn(&format!(
-            "{} labels are unknown to the systems: {}",
-            unknown_labels.len(),
-            names.join(", ")
-        ));
-    }
-    if left_out > 0 {
-        warn(&format!(
-            "{left_out} documents without exactly one label that the systems know are not measured"
-        ));
+    let fate = ["is not measured", "are not measured"];
+    for note in unknown_label_notes(unknown_labels, left_out, "systems", fate) {
+        warn(&note);
     }
 }

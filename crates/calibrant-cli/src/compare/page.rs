@@ -6,6 +6,7 @@ use super::CompareReport;
 use super::terminal::{
     PAIR_COLUMNS, SYSTEM_COLUMNS, heading, legend, pair_legend, pair_rows, system_rows,
 };
+use crate::output::unknown_label_notes;
 
 /// The whole page. Equal comparisons give equal pages.
 pub(super) fn render(report: &CompareReport) -> String {
@@ -15,10 +16,18 @@ pub(super) fn render(report: &CompareReport) -> String {
         summary.push(Block::Paragraph(format!("Note: {sentence}.")));
     }
     if report.documents_left_out > 0 {
-        summary.push(Block::Paragraph(format!(
-            "{} documents without exactly one label that the systems know are not measured.",
-            report.documents_left_out
-        )));
+        let fate = ["is not measured", "are not measured"];
+        let notes = unknown_label_notes(
+            &report.unknown_labels,
+            report.documents_left_out,
+            "systems",
+            fate,
+        );
+        summary.extend(
+            notes
+                .iter()
+                .map(|note| Block::Paragraph(format!("{note}."))),
+        );
     }
     summary.push(named_table(&SYSTEM_COLUMNS, system_rows(comparison)));
     summary.extend(legend(comparison).into_iter().map(Block::Paragraph));

@@ -78,7 +78,7 @@ pub(crate) fn show_copies(out: &mut impl Write, copies: usize) -> Result<(), Cli
     if copies > 0 {
         writeln!(
             out,
-            "\n{copies} of the documents are copies of others: intervals draw them together."
+            "\n{copies} of the documents are copies of others: intervals and tests count them once."
         )?;
     }
     Ok(())
@@ -217,10 +217,17 @@ pub(super) fn pair_legend(comparison: &Comparison) -> Vec<String> {
             p_value(2.0 / (found.resamples as f64 + 1.0))
         ));
     }
-    lines.push(
-        "wins, losses, ties: of the first, over all decisions; by errors the sign test is McNemar's exact test"
-            .to_owned(),
-    );
+    let over = if comparison.units < comparison.documents {
+        format!(
+            "{} groups and documents that stand alone, each with one vote (copies have one together)",
+            comparison.units
+        )
+    } else {
+        "all decisions".to_owned()
+    };
+    lines.push(format!(
+        "wins, losses, ties: of the first, over {over}; by errors the sign test is McNemar's exact test"
+    ));
     lines.extend(comparison.pairs.iter().flat_map(at_odds));
     if comparison.weighted {
         lines.push(

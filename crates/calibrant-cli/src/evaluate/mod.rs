@@ -23,7 +23,7 @@ use crate::error::CliError;
 use crate::evaluate_page::EvaluatePage;
 use crate::fit::{warn_bad_rows, warn_known};
 use crate::ledger::{Look, learner_name, record, show_note};
-use crate::output::{stdout, warn};
+use crate::output::{stdout, unknown_label_notes, warn};
 use crate::predict::other;
 use crate::prior::{PriorPlan, PriorReport};
 use crate::progress::TerminalProgress;
@@ -183,19 +183,13 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         unknown_labels.clear();
     }
     let mut notes = unknown_notes(&unknown_cells);
-    if !unknown_labels.is_empty() {
-        let names: Vec<&str> = unknown_labels.keys().take(10).map(String::as_str).collect();
-        notes.push(format!(
-            "{} labels are unknown to the model: {}",
-            unknown_labels.len(),
-            names.join(", ")
-        ));
-    }
-    if left_out > 0 {
-        notes.push(format!(
-            "{left_out} documents without exactly one label that the model knows are not measured"
-        ));
-    }
+    let fate = ["is not measured", "are not measured"];
+    notes.extend(unknown_label_notes(
+        &unknown_labels,
+        left_out,
+        "model",
+        fate,
+    ));
     notes.iter().for_each(|note| warn(note));
     notes.extend(warn_known("the model", &known));
     let decided = plan.decide(

@@ -26,9 +26,15 @@ pub(super) fn show(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), 
     }
     classes(out, evaluation)?;
     if let Some(bootstrap) = intervals {
+        let drawn = match bootstrap.units {
+            units if units < evaluation.documents => {
+                format!("group, of which there are {units} (copies are one, and who stands alone)")
+            }
+            _ => "document".to_owned(),
+        };
         writeln!(
             out,
-            "\n95 % intervals in [ ]: {} replicates drawn by document.",
+            "\n95 % intervals in [ ]: {} replicates drawn by {drawn}.",
             bootstrap.replicates
         )?;
     }
@@ -376,7 +382,7 @@ fn classes(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), CliError
         "y/n Brier",
         "AUC",
         "AP",
-        "ECE",
+        "y/n ECE",
     ];
     let mut rows = table(&header, 1);
     let or_dash = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), decimal);

@@ -3,13 +3,10 @@
 use std::collections::HashMap;
 use std::error::Error;
 
-use calibrant::Probability;
-use calibrant::evaluation::{Binning, ECE_BINS, SortedForecasts};
+use calibrant::evaluation::{Binning, ECE_BINS, SortedForecasts, StatedCell, StatedTable};
+use calibrant::{Probability, Task};
 
 use super::cell::Measures;
-
-/// A stated 0 is read as this, and a stated 1 as its complement: what scikit-learn's `log_loss` does.
-const CLIP: f64 = f64::EPSILON;
 
 /// What was stated for every test document, and what was true.
 pub(super) struct Stated<'a> {
@@ -46,8 +43,9 @@ impl Stated<'_> {
         let places: HashMap<&str, usize> = (0..count)
             .map(|place| (self.classes[place].as_str(), place))
             .collect();
+        let stated = self.settled()?;
         let mut sums = Sums::default();
-        for (row, labels) in self.probabilities.chunks_exact(count).zip(&self.labels) {
+        for (row, labels) in stated.chunks_exact(count).zip(&self.labels) {
             let known = labels
                 .iter()
                 .filter_map(|l| places.get(l.as_str()).copied());
@@ -61,39 +59,54 @@ impl Stated<'_> {
         let left_out = self.labels.len() - sums.documents;
         Ok(sums.finish(self.training, left_out, count))
     }
+
+    /// With zeros and ones as every command reads them.
+    fn settled(&self) -> Result<Vec<Probability>, String> {
+        let cell = |&p: &f64| StatedCell::of_number(p).ok_or(format!("{p} is no probability"));
+        let cells: Vec<StatedCell> = self
+            .probabilities
+            .iter()
+            .map(cell)
+            .collect::<Result<_, _>>()?;
+        let task = match self.several {
+            true => Task::MultiLabel,
+            false => Task::SingleLabel,
+        };
+        Ok(StatedTable::settle(task, self.classes.len(), &cells).probabilities)
+    }
 }
 
 impl Sums {
-    fn add_document(&mut self, row: &[f64], label: usize) {
+    fn add_document(&mut self, row: &[Probability], label: usize) {
         self.documents += 1;
-        self.log_loss -= clipped(row[label]).ln();
-        for (class, &stated) in row.iter().enumerate() {
+        self.log_loss += row[label].log_loss(true);
+        for (class, stated) in row.iter().enumerate() {
             let happened = f64::from(u8::from(class == label));
-            self.brier += (stated - happened).powi(2);
+            self.brier += (stated.value() - happened).powi(2);
         }
         // The first of equals.
-        let top = (1..row.len()).fold(0, |top, next| if row[next] > row[top] { next } else { top });
-        self.add_point(row[top], top == label);
-        self.add_error(1.0 - row[top], top != label);
+        let above = |a: usize, b: usize| row[a].log_odds() > row[b].log_odds();
+        let top = (1..row.len()).fold(0, |top, next| if above(next, top) { next } else { top });
+        self.points.push((row[top], top == label, 1.0));
+        self.add_error(row[top].complement().value(), top != label);
     }
 
-    fn add_decisions(&mut self, row: &[f64], labels: &[usize]) {
+    fn add_decisions(&mut self, row: &[Probability], labels: &[usize]) {
         self.documents += 1;
         for (class, &stated) in row.iter().enumerate() {
             let happened = labels.contains(&class);
-            let share = if happened { stated } else { 1.0 - stated };
-            self.log_loss -= clipped(share).ln();
-            self.brier += (1.0 - share).powi(2);
-            self.add_point(stated, happened);
-            self.add_error(stated.min(1.0 - stated), happened != (stated > 0.5));
+            let share = if happened {
+                stated
+            } else {
+                stated.complement()
+            };
+            self.log_loss += stated.log_loss(happened);
+            self.brier += share.complement().value().powi(2);
+            self.points.push((stated, happened, 1.0));
+            let yes = stated.log_odds() > 0.0;
+            let chance = if yes { stated.complement() } else { stated };
+            self.add_error(chance.value(), happened != yes);
         }
-    }
-
-    fn add_point(&mut self, stated: f64, happened: bool) {
-        let stated = clipped(stated);
-        let log_odds = stated.ln() - (1.0 - stated).ln();
-        self.points
-            .push((Probability::from_log_odds(log_odds), happened, 1.0));
     }
 
     fn add_error(&mut self, stated: f64, wrong: bool) {
@@ -124,14 +137,9 @@ impl Sums {
     }
 }
 
-fn clipped(stated: f64) -> f64 {
-    stated.clamp(CLIP, 1.0 - CLIP)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use calibrant::Task;
     use calibrant::evaluation::{Forecasts, evaluate};
 
     const STATED: [f64; 12] = [
@@ -191,8 +199,8 @@ mod tests {
         check(true, &[&["a"], &["b", "c"], &[], &["a", "b"]]);
     }
 
-    #[test] // By hand: of two documents one has a class that nobody stated; the other's 0 costs ln 2^52.
-    fn unknown_classes_are_left_out_and_zeros_cost_much() {
+    #[test] // By hand: of two documents one has a class that nobody stated; the other's 0 counts as half of 0.5.
+    fn unknown_classes_are_left_out_and_zeros_count_as_in_every_command() {
         let classes = names(&["a", "b"]);
         let (unknown, b) = (names(&["z"]), names(&["b"]));
         let stated = Stated {
@@ -204,7 +212,7 @@ mod tests {
         };
         let found = stated.measure().expect("measures");
         assert_eq!((found.test, found.left_out), (1, 1));
-        assert!((found.log_loss - 52.0 * std::f64::consts::LN_2).abs() < 1e-12);
-        assert_eq!(found.brier, 2.0);
+        assert!((found.log_loss - 4f64.ln()).abs() < 1e-12);
+        assert!((found.brier - 2.0 * 0.75f64.powi(2)).abs() < 1e-12);
     }
 }

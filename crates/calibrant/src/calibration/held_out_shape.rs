@@ -234,19 +234,40 @@ fn sureness(row: &[Probability]) -> f64 {
     }
 }
 
-/// How far the share of a class moves, in words that say what to check; nothing for small moves.
-pub fn large_move(class: &str, old: f64, new: f64) -> Option<String> {
+/// How far the shares of classes move, in one sentence that says what to check; nothing for small moves. `checked`
+/// says that a [`HeldOutShape`] has been asked whether the documents still look alike.
+pub fn large_moves(classes: &[&str], old: &[f64], new: &[f64], checked: bool) -> Option<String> {
+    /// How many classes are named.
+    const SHOWN: usize = 5;
+    let shares = classes.iter().zip(old).zip(new);
+    let moved: Vec<String> = shares
+        .filter(|((_, old), new)| is_large_move(**old, **new))
+        .map(|((class, old), new)| format!("`{class}` moves from {old:.4} to {new:.4}"))
+        .collect();
+    if moved.is_empty() {
+        return None;
+    }
+    let more = match moved.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let unchecked = match checked {
+        true => "",
+        false => ", which could not be checked with this model",
+    };
+    Some(format!(
+        "the share of {}{more}. That is right only if documents of each class look as they did in training and nothing but \
+         their numbers has changed{unchecked}: label a few dozen of them, drawn at random, and count; --prior takes \
+         shares that are known",
+        moved[..moved.len().min(SHOWN)].join(", of ")
+    ))
+}
+
+fn is_large_move(old: f64, new: f64) -> bool {
     let odds = |share: f64| share / (1.0 - share);
     let ratio = odds(new) / odds(old);
     let common = old.max(new) >= 0.02;
-    let large = (new - old).abs() >= 0.1 || (common && !(1.0 / 3.0..=3.0).contains(&ratio));
-    large.then(|| {
-        format!(
-            "the share of `{class}` moves from {old:.4} to {new:.4}. That is right only if documents of each class look as \
-             they did in training and nothing but their numbers has changed: label a few dozen of them, drawn at \
-             random, and count; --prior takes shares that are known"
-        )
-    })
+    (new - old).abs() >= 0.1 || (common && !(1.0 / 3.0..=3.0).contains(&ratio))
 }
 
 #[cfg(test)]
@@ -343,7 +364,8 @@ mod tests {
             (0.01, 0.04, true),
             (0.001, 0.004, false),
         ] {
-            assert_eq!(large_move("x", old, new).is_some(), said, "{old} {new}");
+            let found = large_moves(&["x"], &[old], &[new], true);
+            assert_eq!(found.is_some(), said, "{old} {new}");
         }
     }
 }

@@ -60,7 +60,7 @@ pub use density::{
 };
 pub use held::HeldCalibrator;
 pub use held_out::HeldOutScores;
-pub use held_out_shape::{HeldOutShape, ShiftFit, large_move};
+pub use held_out_shape::{HeldOutShape, ShiftFit, large_moves};
 pub use histogram::{Binning, Histogram, HistogramCalibrator};
 pub use isotonic::{Isotonic, IsotonicCalibrator};
 pub use kind::CalibratorKind;
@@ -71,7 +71,9 @@ pub use monotone::{Flat, Monotone, MonotoneCalibrator, Turning};
 pub use pieces::PiecesCalibrator;
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
-pub use prior_estimate::{GAP_TOLERANCE, PriorEstimate, estimate_priors, estimate_priors_of_each};
+pub use prior_estimate::{
+    GAP_TOLERANCE, PriorEstimate, estimate_priors, estimate_priors_of_each, shifted_of_each,
+};
 pub use prior_shift::{PriorShift, complete_priors};
 pub use saved::SavedCalibrator;
 pub use score_scale::ScoreScale;

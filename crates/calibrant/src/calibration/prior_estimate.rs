@@ -128,6 +128,37 @@ pub fn estimate_priors_of_each(
     Ok((0..old.len()).map(estimate).collect())
 }
 
+/// Which of several classes have shifted, at a level for all of them together: the chance that any is named where
+/// nothing has changed is at most `level`.
+///
+/// # Formula
+/// Of `K` p-values the least must be below `level/K`, the next below `level/(K-1)` and so on, up to the first that is not.
+///
+/// # Reference
+/// Holm, Scandinavian Journal of Statistics 6 (1979).
+///
+/// ```
+/// use calibrant::calibration::{PriorEstimate, shifted_of_each};
+/// let with = |p_value: f64| PriorEstimate {
+///     old: vec![0.5; 2], new: vec![0.5; 2], statistic: 0.0, degrees_of_freedom: 1, p_value, passes: 1, converged: true,
+/// };
+/// // By hand: 0.02 is below 0.05/2 and 0.04 below 0.05; alone, 0.03 twice is not below 0.05/2.
+/// assert_eq!(shifted_of_each(&[with(0.04), with(0.02)], 0.05), [true, true]);
+/// assert_eq!(shifted_of_each(&[with(0.03), with(0.03)], 0.05), [false, false]);
+/// ```
+pub fn shifted_of_each(estimates: &[PriorEstimate], level: f64) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..estimates.len()).collect();
+    order.sort_by(|&a, &b| estimates[a].p_value.total_cmp(&estimates[b].p_value));
+    let mut shifted = vec![false; estimates.len()];
+    for (place, &class) in order.iter().enumerate() {
+        if !estimates[class].is_shifted(level / (estimates.len() - place) as f64) {
+            break;
+        }
+        shifted[class] = true;
+    }
+    shifted
+}
+
 /// How far, in nats over all documents, the log-likelihood may stay below its maximum.
 pub const GAP_TOLERANCE: f64 = 1e-6;
 const MOST_PASSES: usize = 3000;

@@ -94,7 +94,15 @@ impl Row for ScoredRow {
                 }
                 Ok(score)
             })
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<Vec<f64>, RowProblem>>()?;
+        if plan.scores_are_probabilities
+            && scores.len() > 1
+            && scores.iter().all(|&score| score == 0.0)
+        {
+            return Err(RowProblem::malformed(
+                "the probability of every class is 0, so nothing is stated",
+            ));
+        }
         Ok(Self {
             id: plan.id(values)?,
             scores,
@@ -298,6 +306,19 @@ mod tests {
         assert!(read(b"s,label\n0,a\n1,b\n", &checked).is_ok());
         let error = read(b"s,label\n0.5,a\n1.01,b\n", &checked).unwrap_err();
         assert!(error.to_string().contains("line 3, field `s`"), "{error}");
+        // One 0 is a statement, and a 0 for every class is none.
+        assert!(read(b"s,t,label\n0,0,a\n", &csv(&["s", "t"])).is_ok());
+        let checked = ReadOptions {
+            scores_are_probabilities: true,
+            ..csv(&["s", "t"])
+        };
+        let error = read(b"s,t,label\n0,1,a\n0,0.0,b\n", &checked).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("line 3: the probability of every class is 0"),
+            "{error}"
+        );
     }
 
     #[test]

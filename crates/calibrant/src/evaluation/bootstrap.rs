@@ -1,9 +1,8 @@
 //! How much measures would vary with other documents.
 
-use std::collections::HashMap;
-
 use super::Interval;
 use super::forecasts::{EvaluationError, Forecasts, Row};
+use super::units::Units;
 use crate::Task;
 use crate::numeric::{Random, rising_order};
 use rayon::prelude::*;
@@ -34,6 +33,9 @@ impl Default for BootstrapSettings {
 pub struct Bootstrap {
     /// Replicates that were drawn.
     pub replicates: usize,
+    /// What was drawn each time: groups, and documents that stand for themselves.
+    #[serde(default)]
+    pub units: usize,
     /// Mean log loss in nats.
     pub log_loss: Interval,
     /// Brier score.
@@ -46,7 +48,7 @@ pub struct Bootstrap {
     /// F1 of all classes together; absent where no replicate shows anything else than the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micro_f1: Option<Interval>,
-    /// Mean F1 of classes; absent as above, and where a class has fewer than ten documents or predictions: simulated,
+    /// Mean F1 of classes; absent as above, and where a class has fewer than ten documents (or groups) or predictions: simulated,
     /// the interval is then too short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub macro_f1: Option<Interval>,
@@ -141,7 +143,7 @@ pub(super) fn bootstrap_rows(
     };
     let share = |measure: usize| {
         let value = values[measure];
-        Interval::of_share(value, &defined(measure), rows.len()).filter(|_| value.is_finite())
+        Interval::of_share(value, &defined(measure), units.count()).filter(|_| value.is_finite())
     };
     let loss = |measure: usize| {
         let value = values[measure];
@@ -152,8 +154,9 @@ pub(super) fn bootstrap_rows(
         })
     };
     // One decision a document is a coin; several hang together.
-    let effective = effective_count(rows);
-    let coin = Interval::wilson(values[2], effective);
+    let errors: Vec<[f64; 2]> = data.documents.iter().map(|d| [d[0], d[3]]).collect();
+    let coin = Interval::wilson(values[2], units.worth_of_share(&errors));
+    let sizes = data.class_sizes(&units);
     let error_rate = match forecasts.task {
         Task::SingleLabel => coin,
         Task::MultiLabel => share(2).unwrap_or(coin),
@@ -165,6 +168,7 @@ pub(super) fn bootstrap_rows(
     };
     Bootstrap {
         replicates,
+        units: units.count(),
         log_loss: loss(0),
         brier: loss(1),
         error_rate,
@@ -177,18 +181,17 @@ pub(super) fn bootstrap_rows(
             }),
             Task::MultiLabel => share(3),
         },
-        macro_f1: share(4).filter(|_| data.classes_are_filled()),
+        macro_f1: share(4).filter(|_| sizes.iter().all(is_filled_or_empty)),
         macro_auc: share(5),
         macro_average_precision: share(6),
-        average_precision_of_second: share(7).filter(|_| data.second_is_filled()),
+        average_precision_of_second: share(7)
+            .filter(|_| sizes.get(1).is_some_and(|size| size.0 >= FILLED)),
     }
 }
 
-/// As many documents of equal weight as these are worth: `(Σw)²/Σw²`.
-fn effective_count(rows: &[Row<'_>]) -> f64 {
-    let sum: f64 = rows.iter().map(|row| row.weight).sum();
-    let squares: f64 = rows.iter().map(|row| row.weight * row.weight).sum();
-    sum * sum / squares
+/// Whether a class has enough documents and predictions for an interval of its F1, or neither.
+fn is_filled_or_empty(&(documents, predicted): &(usize, usize)) -> bool {
+    documents + predicted == 0 || documents.min(predicted) >= FILLED
 }
 
 /// The documents in an order that follows from what they are, so that the order in which they were
@@ -210,55 +213,6 @@ fn in_order<'a>(rows: &[Row<'a>], group_of: impl Fn(&Row<'_>) -> Option<u64>) ->
     rows
 }
 
-/// Documents that are drawn as one.
-pub(super) struct Units {
-    documents: Vec<u32>,
-    /// Where the documents of each end; empty where each document stands for itself.
-    ends: Vec<u32>,
-}
-
-impl Units {
-    /// Units are numbered in the order of their first documents.
-    pub(super) fn of(groups: impl Iterator<Item = Option<u64>>) -> Self {
-        let mut numbers: HashMap<u64, u32> = HashMap::new();
-        let mut next = 0;
-        let unit_of: Vec<u32> = groups
-            .map(|group| {
-                let number = group.map_or(next, |group| *numbers.entry(group).or_insert(next));
-                next = next.max(number + 1);
-                number
-            })
-            .collect();
-        let mut documents: Vec<u32> = (0..unit_of.len() as u32).collect();
-        if next as usize == documents.len() {
-            let ends = Vec::new();
-            return Self { documents, ends };
-        }
-        documents.sort_by_key(|&document| unit_of[document as usize]);
-        let mut ends = vec![0; next as usize];
-        for (place, &document) in (1..).zip(&documents) {
-            ends[unit_of[document as usize] as usize] = place;
-        }
-        Self { documents, ends }
-    }
-
-    pub(super) fn count(&self) -> usize {
-        if self.ends.is_empty() {
-            self.documents.len()
-        } else {
-            self.ends.len()
-        }
-    }
-
-    pub(super) fn documents(&self, unit: usize) -> &[u32] {
-        if self.ends.is_empty() {
-            return &self.documents[unit..=unit];
-        }
-        let start = unit.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.documents[start as usize..self.ends[unit] as usize]
-    }
-}
-
 /// Decisions times replicates that are afforded unless more are asked for.
 const AFFORDED: usize = 300_000_000;
 const MEASURES: usize = 8;
@@ -274,8 +228,6 @@ struct Resampled {
     /// The classes that each document has or is given, with whether it has and is given them.
     events: Vec<(u32, bool, bool)>,
     event_ends: Vec<usize>,
-    /// How many documents each class has, and how many were taken for it.
-    class_sizes: Vec<(usize, usize)>,
     /// Whether there are two exclusive classes.
     two: bool,
     ranks: Vec<Vec<Ranked>>,
@@ -298,7 +250,6 @@ impl Resampled {
             documents: Vec::with_capacity(rows.len()),
             events: Vec::new(),
             event_ends: Vec::with_capacity(rows.len()),
-            class_sizes: vec![(0, 0); class_count],
             two: single && class_count == 2,
             ranks: Vec::new(),
         };
@@ -330,9 +281,6 @@ impl Resampled {
             } else {
                 probability.log_odds() > 0.0
             };
-            let size = &mut self.class_sizes[class];
-            size.0 += usize::from(belongs);
-            size.1 += usize::from(given);
             if belongs || given {
                 self.events.push((class as u32, belongs, given));
             }
@@ -361,17 +309,28 @@ impl Resampled {
         self.event_ends.push(self.events.len());
     }
 
-    /// Whether every class that occurs has enough documents and predictions for an interval of its F1.
-    fn classes_are_filled(&self) -> bool {
-        let filled = |&(documents, predicted): &(usize, usize)| {
-            documents + predicted == 0 || documents.min(predicted) >= FILLED
-        };
-        self.class_sizes.iter().all(filled)
-    }
-
-    /// Whether the second class has enough documents for an interval of its average precision.
-    fn second_is_filled(&self) -> bool {
-        self.class_sizes.get(1).is_some_and(|size| size.0 >= FILLED)
+    /// How many units each class has, and how many were taken for it.
+    fn class_sizes(&self, units: &Units) -> Vec<(usize, usize)> {
+        let mut sizes = vec![(0, 0); self.class_count];
+        // The last unit that was counted, from 1.
+        let mut counted = vec![(0, 0); self.class_count];
+        for unit in 0..units.count() {
+            for &document in units.documents(unit) {
+                let document = document as usize;
+                let start = document.checked_sub(1).map_or(0, |d| self.event_ends[d]);
+                for &(class, belongs, given) in &self.events[start..self.event_ends[document]] {
+                    let class = class as usize;
+                    let (size, counted) = (&mut sizes[class], &mut counted[class]);
+                    if belongs && counted.0 != unit + 1 {
+                        (size.0, counted.0) = (size.0 + 1, unit + 1);
+                    }
+                    if given && counted.1 != unit + 1 {
+                        (size.1, counted.1) = (size.1 + 1, unit + 1);
+                    }
+                }
+            }
+        }
+        sizes
     }
 
     /// All measures if document `i` were there `counts[i]` times; not a number where undefined.

@@ -3,6 +3,7 @@
 use super::calibration_error::{error_of, error_of_perfect};
 use super::forecasts::Row;
 use super::measures::ECE_BINS;
+use super::sorted_forecasts::Point;
 use super::{BesidePerfect, SortedForecasts};
 use crate::numeric::StableSum;
 use rayon::prelude::*;
@@ -36,10 +37,18 @@ pub(super) fn class_rankings(rows: &[Row<'_>], class_count: usize) -> Vec<ClassR
 
 /// The forecasts of one class.
 pub(super) fn against_rest(rows: &[Row<'_>], class: usize) -> SortedForecasts {
-    SortedForecasts::gather(rows.iter().map(|row| {
+    SortedForecasts::gather(points_of_class(rows, class))
+}
+
+/// The same row by row.
+pub(super) fn points_of_class(
+    rows: &[Row<'_>],
+    class: usize,
+) -> impl Iterator<Item = Point> + Clone {
+    rows.iter().map(move |row| {
         let belongs = row.labels.contains(&(class as u32));
         (row.probabilities[class], belongs, row.weight)
-    }))
+    })
 }
 
 /// The top-label calibration error: that of the most probable class's probability, on its own for the

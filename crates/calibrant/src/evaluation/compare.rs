@@ -13,6 +13,7 @@ use super::measures::{LossUnit, evaluate};
 use super::significance::{
     BootstrapDifference, McNemarTest, Resamples, SignTest, WilcoxonTest, wilcoxon_signed_rank,
 };
+use super::units::Units;
 use crate::Task;
 use crate::numeric::StableSum;
 
@@ -86,6 +87,9 @@ pub struct Comparison {
     pub task: Task,
     /// Documents with a weight above zero.
     pub documents: usize,
+    /// Pieces of evidence, which is what tests count: groups, and documents that stand for themselves.
+    #[serde(default)]
+    pub units: usize,
     /// Decisions: one per document, or for multi-label forecasts one per document and class.
     pub decisions: usize,
     /// What mean losses are means over.
@@ -228,8 +232,8 @@ pub fn compare(
 }
 
 /// As [`compare`], for documents that belong together: for intervals of differences groups are drawn in place of
-/// documents. `groups` has an entry a document, `None` for those that stand for themselves. The other tests take
-/// documents as independent all the same, and their p-values are too small where groups are.
+/// documents, and a group has one vote in the sign test and McNemar's (that of most of its documents) and one
+/// difference in Wilcoxon's (their mean). `groups` has an entry a document, `None` for those that stand for themselves.
 pub fn compare_groups(
     systems: &[(&str, &Forecasts)],
     groups: &[Option<u64>],
@@ -244,6 +248,7 @@ pub fn compare_groups(
     let (mut compared, losses): (Vec<ComparedSystem>, Vec<Losses<'_>>) =
         measured.into_iter().unzip();
     let resamples = (settings.bootstrap > 0).then(|| draw(&losses, groups, settings));
+    let units = Units::of_rows(losses[0].rows(), groups);
     let numbers: Vec<(usize, usize)> = (0..systems.len())
         .flat_map(|first| (first + 1..systems.len()).map(move |second| (first, second)))
         .collect();
@@ -252,7 +257,7 @@ pub fn compare_groups(
         .map(|&(first, second)| {
             let between =
                 [first, second].map(|number| (number, &compared[number], &losses[number]));
-            pair(between, resamples.as_ref(), settings)
+            pair(between, &units, resamples.as_ref(), settings)
         })
         .collect();
     mark(&mut compared, &numbers, &pairs, settings.level);
@@ -267,6 +272,7 @@ pub fn compare_groups(
     Ok(Comparison {
         task: forecasts.task,
         documents,
+        units: units.count(),
         decisions,
         losses_over,
         weighted: forecasts.weights.as_ref().is_some_and(weighted),
@@ -393,17 +399,13 @@ type Numbered<'a> = (usize, &'a ComparedSystem, &'a Losses<'a>);
 
 fn pair(
     [(first, first_system, ours), (second, second_system, theirs)]: [Numbered<'_>; 2],
+    units: &Units,
     resamples: Option<&Resamples>,
     settings: &CompareSettings,
 ) -> ComparedPair {
-    let signs = ours.sign_tests(theirs);
+    let signs = ours.sign_tests(theirs, units);
     let difference = |loss: Loss| {
-        let differences: Vec<f64> = ours
-            .of_documents(loss)
-            .iter()
-            .zip(theirs.of_documents(loss))
-            .map(|(ours, theirs)| ours - theirs)
-            .collect();
+        let differences = ours.differences(theirs, loss, units);
         let columns = Loss::ALL.len();
         let bootstrap = resamples.map(|resamples| {
             let column = |system: usize| system * columns + loss as usize;

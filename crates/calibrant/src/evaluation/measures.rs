@@ -4,13 +4,14 @@ use super::SortedForecasts;
 use super::bootstrap::{Bootstrap, BootstrapSettings, bootstrap_rows};
 use super::calibration::Calibration;
 use super::calibration_error::{BesidePerfect, error_of};
-use super::class_wise::{against_rest, class_rankings, mean_of, top_label_error};
+use super::class_wise::{against_rest, class_rankings, mean_of, points_of_class, top_label_error};
 use super::confusion::ConfusionMatrix;
 use super::costs::{CostMatrix, CostReport};
 use super::error_likelihood::ErrorLikelihood;
 use super::forecasts::{EvaluationError, Forecasts, Row};
 use super::losses::sum_of_mean;
 use super::per_class::{ClassEvaluation, Tally, macro_f1, micro_f1, ratio, tally};
+use super::units::Units;
 use crate::Task;
 use crate::numeric::StableSum;
 use serde::{Deserialize, Serialize};
@@ -138,8 +139,8 @@ pub struct EvaluationOptions {
     pub costs: Option<CostMatrix>,
     /// Intervals by drawing documents.
     pub bootstrap: Option<BootstrapSettings>,
-    /// For each document the group that it is drawn with, `None` for those that stand for themselves; empty
-    /// where all do.
+    /// For each document the group that it is drawn and counted with, `None` for those that stand for themselves;
+    /// empty where all do.
     pub groups: Vec<Option<u64>>,
 }
 
@@ -290,8 +291,10 @@ fn further(
     let mean = |of: fn(&BesidePerfect) -> f64| {
         mean_of(rankings.iter().map(|ranking| of(&ranking.ece))).unwrap_or(0.0)
     };
+    let units = Units::of_rows(rows, &options.groups);
+    let (calibration, calibration_of_second) = calibrations(forecasts, rows, points, &units);
     Ok(Further {
-        error_likelihood: forecasts.error_likelihood(rows),
+        error_likelihood: forecasts.error_likelihood(rows, &units),
         macro_auc: mean_of(rankings.iter().filter_map(|ranking| ranking.auc)),
         macro_average_precision: mean_of(
             rankings
@@ -303,9 +306,8 @@ fn further(
             of_perfect: mean(|ece| ece.of_perfect),
         },
         top_label_ece: single.then(|| top_label_error(rows, classes.len())),
-        calibration: points.calibration(),
-        calibration_of_second: (single && classes.len() == 2)
-            .then(|| against_rest(rows, 1).calibration()),
+        calibration,
+        calibration_of_second,
         confusion: single.then(|| ConfusionMatrix::new(rows, forecasts.largest_weight())),
         costs,
         bootstrap: options
@@ -313,6 +315,33 @@ fn further(
             .as_ref()
             .map(|settings| bootstrap_rows(forecasts, rows, &options.groups, settings)),
     })
+}
+
+/// Calibration of what is decided, and with two exclusive classes that of the second.
+fn calibrations(
+    forecasts: &Forecasts,
+    rows: &[Row<'_>],
+    points: &SortedForecasts,
+    units: &Units,
+) -> (Calibration, Option<Calibration>) {
+    let mut calibration = points.calibration();
+    let single = forecasts.task == Task::SingleLabel;
+    let two = single && forecasts.class_names.len() == 2;
+    let mut of_second = two.then(|| against_rest(rows, 1).calibration());
+    if units.all_alone() {
+        return (calibration, of_second);
+    }
+    let of_row = match single {
+        true => 1,
+        false => forecasts.class_names.len(),
+    };
+    let stated = forecasts.points_of(rows);
+    calibration.line = calibration.line.between_units(&stated, of_row, units);
+    if let Some(second) = &mut of_second {
+        let stated: Vec<_> = points_of_class(rows, 1).collect();
+        second.line = second.line.between_units(&stated, 1, units);
+    }
+    (calibration, of_second)
 }
 
 struct ProbabilityMeasures {

@@ -43,6 +43,7 @@ mod smooth_error;
 mod sorted_forecasts;
 mod stated;
 mod threshold;
+mod units;
 
 pub use bootstrap::{Bootstrap, BootstrapSettings, bootstrap};
 pub use calibration::Calibration;

@@ -9,8 +9,6 @@ use crate::{Probability, Task};
 const SLACK: f64 = 1e-6;
 /// Rows of exclusive classes whose sum is off by no more than this stay as they are.
 const SUM_SLACK: f64 = 1e-6;
-/// Sums that are off by no more than rounding would carry them are not worth a word.
-const WORTH_SAYING: f64 = 1e-3;
 /// Where a table states nothing between 0 and 1, an end is this far off: the least that a double can
 /// tell from 1, `2^-53`, in logarithm.
 const LN_NOTHING_ELSE: f64 = -36.736_800_569_677_1;
@@ -85,6 +83,9 @@ pub struct StatedEnds {
 }
 
 impl StatedEnds {
+    /// Sums that are off by no more than rounding would carry them are not worth a word.
+    pub const WORTH_SAYING: f64 = 1e-3;
+
     /// What was done, in sentences without a full stop; none where nothing was.
     pub fn sentences(&self) -> Vec<String> {
         let mut said = Vec::new();
@@ -118,11 +119,14 @@ impl StatedEnds {
         }
         if let Some((row, sum)) = self
             .farthest_row
-            .filter(|row| (row.1 - 1.0).abs() > WORTH_SAYING)
+            .filter(|row| (row.1 - 1.0).abs() > Self::WORTH_SAYING)
         {
+            let rows = match self.rows_rescaled {
+                1 => "1 row does not sum to one and is divided by its sum".to_owned(),
+                more => format!("{more} rows do not sum to one and are divided by their sum"),
+            };
             said.push(format!(
-                "{} rows do not sum to one and are divided by their sum; the farthest, row {}, sums to {sum:.4}",
-                self.rows_rescaled,
+                "{rows}; the farthest, row {}, sums to {sum:.4}",
                 row + 1
             ));
         }

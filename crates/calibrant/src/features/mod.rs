@@ -24,7 +24,8 @@ pub use kernels::LaneWeights;
 pub(crate) use prefetch::prefetch;
 pub use selection::{Selected, Selection, SelectionMeasure, SelectionScope};
 pub use side_columns::{
-    Beside, FittedSideColumns, MostlyUnknown, SideColumns, UnknownCells, one_spelling,
+    Beside, BeyondTraining, FittedSideColumns, MostlyUnknown, SideColumns, UnknownCells,
+    one_spelling,
 };
 pub use side_table::{Cells, RowCells, SideTable, TableRow};
 pub use sparse_matrix::{RowView, SparseMatrix};

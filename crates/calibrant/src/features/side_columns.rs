@@ -11,12 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cells, SideTable, SparseMatrix};
 pub use category::one_spelling;
-pub use unknown::{MostlyUnknown, UnknownCells};
+pub use unknown::{BeyondTraining, MostlyUnknown, UnknownCells};
 
 /// A number that lies further from the mean counts as lying there: so many standard deviations.
 const FARTHEST: f64 = 1e6;
 /// The same for learners by similarity, to whom one far number would be all there is to a document.
 const FARTHEST_BY_SIMILARITY: f64 = 3.0;
+/// A number beyond those of the training documents counts as lying this share of their range outside them.
+const MARGIN: f64 = 0.1;
 /// What a rule of strength one comes to beside text of unit length: about as much as one of its words.
 const RULE_BESIDE_TEXT: f64 = 0.1;
 /// A spread below this share of the mean is rounding.
@@ -74,7 +76,9 @@ impl Default for Beside {
 /// What all training documents share would be a second intercept, one that is gone as soon as a new
 /// document lacks it: such a column is none. Integral numbers have one spelling as categories (see
 /// [`one_spelling`]). To learners by similarity a number lies three standard deviations from the mean
-/// at most: one far cell would be all they see of a document.
+/// at most: one far cell would be all they see of a document. To everybody a number beyond those of the training
+/// documents lies a tenth of their range outside them at most, as calibration curves hold there: a mistyped cell
+/// makes nothing certain.
 ///
 /// The standard deviation divides by the number of documents. A numeric field has a mean square of
 /// one, and so has a categorical field in every row; with `f` they have together about the length of
@@ -134,6 +138,10 @@ struct NumericColumn {
     mean: f64,
     /// No column without it. Zero only while a fold is held out whose documents alone vary.
     deviation: Option<f64>,
+    /// The least and the greatest number of the training documents; absent in models of before, and where there are
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    range: Option<(f64, f64)>,
     /// Whether there is a column for missing cells.
     missing: bool,
     /// A column for missing cells that only the fold left out would fill.
@@ -165,6 +173,7 @@ impl FittedSideColumns {
                 field: field.clone(),
                 mean: moments.mean,
                 deviation: moments.deviation(),
+                range: moments.range,
                 missing: moments.missing_in_some,
                 missing_unseen: false,
             }
@@ -219,6 +228,7 @@ impl FittedSideColumns {
         for (column, numeric) in new.numeric.iter_mut().enumerate() {
             let moments = Moments::of(table, column, &members);
             numeric.mean = moments.mean;
+            numeric.range = moments.range;
             numeric.deviation = numeric
                 .deviation
                 .map(|_| moments.deviation().unwrap_or(0.0));
@@ -338,7 +348,8 @@ impl FittedSideColumns {
         for (column, numeric) in self.numeric.iter().enumerate() {
             let cell = cells.number(column);
             if let Some(deviation) = numeric.deviation {
-                let standardised = cell.map_or(0.0, |x| (x - numeric.mean) / deviation);
+                let standardised =
+                    cell.map_or(0.0, |x| (numeric.held(x) - numeric.mean) / deviation);
                 if deviation > 0.0 && standardised != 0.0 {
                     let value = standardised.clamp(-farthest, farthest) * self.factor;
                     visit(next, value as f32);
@@ -419,7 +430,9 @@ impl FittedSideColumns {
     pub fn is_sound(&self) -> bool {
         let numeric = self.numeric.iter().all(|column| {
             let spread = column.deviation.is_none_or(|sd| sd.is_finite() && sd > 0.0);
-            column.mean.is_finite() && spread
+            let finite =
+                |(low, high): (f64, f64)| low.is_finite() && low <= high && high.is_finite();
+            column.mean.is_finite() && spread && column.range.is_none_or(finite)
         });
         let categorical = self
             .categorical
@@ -432,6 +445,21 @@ impl FittedSideColumns {
 }
 
 impl NumericColumn {
+    /// The number itself, or where it counts as lying if it is far from all that were learned from.
+    fn held(&self, x: f64) -> f64 {
+        match self.bounds() {
+            Some((low, high)) => x.max(low).min(high),
+            None => x,
+        }
+    }
+
+    /// Between which numbers nothing is held back.
+    fn bounds(&self) -> Option<(f64, f64)> {
+        let (low, high) = self.range?;
+        let margin = MARGIN * (high - low);
+        Some((low - margin, high + margin))
+    }
+
     fn column_count(&self) -> usize {
         usize::from(self.deviation.is_some()) + usize::from(self.missing)
     }
@@ -452,6 +480,8 @@ impl CategoricalColumn {
 struct Moments {
     mean: f64,
     variance: f64,
+    /// The least and the greatest.
+    range: Option<(f64, f64)>,
     /// Whether some rows lack the number and some have it.
     missing_in_some: bool,
 }
@@ -471,6 +501,10 @@ impl Moments {
         Self {
             mean,
             variance,
+            range: present.iter().fold(None, |range: Option<(f64, f64)>, &x| {
+                let (low, high) = range.unwrap_or((x, x));
+                Some((low.min(x), high.max(x)))
+            }),
             missing_in_some: !present.is_empty() && present.len() < rows.len(),
         }
     }

@@ -245,6 +245,7 @@ impl ScoreCalibrator {
         check_settings(settings, &table.labels)?;
         let width = settings.fields.scores.len();
         check_table(&table.scores, &table.labels, &table.weights, width)?;
+        check_stated(settings, &table.scores)?;
         let counts = totals(&table.labels, &table.weights, settings.classes.len()).0;
         let grouped = GroupedScores::new(table, groups, width)?;
         let folds = grouped.folds(settings.classes.len())?;
@@ -269,6 +270,7 @@ impl ScoreCalibrator {
         let one_score = settings.fields.scores.len() == 1;
         check_settings(settings, &labels)?;
         check_table(&scores, &labels, &weights, settings.fields.scores.len())?;
+        check_stated(settings, &scores)?;
         let weights = relative_weights(&weights, weights.len() as f64);
         let (class_counts, class_weights) = totals(&labels, &weights, class_count);
         if let [only] = *present(&class_counts) {
@@ -443,6 +445,16 @@ impl ScoreCalibrator {
         let ln_zeros: Vec<f64> = zeros.iter().map(|zero| zero.ln()).collect();
         let cells: Vec<StatedCell> = scores.iter().map(|&score| cell(score)).collect();
         exclusive_into(&cells, &ln_zeros, &mut room.log_odds, out);
+    }
+
+    /// Whether stated probabilities of a row sum to one, but for rounding; scores of other kinds need not.
+    pub fn is_whole_row(&self, scores: &[f64]) -> bool {
+        match self.scale {
+            ScoreScale::ClassProbability { .. } => {
+                (scores.iter().sum::<f64>() - 1.0).abs() <= StatedEnds::WORTH_SAYING
+            }
+            _ => true,
+        }
     }
 
     /// Whether it leaves scores as they are.
@@ -753,6 +765,19 @@ fn check_table(
             requirement: "a positive number",
             value: weight.to_string(),
         }),
+        None => Ok(()),
+    }
+}
+
+/// Whether every row of stated probabilities states something.
+fn check_stated(settings: &ScoreSettings, scores: &[f64]) -> Result<(), FitError> {
+    let width = settings.fields.scores.len();
+    if width < 2 || scale_of(settings.score_is, scores, false) == ScoreScale::Number {
+        return Ok(());
+    }
+    let nothing = |row: &[f64]| row.iter().all(|&score| score == 0.0);
+    match scores.chunks_exact(width).position(nothing) {
+        Some(row) => Err(FitError::NothingStated { number: row + 1 }),
         None => Ok(()),
     }
 }

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use crate::Task;
 use crate::evaluation::forecasts::{Forecasts, Row};
 use crate::evaluation::significance::SignTest;
+use crate::evaluation::units::Units;
 
 /// Three ways to be wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,50 +63,74 @@ impl<'a> Losses<'a> {
         &self.rows
     }
 
-    /// Who was closer, over all decisions, by each loss.
+    /// Who was closer, over all decisions, by each loss. Documents that are one piece of evidence have one vote together
+    /// (with several labels, one a class): that of most of them.
     ///
     /// Log loss and the squared error of a yes-or-no decision both fall as its probability comes
     /// closer to the truth, so that the log-odds decide both, to the last bit.
-    pub(super) fn sign_tests(&self, other: &Self) -> [SignTest; 3] {
-        match self.task {
-            Task::SingleLabel => {
-                let log = self.rows.iter().zip(&other.rows).map(|(ours, theirs)| {
-                    let label = ours.labels.first().map_or(0, |&label| label as usize);
-                    closer(ours, theirs, label, true)
-                });
-                let by = |loss| {
-                    let pairs = self.of_documents(loss).iter().zip(other.of_documents(loss));
-                    SignTest::of_outcomes(pairs.map(|(ours, theirs)| theirs.total_cmp(ours)))
-                };
-                [
-                    SignTest::of_outcomes(log),
-                    by(Loss::Squared),
-                    by(Loss::Errors),
-                ]
+    pub(super) fn sign_tests(&self, other: &Self, units: &Units) -> [SignTest; 3] {
+        let decisions = match self.task {
+            Task::SingleLabel => 1,
+            Task::MultiLabel => self.rows.first().map_or(0, |row| row.probabilities.len()),
+        };
+        let mut counts = [[0u64; 3]; 3];
+        let mut votes = vec![[0i64; 3]; decisions];
+        let mut belongs = vec![false; decisions];
+        for unit in 0..units.count() {
+            votes.fill([0; 3]);
+            for &row in units.documents(unit) {
+                self.vote(other, row as usize, &mut belongs, &mut votes);
             }
-            Task::MultiLabel => {
-                let (mut closer_counts, mut error_counts) = ([0u64; 3], [0u64; 3]);
-                let class_count = self.rows.first().map_or(0, |row| row.probabilities.len());
-                let mut belongs = vec![false; class_count];
-                for (ours, theirs) in self.rows.iter().zip(&other.rows) {
-                    ours.labels
-                        .iter()
-                        .for_each(|&label| belongs[label as usize] = true);
-                    for (class, &belongs) in belongs.iter().enumerate() {
-                        closer_counts[place(closer(ours, theirs, class, belongs))] += 1;
-                        let wrong =
-                            |row: &Row<'_>| (row.probabilities[class].log_odds() > 0.0) != belongs;
-                        error_counts[place(wrong(theirs).cmp(&wrong(ours)))] += 1;
-                    }
-                    ours.labels
-                        .iter()
-                        .for_each(|&label| belongs[label as usize] = false);
+            for votes in &votes {
+                for (counts, vote) in counts.iter_mut().zip(votes) {
+                    counts[place(vote.cmp(&0))] += 1;
                 }
-                let test = |[losses, ties, wins]: [u64; 3]| SignTest::of_counts(wins, losses, ties);
-                let closer = test(closer_counts);
-                [closer, closer, test(error_counts)]
             }
         }
+        counts.map(|[losses, ties, wins]| SignTest::of_counts(wins, losses, ties))
+    }
+
+    /// Adds the votes of one row's decisions, by each loss. `belongs` is room, false everywhere.
+    fn vote(&self, other: &Self, row: usize, belongs: &mut [bool], votes: &mut [[i64; 3]]) {
+        let (ours, theirs) = (&self.rows[row], &other.rows[row]);
+        match self.task {
+            Task::SingleLabel => {
+                let label = ours.labels.first().map_or(0, |&label| label as usize);
+                let by = |loss: Loss| {
+                    let (ours, theirs) = (self.of_documents(loss), other.of_documents(loss));
+                    theirs[row].total_cmp(&ours[row]) as i64
+                };
+                votes[0][0] += closer(ours, theirs, label, true) as i64;
+                votes[0][1] += by(Loss::Squared);
+                votes[0][2] += by(Loss::Errors);
+            }
+            Task::MultiLabel => {
+                let labels = || ours.labels.iter().map(|&label| label as usize);
+                labels().for_each(|label| belongs[label] = true);
+                for (class, votes) in votes.iter_mut().enumerate() {
+                    let belongs = belongs[class];
+                    let closer = closer(ours, theirs, class, belongs) as i64;
+                    let wrong =
+                        |row: &Row<'_>| (row.probabilities[class].log_odds() > 0.0) != belongs;
+                    votes[0] += closer;
+                    votes[1] += closer;
+                    votes[2] += wrong(theirs).cmp(&wrong(ours)) as i64;
+                }
+                labels().for_each(|label| belongs[label] = false);
+            }
+        }
+    }
+
+    /// What was lost more than by another, in the mean of each unit.
+    pub(super) fn differences(&self, other: &Self, loss: Loss, units: &Units) -> Vec<f64> {
+        let (ours, theirs) = (self.of_documents(loss), other.of_documents(loss));
+        let difference = |&row: &u32| ours[row as usize] - theirs[row as usize];
+        (0..units.count())
+            .map(|unit| {
+                let rows = units.documents(unit);
+                rows.iter().map(difference).sum::<f64>() / rows.len() as f64
+            })
+            .collect()
     }
 }
 

@@ -301,3 +301,41 @@ fn groups_are_drawn_in_place_of_documents() {
     assert!((width(&copied, &groups) / once - 1.0).abs() < 0.1);
     assert!((width(&copied, &[]) / once - 0.5).abs() < 0.1); // By hand: 1/√4.
 }
+
+#[test]
+fn copies_have_one_vote_in_every_test() {
+    for task in [Task::SingleLabel, Task::MultiLabel] {
+        let systems = systems(task, 3, 60, &[0.2, 1.0], false);
+        let copied: Vec<Forecasts> = systems
+            .iter()
+            .map(|forecasts| Forecasts {
+                probabilities: forecasts.probabilities.repeat(4),
+                labels: vec![forecasts.labels.clone(); 4].concat(),
+                ..forecasts.clone()
+            })
+            .collect();
+        let groups: Vec<Option<u64>> = (0..240).map(|row| Some(row % 60)).collect();
+        let of = |systems: &[Forecasts], groups: &[Option<u64>]| {
+            let named = [("a", &systems[0]), ("b", &systems[1])];
+            let comparison = compare_groups(&named, groups, &CompareSettings::default()).unwrap();
+            let pair = &comparison.pairs[0];
+            let tests = [&pair.log_loss, &pair.brier, &pair.errors].map(|loss| loss.sign);
+            (
+                comparison.units,
+                tests,
+                pair.mcnemar,
+                pair.log_loss.wilcoxon,
+            )
+        };
+        let (once, together) = (of(&systems, &[]), of(&copied, &groups));
+        assert_eq!(
+            (once.0, once.1, once.2),
+            (together.0, together.1, together.2)
+        );
+        // Means of four equal differences may be off in the last place.
+        assert!((once.3.ln_p_value - together.3.ln_p_value).abs() < 1e-6);
+        let apart = of(&copied, &[]);
+        assert_eq!((apart.0, apart.1[0].wins), (240, 4 * once.1[0].wins));
+        assert!(apart.1[0].ln_p_value < once.1[0].ln_p_value);
+    }
+}

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::evaluation::bootstrap::Units;
+use crate::evaluation::units::Units;
 use crate::features::term_hash;
 use crate::numeric::{Random, StableSum};
 

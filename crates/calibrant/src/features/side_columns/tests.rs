@@ -221,14 +221,17 @@ fn a_far_number_is_near_enough_to_learners_by_similarity() {
         factor: 0.25,
         ..UNIT_LENGTH
     };
-    let table = table_of(&[1.0, 3.0]);
+    // By hand: mean 1, deviation 3; the margin ends at 11, and so 10/3 deviations away.
+    let mut sizes = [0.0; 10];
+    sizes[9] = 10.0;
+    let table = table_of(&sizes);
     let fitted = FittedSideColumns::fit(&names(&["size"], &[]), &table, by_similarity);
     let far = RowCells {
         numbers: &[Some(1e9)],
         ..RowCells::default()
     };
     assert_eq!(entries(&fitted, &far), [(0, 0.75)]); // by hand: 3 · 1/4
-    assert_eq!(entries(&fitted, &table.row(0)), [(0, -0.25)]);
+    assert_eq!(entries(&fitted, &table.row(0)), [(0, -0.25 / 3.0)]);
 }
 
 #[test]
@@ -296,7 +299,8 @@ fn a_fold_is_seen_as_a_model_without_it_would_see_it() {
     assert_eq!(entries(&without, &table.row(0)), [(0, z(2.0)), (4, 1.0)]);
     assert_eq!(entries(&without, &table.row(1)), [(2, 1.0)]);
     // Nobody else was green, and nobody else's cells were missing.
-    assert_eq!(entries(&without, &table.row(4)), [(0, z(8.0))]);
+    // Nor as large: 8 counts as 6 and a tenth of 6 - 2.
+    assert_eq!(entries(&without, &table.row(4)), [(0, z(6.4))]);
     assert_eq!(entries(&without, &table.row(3)), []);
     let alone = whole.relearned(&table, |row| row == 0);
     assert_eq!(entries(&alone, &table.row(4)), []);
@@ -335,7 +339,58 @@ fn absurd_numbers_stay_finite() {
         numbers: &[Some(1e300)],
         ..RowCells::default()
     };
-    assert_eq!(entries(&narrow, &far), [(0, 1e6)]);
+    // By hand: 1e300 counts as 1.11, which is 0.06 above the mean, and 0.05 is the deviation.
+    let [(0, value)] = entries(&narrow, &far)[..] else {
+        panic!("one column");
+    };
+    assert!((value - 1.2).abs() < 1e-5, "{value}");
+}
+
+#[test]
+fn a_number_beyond_those_of_training_counts_as_little_beyond_them() {
+    let table = table_of(&[2.0, 4.0, 6.0]);
+    let fitted = FittedSideColumns::fit(&names(&["size"], &[]), &table, Beside::default());
+    let value_of = |fitted: &FittedSideColumns, x: f64| {
+        let row = RowCells {
+            numbers: &[Some(x)],
+            ..RowCells::default()
+        };
+        entries(fitted, &row)[0].1
+    };
+    let value = |x: f64| value_of(&fitted, x);
+    let look = |x: f64, seen: &mut UnknownCells| {
+        seen.begin_document();
+        let row = RowCells {
+            numbers: &[Some(x)],
+            ..RowCells::default()
+        };
+        fitted.add_unknown(&row, seen);
+    };
+    // By hand: a tenth of 6 - 2 is the margin.
+    for (x, counts_as) in [(1e9, 6.4), (-1e9, 1.6)] {
+        assert_eq!(value(x), value(counts_as));
+    }
+    assert!(value(6.3) < value(6.4) && value(6.0) < value(6.3));
+    let mut seen = UnknownCells::default();
+    for x in [3.0, 6.3, 7.0, 1e9, -8.0] {
+        look(x, &mut seen);
+    }
+    let mut turned = UnknownCells::default();
+    for x in [-8.0, 1e9, 7.0, 6.3, 3.0] {
+        let mut one = UnknownCells::default();
+        look(x, &mut one);
+        turned.merge(one);
+    }
+    assert_eq!(seen, turned);
+    let beyond: Vec<_> = seen.beyond().collect();
+    assert_eq!((beyond[0].cells, beyond[0].farthest), (3, 1e9));
+    assert_eq!(beyond[0].field, "size");
+    // A model of before knows no range.
+    let json = serde_json::to_string(&fitted).unwrap();
+    let before = json.replace("\"range\":[2.0,6.0],", "");
+    assert_ne!(before, json);
+    let before: FittedSideColumns = serde_json::from_str(&before).unwrap();
+    assert!(value_of(&before, 1e9) > 1e5);
 }
 
 fn table_of(numbers: &[f64]) -> SideTable {
@@ -354,6 +409,7 @@ fn forged_columns_are_not_sound() {
         ("\"blue\",\"green\"", "\"green\",\"green\""),
         ("\"factor\":0.7071067811865475", "\"factor\":-1.0"),
         ("\"deviation\":2.23606797749979", "\"deviation\":0.0"),
+        ("\"range\":[2.0,8.0]", "\"range\":[8.0,2.0]"),
     ] {
         let forged = json.replace(from, to);
         assert_ne!(forged, json, "{json}");

@@ -1,4 +1,4 @@
-//! Cells of new documents that a model can make nothing of.
+//! Cells of new documents that a model can make nothing of, or less than they say.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +13,33 @@ use super::{Cells, FittedSideColumns};
 pub struct UnknownCells {
     documents: u64,
     fields: BTreeMap<String, Unknown>,
+    beyond: BTreeMap<String, BeyondTraining>,
+}
+
+/// Numbers of a field that lie far outside those of the training documents, and count as lying less far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BeyondTraining {
+    /// The field.
+    pub field: String,
+    /// How many cells.
+    pub cells: u64,
+    /// The one that is farthest out.
+    pub farthest: f64,
+    /// The least and the greatest number that a cell can count as.
+    pub counts_as: (f64, f64),
+}
+
+impl BeyondTraining {
+    /// Takes the other's cells in; of two equally far the lower is kept, whatever their order.
+    fn merge(&mut self, other: Self) {
+        self.cells += other.cells;
+        let (low, high) = self.counts_as;
+        let far = |x: f64| (low - x).max(x - high);
+        let (ours, theirs) = (far(self.farthest), far(other.farthest));
+        if theirs > ours || theirs == ours && other.farthest < self.farthest {
+            self.farthest = other.farthest;
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -46,6 +73,23 @@ impl UnknownCells {
             let own = self.fields.entry(field).or_default();
             own.cells += unknown.cells;
             own.example = own.example.take().or(unknown.example);
+        }
+        for (_, beyond) in later.beyond {
+            self.add_beyond(beyond);
+        }
+    }
+
+    /// The fields with numbers far outside those of the training documents.
+    pub fn beyond(&self) -> impl Iterator<Item = &BeyondTraining> {
+        self.beyond.values()
+    }
+
+    fn add_beyond(&mut self, beyond: BeyondTraining) {
+        match self.beyond.get_mut(&beyond.field) {
+            Some(own) => own.merge(beyond),
+            None => {
+                self.beyond.insert(beyond.field.clone(), beyond);
+            }
         }
     }
 
@@ -83,6 +127,15 @@ impl FittedSideColumns {
             let is_used = numeric.deviation.is_some() && !numeric.missing;
             if is_used && cells.number(column).is_none() {
                 to.add(&numeric.field, None);
+            }
+            let far = |x: &f64| numeric.deviation.is_some() && numeric.held(*x) != *x;
+            if let (Some(x), Some(bounds)) = (cells.number(column).filter(far), numeric.bounds()) {
+                to.add_beyond(BeyondTraining {
+                    field: numeric.field.clone(),
+                    cells: 1,
+                    farthest: x,
+                    counts_as: bounds,
+                });
             }
         }
         for (column, categorical) in self.categorical.iter().enumerate() {

@@ -89,6 +89,9 @@ impl ScoreNote {
                 "every example has the same score {score} for `{class}`: it tells nothing apart, and all that is left is \
                  how common the class is"
             ),
+            Self::FewExamples { class, examples: 1 } => format!(
+                "only one example of `{class}`: whatever the method, its curve is little more than a guess"
+            ),
             Self::FewExamples { class, examples } => format!(
                 "only {examples} examples of `{class}`: whatever the method, its curve is little more than a guess"
             ),
@@ -153,6 +156,13 @@ mod tests {
         assert!(
             few.iter()
                 .all(|note| matches!(note, ScoreNote::FewExamples { examples: 2, .. }))
+        );
+        let one = notes(&[1.0, 2.0, 3.0, 4.0], &[0, 0, 0, 1]);
+        let sentences: Vec<String> = one.iter().map(ScoreNote::sentence).collect();
+        assert!(
+            sentences
+                .iter()
+                .any(|said| said.starts_with("only one example of `yes`"))
         );
         // Half a chance either way is nothing to speak of.
         let mixed: Vec<u32> = (0..40).map(|row| row % 2).collect();
