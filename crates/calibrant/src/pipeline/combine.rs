@@ -399,6 +399,7 @@ impl Combiner {
             known_documents: None,
             held_out: HeldOutMeasures::from(measured),
             held_out_shape: None,
+            weightings: Vec::new(),
             search: Vec::new(),
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
         }

@@ -6,7 +6,7 @@ use super::distinct::{Distinct, Documents, Identities};
 use super::document_key::{key_as_written, key_of_group, key_of_terms};
 use super::{Classifier, FitSettings};
 use crate::corpus::{Content, Document};
-use crate::features::{
+use crate::features::{Vocabulary, 
     BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits, RowCells,
     SideTable,
 };
@@ -419,4 +419,45 @@ pub(super) struct PreparedCorpus {
     pub(super) numbered_features: bool,
     /// Which terms are features, with what was chosen by the number of documents.
     pub(super) limits: DocumentFrequencyLimits,
+}
+
+impl PreparedCorpus {
+    /// Columns that occur in at least so many documents, rising.
+    pub(super) fn columns_in(&self, least: u32) -> Vec<u32> {
+        let counts = &self.arranged.counts;
+        let mut frequencies = vec![0; counts.column_count()];
+        let is_first = self.documents.is_first();
+        for (row, _) in counts.rows().zip(&is_first).filter(|(_, first)| **first) {
+            for &column in row.columns() {
+                frequencies[column as usize] += 1;
+            }
+        }
+        (0..)
+            .zip(frequencies)
+            .filter(|&(_, documents)| documents >= least)
+            .map(|(column, _)| column)
+            .collect()
+    }
+
+    /// The same documents, with those terms alone that occur in at least so many of them.
+    pub(super) fn with_terms_of(&self, least: u32) -> Self {
+        let kept = self.columns_in(least);
+        let vocabulary = self.arranged.vocabulary.as_ref();
+        Self {
+            arranged: crate::features::ArrangedCounts {
+                vocabulary: vocabulary
+                    .map(|names| Vocabulary::from_terms(kept.iter().map(|&c| names.term(c)))),
+                counts: self.arranged.counts.with_columns(&kept),
+            },
+            side: self.side.clone(),
+            documents: self.documents.clone(),
+            labels: self.labels.clone(),
+            class_names: self.class_names.clone(),
+            limits: DocumentFrequencyLimits {
+                min_documents: Some(least),
+                ..self.limits
+            },
+            ..*self
+        }
+    }
 }
