@@ -7,8 +7,8 @@ use calibrant::corpus::{LabelNeed, ReadSummary, Source, read_batches};
 use calibrant::multiclass::CodeMatrix;
 use calibrant::pipeline::{
     Acquaintance, CalibrationNote, ClassSummary, DocumentCounter, FitSettings, Model,
-    SearchSettings, SingleModel, TrainingCorpus, TrainingSummary, Trial, TriedSettings, TriedWeighting, fit,
-    search,
+    SearchSettings, SingleModel, TrainingCorpus, TrainingSummary, Trial, TriedSettings,
+    TriedWeighting, fit, search,
 };
 use calibrant::rules::RuleSet;
 use calibrant::scorers::SavedScorer;

@@ -147,3 +147,6 @@ impl<'a> Trials<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -50,7 +50,8 @@ pub use search::{Contender, Found, SearchSettings, Trial, search};
 pub use settings::{ClassWeights, Classifier, FitSettings};
 pub use single_model::{PredictBuffers, SingleModel};
 pub use summary::{
-    ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedSettings, TriedWeighting,
+    ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedSettings,
+    TriedWeighting,
 };
 pub use test_documents::TestDocuments;
 pub use training_corpus::{CountedBatch, DocumentCounter, TrainingCorpus};

@@ -6,9 +6,9 @@ use super::distinct::{Distinct, Documents, Identities};
 use super::document_key::{key_as_written, key_of_group, key_of_terms};
 use super::{Classifier, FitSettings};
 use crate::corpus::{Content, Document};
-use crate::features::{Vocabulary, 
+use crate::features::{
     BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits, RowCells,
-    SideTable,
+    SideTable, Vocabulary, Weighting,
 };
 use crate::multiclass::ClassLabels;
 use crate::rules::{MatchBuffers, RuleMatcher};
@@ -65,6 +65,8 @@ pub struct DocumentCounter {
     rules: Option<RuleMatcher>,
     /// Whether terms are features; with rules alone they are not.
     counts_terms: bool,
+    /// Whether the model sees which terms a document has, and not how often.
+    presence_only: bool,
 }
 
 impl DocumentCounter {
@@ -75,12 +77,14 @@ impl DocumentCounter {
             space: settings.column_space(),
             rules: settings.rule_matcher()?,
             counts_terms: settings.classifier != Classifier::Rules,
+            presence_only: settings.effective_weighting().weighting == Weighting::Binary,
         })
     }
 
     /// Counts a batch; batches can be counted in parallel.
     pub fn count(&self, documents: Vec<Document>) -> CountedBatch {
-        let mut counter = BatchCounter::new(&self.analyzer, self.space);
+        let mut counter =
+            BatchCounter::new(&self.analyzer, self.space).with_presence_only(self.presence_only);
         let mut side = SideTable::default();
         let mut room = MatchBuffers::default();
         let rules = self.rules.as_ref();
@@ -306,7 +310,6 @@ impl TrainingCorpus {
             documents: &self.documents,
             groups: &self.groups,
             weights: &self.weights,
-            any_text: self.any_text,
             folds: settings.folds,
         };
         let Distinct {
