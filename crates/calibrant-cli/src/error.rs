@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use calibrant::FitError;
-use calibrant::corpus::ReadError;
+use calibrant::corpus::{FoldError, ReadError};
 use calibrant::evaluation::EvaluationError;
 use calibrant::index::IndexError;
 use calibrant::pipeline::{CalibratorFileError, CombineError, ModelFileError};
@@ -92,6 +92,9 @@ impl From<FitError> for CliError {
             ),
             FitError::RulesAlone { .. } => {
                 Some("leave the field out, or use --classifier svm or logistic with --rules")
+            }
+            FitError::Folds(FoldError::OneGroup) => {
+                Some("name a --group that divides the rows more finely, or leave it out")
             }
             FitError::Folds(_) => Some("use fewer --folds, or more documents"),
             _ => None,

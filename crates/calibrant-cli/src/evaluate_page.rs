@@ -126,7 +126,7 @@ impl<'a> EvaluatePage<'a> {
                 }
                 CalibrationNote::Common => "one curve for all labels".to_owned(),
                 CalibrationNote::Pooled => "borrowed of other classes".to_owned(),
-                CalibrationNote::Drawn => format!("{method}, from few positives"),
+                CalibrationNote::Drawn => format!("{method}, its slope drawn to what is usual"),
                 CalibrationNote::Guess => "a guessed slope".to_owned(),
                 CalibrationNote::PriorOnly => "the class's share".to_owned(),
                 // All classes have a calibrator together, which is no curve of one score; this one stands beside.

@@ -244,34 +244,57 @@ fn warn_of_one_fold(summary: &TrainingSummary) {
     }
 }
 
-/// Which classes have hardly any examples, and what their probabilities rest on.
+/// Whether a class has no curve of its own since all its documents, or all others, were held out together, and not since there
+/// were few.
+fn lacks_folds(class: &ClassSummary, summary: &TrainingSummary) -> bool {
+    let two = summary.classes.len() == 2 && summary.task == Task::SingleLabel;
+    class.in_one_fold || two && summary.classes.iter().any(|class| class.in_one_fold)
+}
+
+/// Which classes have no curve of their own, why, and what their probabilities rest on.
 fn write_few_positives(out: &mut impl Write, summary: &TrainingSummary) -> Result<(), CliError> {
-    let folds = summary.folds;
+    // Whether it is so since all were held out together, where there are two reasons.
     let notes = [
         (
             CalibrationNote::Pooled,
+            Some(true),
+            "held out all together, so that no curve of its own could be tried: calibrated with the help of other classes",
+        ),
+        (
+            CalibrationNote::Drawn,
+            Some(true),
+            "held out all together, so that no curve could be tried: the slope is drawn to what is usual",
+        ),
+        (
+            CalibrationNote::Pooled,
+            Some(false),
             "too few positives for a curve of its own, calibrated with the help of other classes",
         ),
         (
             CalibrationNote::Drawn,
+            Some(false),
             "few positives: the slope is drawn to what is usual",
         ),
         (
             CalibrationNote::Guess,
+            None,
             "one or two positives: how fast the probability rises with the score is a guess",
         ),
         (
             CalibrationNote::PriorOnly,
+            None,
             "the scores tell nothing: every document gets the class's share",
         ),
     ];
-    for (note, meaning) in notes {
+    for (note, together, meaning) in notes {
         let classes: Vec<&str> = summary
             .noted(note)
             .filter(|class| !is_other_side(class, summary))
+            .filter(|class| together.is_none_or(|wanted| lacks_folds(class, summary) == wanted))
             .map(|class| class.label.as_str())
             .collect();
         if !classes.is_empty() {
+            let folds = summary.folds;
             writeln!(out, "\n{meaning} ({folds} folds): {}", classes.join(", "))?;
         }
     }
@@ -467,6 +490,9 @@ pub(crate) fn write_classes(
             },
             CalibrationNote::Common => "common curve".to_owned(),
             CalibrationNote::Pooled => "borrowed".to_owned(),
+            CalibrationNote::Drawn if lacks_folds(class, summary) => {
+                " (held out together)".to_owned()
+            }
             CalibrationNote::Drawn => " (few positives)".to_owned(),
             CalibrationNote::Guess => " (a guess)".to_owned(),
             CalibrationNote::PriorOnly => " (prior only)".to_owned(),

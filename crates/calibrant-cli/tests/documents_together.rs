@@ -368,6 +368,21 @@ fn a_class_that_is_all_in_one_group_is_calibrated_and_warned_of() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "{said}");
         assert!(said.contains("held out together"), "{said}");
+        // Thirty documents or more are not few, only all in one fold.
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(!shown.contains("few positives"), "{shown}");
+        let alone = sandbox.succeed(&[
+            "fit",
+            "mail.csv",
+            "--group",
+            "thread",
+            "--multiclass",
+            "one_vs_rest",
+            "-o",
+            "model",
+        ]);
+        assert!(!alone.contains("few positives"), "{alone}");
+        assert!(alone.contains("held out all together"), "{alone}");
         assert!(said.contains("corn") && !said.contains("money"), "{said}");
     }
 }
@@ -382,4 +397,56 @@ fn copies_do_not_fill_folds() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("copies count as one"), "{said}");
+}
+
+#[test]
+fn calibrate_warns_of_a_class_in_one_group_and_refuses_a_single_group() {
+    let sandbox = Sandbox::new();
+    let table = |group: &dyn Fn(usize, bool) -> String| {
+        let mut rows = "s,label,thread\n".to_owned();
+        for row in 0..200 {
+            let yes = row % 4 == 0;
+            let score = (row * 37 % 100) as f64 / 25.0 + f64::from(u8::from(yes));
+            let label = if yes { "yes" } else { "no" };
+            rows += &format!("{score},{label},{}\n", group(row, yes));
+        }
+        rows
+    };
+    let arguments = [
+        "calibrate",
+        "scores.csv",
+        "--score",
+        "s",
+        "--label",
+        "label",
+        "--positive",
+        "yes",
+        "--group",
+        "thread",
+    ];
+    sandbox.write(
+        "scores.csv",
+        table(&|row, yes| {
+            if yes {
+                "one".to_owned()
+            } else {
+                format!("t{}", row % 30)
+            }
+        }),
+    );
+    let output = sandbox.run(&arguments);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("warning") && said.contains("left out together"),
+        "{said}"
+    );
+    sandbox.write("scores.csv", table(&|_, _| "all".to_owned()));
+    let output = sandbox.run(&arguments);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("one group") && !said.contains("--folds"),
+        "{said}"
+    );
 }

@@ -14,6 +14,7 @@ mod letor;
 mod oracle_speed;
 mod other;
 mod outlook;
+mod rare_slopes;
 mod scored;
 mod small;
 mod speed;
@@ -111,6 +112,8 @@ enum Experiment {
     Ecoc(ecoc::Options),
     /// Rankings learned for average precision beside other losses and the functions that they combine
     SvmMap(svm_map::Options),
+    /// Which slopes are right for classes with one to four training documents
+    RareSlopes(rare_slopes::Options),
     /// Log loss by number of training documents, least document frequency and price of errors
     Small(small::Options),
     /// Seconds to fit and to apply each calibrator, and to measure what it says, once
@@ -147,6 +150,7 @@ fn main() -> ExitCode {
             count,
             export,
         } => speed::run(json, count, export.as_deref()),
+        Experiment::RareSlopes(options) => rare_slopes::run(&data, &options),
         Experiment::Small(options) => small::run(&data, &options),
         Experiment::SvmMap(options) => svm_map::run(&data, &options),
         Experiment::Letor { json, only } => letor::run(&data, json, &only),

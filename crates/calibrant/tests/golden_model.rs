@@ -91,6 +91,14 @@ fn fit_anew(name: &str) -> Model {
             };
             fitted(&documents(120, 4, 60, 1), &settings)
         }
+        // All classes together: several ways, weighed, some of them held where the examples end.
+        "format-3-together" => fitted(&documents(300, 3, 60, 1), &FitSettings::default()),
+        "format-3-second-pass" => {
+            let settings = with_classifier(naive_bayes(NaiveBayesKind::Multinomial));
+            fitted(&documents(600, 3, 60, 1), &settings)
+        }
+        // Each label's own curve, weighed with one for all.
+        "format-3-labels" => fitted(&multi_label_documents(300, 6, 1), &FitSettings::default()),
         _ => {
             let settings = FitSettings {
                 rules: Some("\"class 0\": w0 OR w3*\n\"class 1\": w1\n\"class 2\": w2".into()),
@@ -174,5 +182,22 @@ fn models_of_every_scorer_of_format_2_say_what_they_said() {
         "format-2-side-columns",
     ] {
         check(name);
+    }
+}
+
+#[test]
+fn models_of_every_kind_of_curve_of_format_3_say_what_they_said() {
+    for (name, parts) in [
+        ("format-3-together", &["pool", "dirichlet", "held"][..]),
+        ("format-3-second-pass", &["two_passes"]),
+        ("format-3-labels", &["blend", "pieces", "held"]),
+    ] {
+        check(name);
+        let file = std::fs::read(path(name, "calibrant")).unwrap();
+        for part in parts {
+            let tag = format!(r#"\"method\":\"{part}\""#);
+            let found = file.windows(tag.len()).any(|bytes| bytes == tag.as_bytes());
+            assert!(found, "{name} holds no {part}: {tag}");
+        }
     }
 }

@@ -34,8 +34,12 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
         Some(path) => (ScoreCalibrator::open(path)?, None),
         None => fit(arguments, &mut notes)?,
     };
-    let of_scores = calibrator.summary().notes.iter();
-    notes.extend(of_scores.map(ScoreNote::sentence));
+    for said in &calibrator.summary().notes {
+        match said {
+            ScoreNote::OneFold { .. } => warn(&said.sentence()),
+            said => notes.push(said.sentence()),
+        }
+    }
     let plan = prior_plan(arguments, &calibrator)?;
     if let Some(file) = &arguments.test {
         measured = Some(test(arguments, &calibrator, &plan, file)?);

@@ -16,7 +16,10 @@ use crate::table::table;
 /// What is said of one query.
 pub(super) struct Forecast<'a> {
     query: RankedQuery<'a>,
-    outlook: Outlook,
+    documents: usize,
+    expected: f64,
+    /// How many are expected below each rank that was asked for.
+    below: Vec<f64>,
     stop: usize,
     sure_stop: usize,
     pub(super) origin: Origin,
@@ -88,9 +91,12 @@ fn forecast<'a>(
             };
             [first(usize::MAX), first(stop), first(sure_stop)]
         });
+    let below = arguments.at.iter();
     Ok(Forecast {
         query,
-        outlook,
+        documents: outlook.document_count(),
+        expected: outlook.expected(),
+        below: below.map(|&rank| outlook.expected_below(rank)).collect(),
         stop,
         sure_stop,
         origin,
@@ -103,12 +109,13 @@ impl Forecast<'_> {
         let below: serde_json::Map<String, Value> = arguments
             .at
             .iter()
-            .map(|&rank| (rank.to_string(), json!(self.outlook.expected_below(rank))))
+            .zip(&self.below)
+            .map(|(rank, below)| (rank.to_string(), json!(below)))
             .collect();
         let mut value = json!({
             "query": self.query.id(),
-            "documents": self.outlook.document_count(),
-            "expected_relevant": self.outlook.expected(),
+            "documents": self.documents,
+            "expected_relevant": self.expected,
             "expected_below": below,
             "recall": arguments.recall,
             "stop": self.stop,
@@ -176,14 +183,10 @@ fn show(
     for forecast in forecasts {
         let mut row = vec![
             forecast.query.id().to_owned(),
-            forecast.outlook.document_count().to_string(),
-            format!("{:.1}", forecast.outlook.expected()),
+            forecast.documents.to_string(),
+            format!("{:.1}", forecast.expected),
         ];
-        let below = arguments
-            .at
-            .iter()
-            .map(|&rank| forecast.outlook.expected_below(rank));
-        row.extend(below.map(|left| format!("{left:.1}")));
+        row.extend(forecast.below.iter().map(|left| format!("{left:.1}")));
         row.extend([forecast.stop.to_string(), forecast.sure_stop.to_string()]);
         if judged {
             let recall =
@@ -196,7 +199,7 @@ fn show(
         lines.add_row(row);
     }
     writeln!(out, "{lines}")?;
-    let documents: usize = forecasts.iter().map(|f| f.outlook.document_count()).sum();
+    let documents: usize = forecasts.iter().map(|f| f.documents).sum();
     let sum = |of: fn(&Forecast<'_>) -> usize| forecasts.iter().map(of).sum::<usize>();
     writeln!(
         out,

@@ -76,7 +76,7 @@ impl Spreads {
     pub(super) fn tell(&self, forecasts: &[Forecast<'_>]) {
         let usual = |one: &&Forecast<'_>| one.origin == Origin::Usual;
         let count = forecasts.iter().filter(usual).count();
-        let default = "a default learned on the queries of other collections (Cranfield, MED, OHSUMED, MQ2007)";
+        let default = "a default learned on the queries of other collections (Cranfield, MED, OHSUMED, MQ2007-agg)";
         match self {
             Self::Usual => note(&format!(
                 "how sure a stop is rests on {default}; --model takes it from the model that stated these probabilities"

@@ -121,7 +121,7 @@ pub(super) fn forecasts(
     folds: usize,
 ) -> Result<Forecasts, Box<dyn Error>> {
     let held_out: Vec<_> = problems.iter().map(|p| p.held_out.clone()).collect();
-    let pool = PooledCurve::fit(&held_out)?;
+    let pool = PooledCurve::fit(&held_out);
     let mut calibrators = Vec::new();
     for problem in problems {
         let rare = problem.held_out.positives() < folds && kind != CalibratorKind::None;

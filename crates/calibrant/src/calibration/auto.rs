@@ -212,7 +212,7 @@ struct Contestant {
 }
 
 /// How much less the losses are than others, in the mean, and the standard error of that.
-fn mean_gain(losses: &[f64], others: &[f64]) -> (f64, f64) {
+pub(super) fn mean_gain(losses: &[f64], others: &[f64]) -> (f64, f64) {
     let count = losses.len() as f64;
     let gains = || others.iter().zip(losses).map(|(other, loss)| other - loss);
     let mean = gains().sum::<f64>() / count;

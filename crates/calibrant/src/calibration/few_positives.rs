@@ -1,9 +1,9 @@
 //! A curve for a class with hardly any examples.
 
 use super::platt::Standard;
+use super::rising_line::{likeliest_rising, usual_slope};
 use super::share::{shift_to_total, wanted_total};
 use super::{CalibrationNote, HeldOutScores, PlattCalibrator};
-use crate::numeric::{sigmoid, softplus};
 
 /// A line for a class that has too few examples for a curve of its own, and no other classes to borrow one from.
 ///
@@ -47,89 +47,31 @@ pub(super) fn few_positives(held_out: &HeldOutScores) -> (PlattCalibrator, Calib
         }
         _ => {
             let start = usual_slope(rarer);
-            let (slope, intercept) = most_likely(held_out, &scale, start, with_slope(start));
-            let line = scale.undo(slope, intercept);
+            let slope = most_likely(held_out, &scale, start, with_slope(start));
+            let line = scale.undo(slope, with_slope(slope));
             (line, CalibrationNote::Drawn)
         }
     }
 }
 
-/// What the slope of such a class is like, in units of the scores' mean absolute deviation.
-fn usual_slope(rarer: usize) -> f64 {
-    match rarer {
-        0 | 1 => 0.3,
-        2 => 0.4,
-        _ => 0.6,
-    }
-}
-
-/// The standard deviation of its logarithm.
-const SPREAD: f64 = 0.85;
-
-/// The slope and the intercept that are likeliest, by Newton's method over the logarithm of the slope.
-fn most_likely(
-    held_out: &HeldOutScores,
-    scale: &Standard,
-    usual: f64,
-    intercept: f64,
-) -> (f64, f64) {
-    let strength = (SPREAD * SPREAD).recip();
+/// The slope that is likeliest. (At the likeliest intercept the probabilities add up.)
+fn most_likely(held_out: &HeldOutScores, scale: &Standard, usual: f64, intercept: f64) -> f64 {
     let mean_weight = held_out.weights().iter().sum::<f64>() / held_out.len() as f64;
-    let look = |ln_slope: f64, intercept: f64| {
-        let slope = ln_slope.exp();
-        let off = ln_slope - usual.ln();
-        let mut value = 0.5 * strength * off * off;
-        let (mut gradient, mut curve) = ([strength * off, 0.0], [strength, 0.0, 1e-12]);
-        for (score, label, weight) in held_out.examples() {
-            let weight = weight / mean_weight;
-            let rise = slope * scale.apply(score);
-            let log_odds = rise + intercept;
-            let p = sigmoid(log_odds);
-            let wrong = weight * (p - f64::from(u8::from(label)));
-            let information = weight * p * (1.0 - p);
-            value += weight * softplus(if label { -log_odds } else { log_odds });
-            gradient[0] += wrong * rise;
-            gradient[1] += wrong;
-            curve[0] += information * rise * rise;
-            curve[1] += information * rise;
-            curve[2] += information;
-        }
-        (value, gradient, curve)
-    };
-    let mut at = [usual.ln(), intercept];
-    let mut seen = look(at[0], at[1]);
-    for _ in 0..100 {
-        let (value, [to_slope, to_intercept], [a, b, c]) = seen;
-        let determinant = (a * c - b * b).max(1e-12 * a * c);
-        let mut step = [
-            (c * to_slope - b * to_intercept) / determinant,
-            (a * to_intercept - b * to_slope) / determinant,
-        ];
-        let mut next = seen;
-        for _ in 0..40 {
-            next = look(at[0] - step[0], at[1] - step[1]);
-            if next.0 <= value {
-                break;
-            }
-            step = step.map(|part| 0.5 * part);
-        }
-        if next.0 > value {
-            break; // no step is short enough: this is as good as numbers allow
-        }
-        at = [at[0] - step[0], at[1] - step[1]];
-        seen = next;
-        if step[0].abs().max(step[1].abs()) < 1e-9 {
-            break;
-        }
-    }
-    (at[0].exp(), at[1])
+    let [ln_slope, ..] = likeliest_rising(usual, [usual.ln(), intercept, 0.0], 1e-9, || {
+        held_out.examples().map(|(score, label, weight)| {
+            let target = f64::from(u8::from(label));
+            ([scale.apply(score), 0.0], target, weight / mean_weight)
+        })
+    });
+    ln_slope.exp()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::calibration::Calibrator;
-    use crate::numeric::Random;
+    use crate::calibration::rising_line::SPREAD;
+    use crate::numeric::{Random, sigmoid};
     use proptest::prelude::*;
 
     fn draw(seed: u64, count: usize, slope: f64, intercept: f64) -> (Vec<f64>, Vec<bool>) {

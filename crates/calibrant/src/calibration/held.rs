@@ -6,7 +6,7 @@ use super::{Calibrator, HeldOutScores, Turning};
 use crate::Probability;
 
 /// How far beyond the examples a curve goes on, as a share of their range.
-const MARGIN: f64 = 0.1;
+pub(super) const MARGIN: f64 = 0.1;
 
 /// A curve that holds where the examples end: beyond their scores, and a margin of a tenth of their range, it says what it
 /// says there. A line goes on without end; what one mistyped number would make it say is not to be trusted.
@@ -53,20 +53,8 @@ impl<C> TryFrom<Unchecked<C>> for HeldCalibrator<C> {
 impl<C> HeldCalibrator<C> {
     /// Holds a curve where these examples end.
     pub fn of(inner: C, held_out: &HeldOutScores) -> Self {
-        let (low, high) = held_out
-            .scores()
-            .iter()
-            .fold((f64::MAX, f64::MIN), |(low, high), &score| {
-                (low.min(score), high.max(score))
-            });
-        // Halves do not overflow where scores lie at both ends of all numbers.
-        let margin = 2.0 * MARGIN * (0.5 * high - 0.5 * low);
-        let (low, high) = ((low - margin).max(f64::MIN), (high + margin).min(f64::MAX));
-        Self {
-            inner,
-            low: low.min(high),
-            high: high.max(low),
-        }
+        let (low, high) = ends_of(held_out.scores().iter().copied());
+        Self { inner, low, high }
     }
 
     /// The curve, which goes on beyond the examples.
@@ -84,6 +72,17 @@ impl<C> HeldCalibrator<C> {
     fn within(&self, score: f64) -> f64 {
         score.clamp(self.low, self.high)
     }
+}
+
+/// Where scores end, with a margin at both sides.
+pub(super) fn ends_of(scores: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (low, high) = scores.fold((f64::MAX, f64::MIN), |(low, high), score| {
+        (low.min(score), high.max(score))
+    });
+    // Halves do not overflow where scores lie at both ends of all numbers.
+    let margin = 2.0 * MARGIN * (0.5 * high - 0.5 * low);
+    let (low, high) = ((low - margin).max(f64::MIN), (high + margin).min(f64::MAX));
+    (low.min(high), high.max(low))
 }
 
 impl<C: Calibrator> Calibrator for HeldCalibrator<C> {

@@ -38,14 +38,9 @@ impl HeldOutScores {
         folds: &Folds,
     ) -> Result<(L::Model, Self), FitError> {
         let (model, scores) = learner.cross_fit(data, folds)?;
-        let held_out = Self::checked(scores, data.labels().to_vec(), data.weights().to_vec())?;
-        Ok((
-            model,
-            Self {
-                folds: Some(folds.assignment().to_vec()),
-                ..held_out
-            },
-        ))
+        let (labels, weights) = (data.labels().to_vec(), data.weights().to_vec());
+        let held_out = Self::from_cross_fit(scores, labels, weights, folds)?;
+        Ok((model, held_out))
     }
 
     /// Scores a validation set that the scorer did not learn from.
@@ -83,16 +78,8 @@ impl HeldOutScores {
     /// The fold of each example: the examples of a fold were scored without each other, and are left
     /// out together where calibrators are compared.
     pub fn with_folds(self, folds: Vec<u8>) -> Result<Self, FitError> {
-        if folds.len() != self.len() {
-            return Err(FitError::LengthMismatch {
-                left_name: "scores",
-                left: self.len(),
-                right_name: "folds",
-                right: folds.len(),
-            });
-        }
         Ok(Self {
-            folds: Some(folds),
+            folds: Some(one_each(folds, self.len())?),
             ..self
         })
     }
@@ -104,11 +91,7 @@ impl HeldOutScores {
         weights: Vec<f64>,
         folds: &Folds,
     ) -> Result<Self, FitError> {
-        let held_out = Self::checked(scores, labels, weights)?;
-        Ok(Self {
-            folds: Some(folds.assignment().to_vec()),
-            ..held_out
-        })
+        Self::checked(scores, labels, weights)?.with_folds(folds.assignment().to_vec())
     }
 
     /// From parts that were checked before.
@@ -301,4 +284,17 @@ impl HeldOutScores {
             folds: None,
         }
     }
+}
+
+/// Folds, if there is one for each example.
+pub(super) fn one_each(folds: Vec<u8>, examples: usize) -> Result<Vec<u8>, FitError> {
+    if folds.len() == examples {
+        return Ok(folds);
+    }
+    Err(FitError::LengthMismatch {
+        left_name: "examples",
+        left: examples,
+        right_name: "folds",
+        right: folds.len(),
+    })
 }

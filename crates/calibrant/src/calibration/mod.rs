@@ -31,6 +31,7 @@ mod prior_estimate;
 mod prior_shift;
 #[cfg(test)]
 mod promises;
+mod rising_line;
 mod saved;
 mod score_scale;
 mod share;
@@ -48,10 +49,10 @@ pub use blend::BlendCalibrator;
 pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};
 pub use class_scores::{
     CalibratedClass, CalibrationNote, ClassRoom, CouplingCalibrator, Dirichlet,
-    DirichletCalibrator, HeldOutClassScores, MulticlassChoice, MulticlassKind, OneVsRestCalibrator,
-    PairwiseCoupling, PoolCalibrator, PoolMember, SavedMulticlassCalibrator, SharedCurve,
-    SharedCurveCalibrator, Temperature, TemperatureCalibrator, TwoPasses, VectorCalibrator,
-    VectorScaling, Weighed, couple,
+    DirichletCalibrator, HeldClasses, HeldOutClassScores, MulticlassChoice, MulticlassKind,
+    OneVsRestCalibrator, PairwiseCoupling, PoolCalibrator, PoolMember, SavedMulticlassCalibrator,
+    ScoreEnds, SharedCurve, SharedCurveCalibrator, Temperature, TemperatureCalibrator, TwoPasses,
+    VectorCalibrator, VectorScaling, Weighed, couple,
 };
 pub use cross_venn_abers::{CrossVennAbers, CrossVennAbersCalibrator};
 pub use density::{
@@ -83,7 +84,9 @@ pub use three_piece::{ThreePiece, ThreePieceCalibrator};
 pub use three_piece_at_modes::ThreePieceAtModes;
 pub use venn_abers::{VennAbers, VennAbersCalibrator};
 
-pub(crate) use class_scores::{MOST_CURVES, calibrate_each, calibrate_labels, normalise_into};
+pub(crate) use class_scores::{
+    MOST_CURVES, calibrate_each, calibrate_labels, calibrate_one, normalise_into,
+};
 
 use crate::{FitError, Probability};
 

@@ -76,7 +76,7 @@ impl LogOddsSpread {
     }
 
     /// For forecasts of unknown origin: learned from held-out forecasts of learned rankings, at most 100 queries each of Cranfield, MED, OHSUMED and
-    /// MQ2007 (`calibrant-experiments outlook --default` prints it).
+    /// MQ2007-agg (`calibrant-experiments outlook --default` prints it).
     pub fn usual() -> Self {
         Self {
             centre: -0.955,

@@ -44,6 +44,11 @@ pub enum FoldError {
         /// Folds asked for.
         folds: usize,
     },
+    /// Nothing can be left out where everything belongs together.
+    #[error(
+        "all documents belong to one group, and groups are not divided: there is nothing to leave out"
+    )]
+    OneGroup,
     /// There is not one group per document.
     #[error("{keys} documents come with {groups} numbers of groups")]
     GroupCount {
@@ -145,6 +150,9 @@ impl Folds {
             });
         }
         let units = Units::of(keys, labels, together);
+        if units.count() == 1 {
+            return Err(FoldError::OneGroup);
+        }
         if units.count() < fold_count {
             return Err(FoldError::TooFewGroups {
                 groups: units.count(),

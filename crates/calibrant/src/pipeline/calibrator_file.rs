@@ -1,7 +1,7 @@
 //! Calibrators of scores as files: one JSON document, checked before anything is believed.
 //!
 //! ```text
-//! {"calibrant":"calibrator","version":2,"checksum":"…","calibrator":{classes, fields, scale, curve, summary}}
+//! {"calibrant":"calibrator","version":3,"checksum":"…","calibrator":{classes, fields, scale, curve, summary}}
 //! ```
 //! The checksum is BLAKE3 over the version and the calibrator's own text. There is nothing in it to run, and
 //! any bytes give a calibrator or an error.
@@ -17,7 +17,7 @@ use super::model_envelope::{looks_like_a_model, publish};
 use super::score_calibrator::ScoreCalibrator;
 
 /// The version that this code writes; it reads this one and all before it.
-pub const CALIBRATOR_VERSION: u32 = 2;
+pub const CALIBRATOR_VERSION: u32 = 3;
 
 /// How every such file begins.
 const BEGINNING: &[u8] = br#"{"calibrant":"calibrator","#;

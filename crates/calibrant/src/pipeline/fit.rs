@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use super::calibrate_classes::CalibrationData;
 use super::choose_weighting::{ChosenWeighting, with_weighting};
-use super::class_spread::spread_of_class;
+use super::class_spread::spreads_of_classes;
 use super::extractor::FeatureExtractor;
 use super::fit_scorer::Training;
 use super::fold_rows::SideRows;
@@ -148,6 +148,15 @@ pub(super) fn fit_prepared(
     let shares = (copies > 0)
         .then(|| WeightShares::of(weights))
         .or_else(|| WeightShares::of_unequal(weights));
+    let units: Vec<u32> = match &documents.together {
+        Some(groups) => documents
+            .of_row
+            .iter()
+            .map(|&d| groups[d as usize])
+            .collect(),
+        None => documents.of_row.clone(),
+    };
+    let spreads = spreads_of_classes(&forecasts, &members, &units);
     let classes = class_names
         .iter()
         .enumerate()
@@ -164,7 +173,7 @@ pub(super) fn fit_prepared(
                 in_one_fold: in_one_fold(&members[class], &folds),
                 own_weight: own.and_then(|own| own.calibrator.own_weight()),
                 tried: own.map(|own| own.tried.clone()).unwrap_or_default(),
-                spread: spread_of_class(&forecasts, class, &members[class]),
+                spread: spreads[class],
                 convergence: fit.convergence.get(output).copied(),
             }
         })

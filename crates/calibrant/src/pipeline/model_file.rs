@@ -29,7 +29,7 @@ use crate::features::{FittedSideColumns, FittedWeighting, Vocabulary};
 use crate::scorers::{Link, NamedTensor, SavedScorer, ScorerDescription, TensorReader};
 
 /// The version that this code writes; it reads this one and all before it.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Why a model could not be saved or opened.
 #[derive(Debug, thiserror::Error)]

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::HeldOutMeasures;
 use crate::calibration::{
-    Calibrator, CalibratorKind, ChoiceRules, ClassRoom, HeldOutClassScores, HeldOutScores,
-    HeldOutShape, MulticlassKind, SavedCalibrator, SavedMulticlassCalibrator, ScoreScale,
+    CalibrationNote, Calibrator, CalibratorKind, ChoiceRules, ClassRoom, HeldOutClassScores,
+    HeldOutScores, HeldOutShape, MulticlassKind, SavedCalibrator, SavedMulticlassCalibrator,
+    ScoreScale, calibrate_one,
 };
 use crate::evaluation::{
     Forecasts, StatedCell, StatedEnds, StatedTable, evaluate_without_chance, exclusive_into,
@@ -279,7 +280,8 @@ impl ScoreCalibrator {
                 documents: labels.len(),
             });
         }
-        if one_score && class_counts.iter().any(|&count| count < 2) {
+        let by_name = !matches!(settings.method, CalibratorKind::Auto | CalibratorKind::None);
+        if one_score && by_name && class_counts.iter().any(|&count| count < 2) {
             // A fold without the only example of a class would leave none to learn from.
             return Err(FitError::TooFewExamples {
                 method: "cross-validation",
@@ -289,7 +291,12 @@ impl ScoreCalibrator {
             });
         }
         let scale = scale_of(settings.score_is, &scores, one_score);
-        let notes = ScoreNote::of(&scores, &labels, &class_counts, &settings.classes);
+        let mut notes = ScoreNote::of(&scores, &labels, &class_counts, &settings.classes);
+        notes.extend(ScoreNote::of_folds(
+            folds.as_deref(),
+            &labels,
+            &settings.classes,
+        ));
         let output_count = if one_score { 1 } else { class_count };
         let stated = as_stated(scale, output_count, &scores);
         let zeros = match scale {
@@ -305,7 +312,9 @@ impl ScoreCalibrator {
             method,
             mut tried,
             cross_validated,
+            note,
         } = fit_curve(settings, scores, folds, &labels, &weights, stated.0)?;
+        let notes = ScoreNote::with_calibration(notes, note, &class_counts, &settings.classes);
         let outputs = Outputs::of(&settings.classes, one_score);
         let forecasts = outputs.forecasts(cross_validated.clone(), &labels, weights);
         let evaluation = evaluate_without_chance(&forecasts)?;
@@ -670,6 +679,8 @@ struct Fitted {
     /// Name, cross-validated log loss, and weight where several are weighed.
     tried: Vec<(&'static str, f64, Option<f64>)>,
     cross_validated: Vec<Probability>,
+    /// Where the curve comes from.
+    note: CalibrationNote,
 }
 
 /// Fits the curve to scores as calibrators see them. `stated` is what they say by themselves.
@@ -692,6 +703,7 @@ fn fit_curve(
             method: CalibratorKind::None.name(),
             tried: Vec::new(),
             cross_validated: stated,
+            note: CalibrationNote::Own,
         });
     }
     if one_score {
@@ -700,13 +712,14 @@ fn fit_curve(
         if let Some(folds) = folds {
             held_out = held_out.with_folds(folds)?;
         }
-        let choice = settings.method.choose_by(&held_out, settings.rules)?;
-        let tried = choice.tried.iter();
+        let class = calibrate_one(&held_out, settings.method, settings.rules)?;
+        let tried = class.tried.iter();
         return Ok(Fitted {
-            curve: ScoreCurve::OneScore(choice.calibrator),
-            method: choice.chosen.name(),
             tried: tried.map(|t| (t.method.name(), t.log_loss, None)).collect(),
-            cross_validated: choice.cross_validated,
+            curve: ScoreCurve::OneScore(class.calibrator),
+            method: class.kind.name(),
+            cross_validated: class.forecasts,
+            note: class.note,
         });
     }
     let mut held_out = HeldOutClassScores::assume_weighted(
@@ -729,6 +742,7 @@ fn fit_curve(
         method: choice.chosen.name(),
         tried: tried.collect(),
         cross_validated: choice.cross_validated,
+        note: CalibrationNote::Joint,
     })
 }
 

@@ -314,6 +314,7 @@ impl FitSettings {
         {
             return Err(not_presence(asked.name()));
         }
+        self.multiclass.check()?;
         self.check_saved()
     }
 

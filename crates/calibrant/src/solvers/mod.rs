@@ -22,6 +22,7 @@ pub use dual_descent::{
 };
 pub use hinge_loss::{HingeLoss, HingeLossDual};
 pub use logistic_loss::LogisticLossDual;
+pub(crate) use newton_logistic::logistic_expansion;
 pub use newton_logistic::newton_logistic;
 pub use newton_softmax::{QuadraticPenalty, SoftmaxRows, SoftmaxSolution, newton_softmax};
 pub use parts::sum_in_parts;

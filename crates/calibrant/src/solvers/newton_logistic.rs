@@ -32,6 +32,15 @@ where
     descend(method, start, tolerance, &examples)
 }
 
+/// The value that [`newton_logistic`] minimises at a point, its gradient and its Hessian (the lower half).
+pub(crate) fn logistic_expansion<const D: usize>(
+    theta: &[f64; D],
+    examples: impl Iterator<Item = ([f64; D], f64, f64)>,
+) -> (f64, [f64; D], [[f64; D]; D]) {
+    let here = Expansion::at(theta, examples);
+    (here.value, here.gradient, here.hessian)
+}
+
 /// From so many examples on, a share is fitted first.
 const MANY: usize = 1 << 16;
 /// How many examples of each class that share has.

@@ -13,6 +13,7 @@ use super::{
     PoolCalibrator, PoolMember, SavedMulticlassCalibrator as Saved, SharedCurve, Temperature,
     VectorScaling,
 };
+use crate::calibration::auto::mean_gain;
 use crate::calibration::{CalibratorKind, ChoiceRules};
 use crate::{FitError, Probability};
 
@@ -35,7 +36,8 @@ pub enum MulticlassKind {
     Coupling,
     /// One curve for all classes, with a line for each.
     SharedCurve,
-    /// One curve over what others have said: no way of its own.
+    /// One curve over what others have said: no way of its own, and refused where it is asked for. It stands among the ways
+    /// that were tried.
     SecondPass,
 }
 
@@ -69,6 +71,18 @@ impl MulticlassKind {
             Self::Coupling => "coupling",
             Self::SharedCurve => "shared_curve",
             Self::SecondPass => "second_pass",
+        }
+    }
+
+    /// Refuses what is no way of its own.
+    pub(crate) fn check(self) -> Result<(), FitError> {
+        match self {
+            Self::SecondPass => Err(FitError::BadSetting {
+                setting: "calibration of many classes",
+                requirement: "a way of its own: a second pass comes by itself, with `auto`",
+                value: self.name().into(),
+            }),
+            _ => Ok(()),
         }
     }
 
@@ -136,6 +150,7 @@ impl MulticlassKind {
         second_pass: bool,
         one_vs_rest: impl FnOnce() -> Result<(OneVsRestCalibrator, Vec<Probability>), FitError>,
     ) -> Result<Contest, FitError> {
+        self.check()?;
         if held_out.is_empty() {
             return Err(FitError::NoDocuments);
         }
@@ -145,12 +160,13 @@ impl MulticlassKind {
             Some(one_vs_rest) => one_vs_rest().map(|(one, said)| (Saved::OneVsRest(one), said)),
             None => kind.cross_validate(held_out),
         };
-        let mean_loss = |forecasts: &[Probability]| loss(held_out, forecasts) / total;
+        let mean_loss =
+            |forecasts: &[Probability]| losses(held_out, forecasts).sum::<f64>() / total;
         if self != Self::Auto {
             let (calibrator, forecasts) = fit(self)?;
             let log_loss = mean_loss(&forecasts);
             return Ok(Contest {
-                calibrator,
+                calibrator: calibrator.held(held_out),
                 tried: vec![Weighed {
                     kind: self,
                     log_loss,
@@ -171,7 +187,7 @@ impl MulticlassKind {
             }
             match fit(kind) {
                 Ok((calibrator, forecasts)) => {
-                    members.push((kind, calibrator));
+                    members.push((kind, calibrator.held(held_out)));
                     rivals.forecasts.push(forecasts);
                 }
                 Err(error) => failure = error,
@@ -210,7 +226,7 @@ impl MulticlassKind {
             forecasts,
         };
         if second_pass {
-            contest.with_second_pass(held_out, total)
+            Ok(contest.with_second_pass(held_out, total))
         } else {
             Ok(contest)
         }
@@ -286,14 +302,13 @@ fn forecast_folds(held_out: &HeldOutClassScores, without: Vec<Saved>) -> Vec<Pro
     forecasts
 }
 
-/// The log loss of all examples together.
-fn loss(held_out: &HeldOutClassScores, forecasts: &[Probability]) -> f64 {
+/// The log loss of each example, by its weight.
+fn losses(held_out: &HeldOutClassScores, forecasts: &[Probability]) -> impl Iterator<Item = f64> {
     let labels = held_out.labels().iter().zip(held_out.weights());
     forecasts
         .chunks_exact(held_out.class_count())
         .zip(labels)
         .map(|(row, (&label, weight))| weight * row[label as usize].log_loss(true))
-        .sum()
 }
 
 /// What calibrators of classes against the rest say of all classes together.
@@ -330,17 +345,19 @@ const LEAST_GAIN: f64 = 0.005;
 impl Contest {
     /// Lays one curve over what was said, where that is surely of use: ways whose scores say too much of some documents and
     /// too little of others, as naive Bayes' do, are set right only then.
-    fn with_second_pass(
-        mut self,
-        held_out: &HeldOutClassScores,
-        total: f64,
-    ) -> Result<Self, FitError> {
+    ///
+    /// The gain must be more than its standard error. It is a little too good: the second curve is fitted to what first passes
+    /// without each example's own fold say, and those have seen the labels of the fold that it forecasts.
+    fn with_second_pass(mut self, held_out: &HeldOutClassScores, total: f64) -> Self {
         let said: Vec<f64> = self.forecasts.iter().map(|&p| said_again(p)).collect();
         let rows = ScoreRows {
             scores: &said,
             ..held_out.score_rows()
         };
-        let fitted = SharedCurve::default().cross_fit(&rows, true)?;
+        // What cannot be set right stays as it was said first.
+        let Ok(fitted) = SharedCurve::default().cross_fit(&rows, true) else {
+            return self;
+        };
         let without: Vec<Saved> = fitted.without.into_iter().map(Saved::from).collect();
         let mut forecasts = self.forecasts.clone();
         forecasts
@@ -350,11 +367,12 @@ impl Contest {
                 let calibrator = &without[held_out.fold_of(example)];
                 calibrator.probabilities_into(rows.row(example), room, out);
             });
-        let (before, after) = (loss(held_out, &self.forecasts), loss(held_out, &forecasts));
-        if after < (1.0 - LEAST_GAIN) * before {
+        let before: Vec<f64> = losses(held_out, &self.forecasts).collect();
+        let after: Vec<f64> = losses(held_out, &forecasts).collect();
+        if is_worth_it(&before, &after) {
             self.tried.push(Weighed {
                 kind: MulticlassKind::SecondPass,
-                log_loss: after / total,
+                log_loss: after.iter().sum::<f64>() / total,
                 weight: 1.0,
             });
             self.calibrator = Saved::TwoPasses(Box::new(TwoPasses {
@@ -363,8 +381,15 @@ impl Contest {
             }));
             self.forecasts = forecasts;
         }
-        Ok(self)
+        self
     }
+}
+
+/// Whether losses became surely, and not only a little, less.
+fn is_worth_it(before: &[f64], after: &[f64]) -> bool {
+    let (gain, standard_error) = mean_gain(after, before);
+    let least = LEAST_GAIN * before.iter().sum::<f64>() / before.len() as f64;
+    gain > least.max(standard_error)
 }
 
 /// A way, how well it forecast, and how much it counts.
@@ -391,4 +416,30 @@ pub struct MulticlassChoice {
     pub tried: Vec<Weighed>,
     /// For each example, class after class, what a calibrator fitted to the other folds says of it.
     pub cross_validated: Vec<Probability>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gain_must_be_more_than_luck_and_more_than_a_little() {
+        let before = vec![1.0; 100];
+        // By hand: half of the examples gain 0.3 and half lose 0.2: a mean of 0.05, and a standard error of 0.25/√100.
+        let by_half = |gain: f64, cost: f64| {
+            let after = (0..100).map(|i| if i % 2 == 0 { 1.0 - gain } else { 1.0 + cost });
+            after.collect::<Vec<f64>>()
+        };
+        assert!(is_worth_it(&before, &by_half(0.3, 0.2)));
+        assert!(!is_worth_it(&before, &by_half(0.3, 0.26))); // 0.02 with a standard error of 0.028
+        assert!(!is_worth_it(&before, &by_half(0.004, -0.004))); // sure, but less than half a per cent
+        assert!(!is_worth_it(&before, &before));
+    }
+
+    #[test]
+    fn a_second_pass_is_no_way_to_ask_for() {
+        let held_out = HeldOutClassScores::assume([1.0, 0.0].repeat(20), 2, [0, 1].repeat(10));
+        let asked = MulticlassKind::SecondPass.choose(&held_out.unwrap(), CalibratorKind::Auto);
+        assert!(matches!(asked, Err(FitError::BadSetting { value, .. }) if value == "second_pass"));
+    }
 }

@@ -6,6 +6,7 @@ use super::shared_curve::{Labels, Link, ScoreRows};
 use super::tame;
 use crate::FitError;
 use crate::calibration::HeldOutScores;
+use crate::calibration::held_out::one_each;
 use crate::corpus::Folds;
 use crate::numeric::order_bits;
 
@@ -50,16 +51,8 @@ impl HeldOutClassScores {
 
     /// The fold of each example: the examples of a fold are left out together where calibrators are compared.
     pub fn with_folds(self, folds: Vec<u8>) -> Result<Self, FitError> {
-        if folds.len() != self.len() {
-            return Err(FitError::LengthMismatch {
-                left_name: "labels",
-                left: self.len(),
-                right_name: "folds",
-                right: folds.len(),
-            });
-        }
         Ok(Self {
-            folds: Some(folds),
+            folds: Some(one_each(folds, self.len())?),
             ..self
         })
     }
@@ -73,19 +66,7 @@ impl HeldOutClassScores {
         folds: &Folds,
     ) -> Result<Self, FitError> {
         let held_out = Self::checked(scores, class_count, labels, weights)?;
-        let folds = folds.assignment();
-        if folds.len() != held_out.len() {
-            return Err(FitError::LengthMismatch {
-                left_name: "labels",
-                left: held_out.len(),
-                right_name: "folds",
-                right: folds.len(),
-            });
-        }
-        Ok(Self {
-            folds: Some(folds.to_vec()),
-            ..held_out
-        })
+        held_out.with_folds(folds.assignment().to_vec())
     }
 
     fn checked(

@@ -4,6 +4,8 @@ use rayon::prelude::*;
 
 use super::one_vs_rest::{CalibratedClass, CalibrationNote, is_rare};
 use super::shared_curve::{CrossFitted, Labels, Link, ScoreRows, SharedCurve};
+use crate::calibration::few_positives::few_positives;
+use crate::calibration::held::ends_of;
 use crate::calibration::share::{shift_to_total, wanted_total};
 use crate::calibration::{
     BlendCalibrator, Calibrator, CalibratorKind, ChoiceRules, HeldOutScores, PiecesCalibrator,
@@ -15,6 +17,8 @@ use crate::{FitError, Probability};
 const STRENGTHS: [f64; 9] = [0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 1e9];
 /// A curve that would weigh less is left out.
 const LEAST_WEIGHT: f64 = 0.05;
+/// A curve that rises by less over all examples tells nothing apart.
+const LEVEL: f64 = 1e-3;
 /// Examples that the strength is chosen with; more would tell nothing.
 const EXAMPLES: usize = 4000;
 /// The most scores that the common curve is shown.
@@ -28,8 +32,9 @@ const MOST_SCORES: usize = 1 << 23;
 /// ln P_c/(1-P_c) = w_c own_c(s_c) + (1 - w_c) (g(s_c) + a_c (s_c - m) + b_c),     w_c = n_c / (n_c + k)
 /// ```
 /// `n_c` counts the examples of the label's rarer side. The strength `k` has the least log loss on held-out examples, all
-/// forecast by curves that were fitted without their fold. A label with fewer positives than folds has no own curve,
-/// and its probabilities are made to add up to its positives.
+/// forecast by curves that were fitted without their fold. A label with fewer positives than folds has no own curve, its
+/// `a_c` is not below zero, and its probabilities are made to add up to its positives; where the curve for all is level, it gets
+/// a line whose slope is drawn to what such slopes are like.
 pub(crate) fn calibrate_labels(
     held_out: &[HeldOutScores],
     fold_count: usize,
@@ -89,6 +94,8 @@ struct Label<'a> {
     /// Its own curve, unless it has too few examples.
     own: Option<CalibratedClass>,
     common: PiecesCalibrator,
+    /// Where the common curve comes from, for a label without one of its own.
+    note: CalibrationNote,
     /// What the common curve says of each example when it is fitted without the example's fold.
     said: Vec<Probability>,
 }
@@ -109,30 +116,28 @@ impl<'a> Label<'a> {
             Some(CalibratedClass::own(choice))
         };
         let curve = |of: &super::SharedCurveCalibrator, left_out: Option<usize>| {
-            let pieces = of.pieces(label);
             if !rare {
-                return pieces;
+                return (of.pieces(label), CalibrationNote::Common);
             }
             let kept = |example: usize| Some(usize::from(folds[example])) != left_out;
-            let rest = held_out.filtered(kept);
-            let said = rest.examples();
-            let said = said.map(|(score, _, weight)| (pieces.log_odds(score), weight));
-            let shift = shift_to_total(said, wanted_total(&rest));
-            pieces.shifted(shift)
+            of_rare(of.rising_pieces(label), &held_out.filtered(kept))
         };
         let without: Vec<PiecesCalibrator> = common
             .without
             .iter()
             .enumerate()
-            .map(|(fold, of)| curve(of, Some(fold)))
+            .map(|(fold, of)| curve(of, Some(fold)).0)
             .collect();
         let said = held_out.scores().iter().zip(folds);
         let said = said.map(|(&score, &fold)| without[usize::from(fold)].probability(score));
+        let said = said.collect();
+        let (common, note) = curve(&common.whole, None);
         Ok(Self {
             held_out,
             own,
-            common: curve(&common.whole, None),
-            said: said.collect(),
+            common,
+            note,
+            said,
         })
     }
 
@@ -155,7 +160,7 @@ impl<'a> Label<'a> {
             return CalibratedClass {
                 calibrator: SavedCalibrator::Pieces(self.common),
                 kind: CalibratorKind::None,
-                note: CalibrationNote::Pooled,
+                note: self.note,
                 tried: Vec::new(),
                 forecasts: self.said,
             };
@@ -185,6 +190,27 @@ impl<'a> Label<'a> {
             ..own
         }
     }
+}
+
+/// A curve for all labels as one for a label with hardly any positives: its probabilities add up to them.
+fn of_rare(
+    pieces: PiecesCalibrator,
+    held_out: &HeldOutScores,
+) -> (PiecesCalibrator, CalibrationNote) {
+    let (low, high) = ends_of(held_out.scores().iter().copied());
+    if pieces.log_odds(high) - pieces.log_odds(low) < LEVEL {
+        let (line, note) = few_positives(held_out);
+        let at = |score: f64| line.slope * score + line.intercept;
+        // Scores that are all alike leave no line.
+        if let Some(line) = PiecesCalibrator::new(vec![low, high], vec![at(low), at(high)]) {
+            return (line, note);
+        }
+    }
+    let said = held_out
+        .examples()
+        .map(|(score, _, weight)| (pieces.log_odds(score), weight));
+    let shift = shift_to_total(said, wanted_total(held_out));
+    (pieces.shifted(shift), CalibrationNote::Pooled)
 }
 
 fn weighed(weight: f64, own: Probability, common: Probability) -> Probability {
@@ -305,20 +331,75 @@ mod tests {
         );
     }
 
-    /// Every other label's scores run the other way: a common curve is no help, and is given next to no weight.
+    /// Every other label's scores run the other way: a common curve is of less help, and counts for less, than where all
+    /// run the same way.
     #[test]
     fn labels_that_have_nothing_in_common_keep_their_own() {
-        let mut training = draw(3, 3000, 8);
-        for held_out in training.iter_mut().step_by(2) {
-            let scores = held_out.scores().iter().map(|score| -score).collect();
-            let turned = HeldOutScores::assume(scores, held_out.labels().to_vec()).unwrap();
-            *held_out = turned.with_folds(held_out.folds()).unwrap();
-        }
+        let turned = |seed: u64| {
+            let mut drawn = draw(seed, 3000, 8);
+            for held_out in drawn.iter_mut().step_by(2) {
+                let scores = held_out.scores().iter().map(|score| -score).collect();
+                let turned = HeldOutScores::assume(scores, held_out.labels().to_vec()).unwrap();
+                *held_out = turned.with_folds(held_out.folds()).unwrap();
+            }
+            drawn
+        };
+        let (training, test) = (turned(3), turned(13));
         let together = calibrate_labels(&training, 5).unwrap();
+        let own = |class: &CalibratedClass| match class.note {
+            CalibrationNote::Own => 1.0,
+            _ => class.calibrator.own_weight().unwrap_or(0.0),
+        };
+        let alike = calibrate_labels(&draw(3, 3000, 8), 5).unwrap();
+        for (class, alike) in together.iter().zip(&alike) {
+            let (own, among_like) = (own(class), own(alike));
+            assert!(own > 0.5 && own > among_like, "{own} {among_like}");
+        }
         let rules = ChoiceRules::default();
         let each = calibrate_each(&training, CalibratorKind::Auto, rules, 5).unwrap();
-        let (together, each) = (loss(&together, &training), loss(&each, &training));
+        let (together, each) = (loss(&together, &test), loss(&each, &test));
         assert!(together < 1.01 * each, "{together} {each}");
+    }
+
+    /// The positives of rare labels have the least scores, those of common ones mostly too: neither the labels' own slopes nor a
+    /// common curve rise.
+    #[test]
+    fn curves_of_rare_labels_rise_even_where_scores_run_backwards() {
+        for seed in 0..4 {
+            let mut random = Random::from_seed(seed);
+            let folds: Vec<u8> = (0..120).map(|row| (row % 5) as u8).collect();
+            let labels: Vec<HeldOutScores> = (0..10)
+                .map(|label| {
+                    let scores: Vec<f64> = (0..120)
+                        .map(|row| f64::from(row) / 30.0 + 0.3 * random.normal())
+                        .collect();
+                    let positives = if label < 8 { 1 + label % 4 } else { 40 };
+                    let truths = (0..120).map(|row| row < positives).collect();
+                    let held_out = HeldOutScores::assume(scores, truths).unwrap();
+                    held_out.with_folds(folds.clone()).unwrap()
+                })
+                .collect();
+            for (class, held_out) in calibrate_labels(&labels, 5).unwrap().iter().zip(&labels) {
+                if !is_rare(held_out, 5) {
+                    continue;
+                }
+                let said = [-1.0, 0.5, 2.0, 3.5, 5.0].map(|s| class.calibrator.probability(s));
+                assert!(
+                    said.is_sorted() && said[1] < said[3],
+                    "{:?} {said:?}",
+                    class.note
+                );
+                let stated: f64 = held_out
+                    .scores()
+                    .iter()
+                    .map(|&s| class.calibrator.probability(s).value())
+                    .sum();
+                assert!(
+                    (stated - held_out.positives() as f64).abs() < 1e-5,
+                    "{stated}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod choose;
 mod coupling;
 mod dirichlet;
+mod held;
 mod held_out;
 mod labels;
 mod one_vs_rest;
@@ -22,6 +23,7 @@ mod tests;
 pub use choose::{MulticlassChoice, MulticlassKind, Weighed};
 pub use coupling::{CouplingCalibrator, PairwiseCoupling, couple};
 pub use dirichlet::{Dirichlet, DirichletCalibrator};
+pub use held::{HeldClasses, ScoreEnds};
 pub use held_out::HeldOutClassScores;
 pub use one_vs_rest::{CalibratedClass, CalibrationNote, OneVsRestCalibrator};
 pub use pool::{PoolCalibrator, PoolMember};
@@ -32,7 +34,7 @@ pub use vector::{VectorCalibrator, VectorScaling};
 
 pub(crate) use choose::MOST_CURVES;
 pub(crate) use labels::calibrate_labels;
-pub(crate) use one_vs_rest::{calibrate_each, normalise_into};
+pub(crate) use one_vs_rest::{calibrate_each, calibrate_one, normalise_into};
 
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +61,8 @@ pub enum SavedMulticlassCalibrator {
     Pool(PoolCalibrator),
     /// One of these, set right by a curve over what it says.
     TwoPasses(Box<TwoPasses>),
+    /// One of these, held where the examples end.
+    Held(Box<HeldClasses>),
 }
 
 impl From<TemperatureCalibrator> for SavedMulticlassCalibrator {
@@ -102,6 +106,7 @@ impl SavedMulticlassCalibrator {
             Self::Dirichlet(_) => MulticlassKind::Dirichlet,
             Self::SharedCurve(_) => MulticlassKind::SharedCurve,
             Self::Pool(_) | Self::TwoPasses(_) => MulticlassKind::Auto,
+            Self::Held(held) => held.inner().kind(),
         }
     }
 
@@ -116,6 +121,7 @@ impl SavedMulticlassCalibrator {
             Self::SharedCurve(calibrator) => calibrator.class_count(),
             Self::Pool(calibrator) => calibrator.class_count(),
             Self::TwoPasses(passes) => passes.second().class_count(),
+            Self::Held(held) => held.inner().class_count(),
         }
     }
 
@@ -146,6 +152,7 @@ impl SavedMulticlassCalibrator {
             Self::SharedCurve(calibrator) => calibrator.ln_weights_into(scores, room),
             Self::Pool(calibrator) => calibrator.ln_weights_into(scores, room),
             Self::TwoPasses(passes) => passes.ln_weights_into(scores, room),
+            Self::Held(held) => held.ln_weights_into(scores, room),
         }
     }
 }
@@ -160,6 +167,8 @@ pub struct ClassRoom {
     more: Vec<f64>,
     /// What the members of a pool have said so far.
     pooled: Vec<f64>,
+    /// Scores where they count as no farther out than the examples were.
+    held: Vec<f64>,
 }
 
 impl ClassRoom {

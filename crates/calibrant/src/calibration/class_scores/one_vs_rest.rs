@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ClassRoom, tame};
 use crate::calibration::few_positives::few_positives;
+use crate::calibration::pooled::CrossFittedPool;
 use crate::calibration::{
     Calibrator, CalibratorKind, Choice, ChoiceRules, HeldOutScores, PooledCurve, SavedCalibrator,
     Tried,
@@ -165,7 +166,7 @@ pub struct CalibratedClass {
 
 /// Calibrates every class on its own. One with fewer positives than folds borrows the curve of the
 /// rarer classes together; where there is none to borrow, it gets a line whose slope is drawn to what such
-/// slopes are like.
+/// slopes are like. All classes speak of the same examples, in the same folds.
 pub(crate) fn calibrate_each(
     held_out: &[HeldOutScores],
     kind: CalibratorKind,
@@ -173,20 +174,37 @@ pub(crate) fn calibrate_each(
     fold_count: usize,
 ) -> Result<Vec<CalibratedClass>, FitError> {
     let rare = |scores: &HeldOutScores| kind != CalibratorKind::None && is_rare(scores, fold_count);
+    let folds = held_out.first().map(HeldOutScores::folds);
+    let folds = folds.unwrap_or_default();
     let pool = if held_out.len() > 1 && held_out.iter().any(rare) {
-        PooledCurve::fit(held_out)?
+        CrossFittedPool::fit(held_out, &folds)
     } else {
-        None
+        CrossFittedPool::default()
     };
     held_out
         .par_iter()
         .map(|scores| {
             if rare(scores) {
-                return Ok(of_rare(scores, pool.as_ref()));
+                return Ok(of_rare(scores, &pool, &folds));
             }
             Ok(CalibratedClass::own(kind.choose_by(scores, rules)?))
         })
         .collect()
+}
+
+/// Calibrates one class that stands alone. A method that was asked for by name is fitted as it is, however few examples there
+/// are; a choice among methods is left to classes with enough of them.
+pub(crate) fn calibrate_one(
+    held_out: &HeldOutScores,
+    kind: CalibratorKind,
+    rules: ChoiceRules,
+) -> Result<CalibratedClass, FitError> {
+    let folds = held_out.folds();
+    let fold_count = 1 + usize::from(folds.iter().copied().max().unwrap_or(0));
+    if kind == CalibratorKind::Auto && is_rare(held_out, fold_count) {
+        return Ok(of_rare(held_out, &CrossFittedPool::default(), &folds));
+    }
+    Ok(CalibratedClass::own(kind.choose_by(held_out, rules)?))
 }
 
 /// Whether one side of a class has too few examples for a curve of its own, or all of them in one fold, so that without it
@@ -220,16 +238,17 @@ impl CalibratedClass {
     }
 }
 
-fn of_rare(scores: &HeldOutScores, pool: Option<&PooledCurve>) -> CalibratedClass {
-    let fit = |scores: &HeldOutScores| match pool {
+fn of_rare(scores: &HeldOutScores, pool: &CrossFittedPool, folds: &[u8]) -> CalibratedClass {
+    let fit = |scores: &HeldOutScores, pool: Option<&PooledCurve>| match pool {
         Some(pool) => (pool.for_class(scores), CalibrationNote::Pooled),
         None => few_positives(scores),
     };
-    let (curve, note) = fit(scores);
-    let folds = scores.folds();
+    let (curve, note) = fit(scores, pool.whole.as_ref());
     let mut forecasts = vec![Probability::from_log_odds(0.0); scores.len()];
     for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
-        let (curve, _) = fit(&scores.filtered(|example| folds[example] != fold));
+        let rest = scores.filtered(|example| folds[example] != fold);
+        let pool = pool.without.get(usize::from(fold)).and_then(Option::as_ref);
+        let (curve, _) = fit(&rest, pool);
         for (example, forecast) in forecasts.iter_mut().enumerate() {
             if folds[example] == fold {
                 *forecast = curve.probability(scores.scores()[example]);
@@ -277,5 +296,62 @@ mod tests {
                 .iter()
                 .all(|p| (p.value() - 1.0 / 3.0).abs() < 1e-12)
         );
+    }
+
+    /// Labels by whether the score is among the least: borrowed curves see nothing that rises.
+    fn backwards(positives: &[usize]) -> Vec<HeldOutScores> {
+        let mut random = crate::numeric::Random::from_seed(3);
+        let folds: Vec<u8> = (0..80).map(|row| (row % 5) as u8).collect();
+        let of_class = |&positives: &usize| {
+            let scores: Vec<f64> = (0..80)
+                .map(|row| f64::from(row) / 40.0 + 0.2 * random.normal())
+                .collect();
+            let labels = (0..80).map(|row| row < positives).collect();
+            let held_out = HeldOutScores::assume(scores, labels).unwrap();
+            held_out.with_folds(folds.clone()).unwrap()
+        };
+        positives.iter().map(of_class).collect()
+    }
+
+    #[test]
+    fn borrowed_curves_rise_even_where_scores_run_backwards() {
+        let classes = backwards(&[1, 2, 3, 4, 3, 2]);
+        let rules = ChoiceRules::default();
+        for class in calibrate_each(&classes, CalibratorKind::Auto, rules, 5).unwrap() {
+            assert_eq!(class.note, CalibrationNote::Pooled);
+            let said = [-5.0, 0.0, 1.0, 2.0, 5.0].map(|s| class.calibrator.probability(s));
+            assert!(said.is_sorted() && said[1] < said[3], "{said:?}");
+        }
+    }
+
+    /// A row's label must not reach what is said of the row: not through its own class, nor through the others'.
+    #[test]
+    fn what_is_said_of_a_fold_of_a_borrowed_class_does_not_know_the_fold() {
+        let classes = backwards(&[4, 4, 4, 4, 4]);
+        let turned: Vec<HeldOutScores> = classes
+            .iter()
+            .map(|class| {
+                let folds = class.folds();
+                let turn = |row: usize| folds[row] == 2 && row < 20;
+                let labels = class.labels().iter().enumerate();
+                let labels = labels.map(|(row, &label)| if turn(row) { !label } else { label });
+                let held_out = HeldOutScores::assume(class.scores().to_vec(), labels.collect());
+                held_out.unwrap().with_folds(folds).unwrap()
+            })
+            .collect();
+        let rules = ChoiceRules::default();
+        let of = |classes: &[HeldOutScores]| {
+            // Rare in both, so that only labels differ.
+            calibrate_each(classes, CalibratorKind::Platt, rules, 20).unwrap()
+        };
+        for (one, other) in of(&classes).iter().zip(&of(&turned)) {
+            for row in (2..80).step_by(5) {
+                let (one, other) = (
+                    one.forecasts[row].log_odds(),
+                    other.forecasts[row].log_odds(),
+                );
+                assert!((one - other).abs() < 1e-3, "{row}: {one} {other}");
+            }
+        }
     }
 }

@@ -512,3 +512,37 @@ fn a_second_pass_sets_right_what_was_overstated() {
     let back: SavedMulticlassCalibrator = serde_json::from_str(&json).unwrap();
     assert_eq!(back, choice.calibrator);
 }
+
+/// The second curve is fitted to forecasts of first passes that saw the fold it forecasts: what is printed must be next to true all the same.
+#[test]
+fn what_a_second_pass_promises_comes_true_on_few_examples() {
+    let (mut promised, mut came, mut fired) = (0.0, 0.0, 0);
+    for seed in 0..30 {
+        let (scores, labels) = overstated(100 + seed, 300);
+        let held_out = HeldOutClassScores::assume(scores, 5, labels).unwrap();
+        let choice = MulticlassKind::Auto
+            .choose(&held_out, CalibratorKind::Platt)
+            .unwrap();
+        let Some(second) = choice
+            .tried
+            .iter()
+            .find(|way| way.kind == MulticlassKind::SecondPass)
+        else {
+            continue;
+        };
+        let (test, truths) = overstated(9000 + seed, 3000);
+        let rows = test.chunks_exact(5).zip(&truths);
+        let losses = rows
+            .map(|(row, &truth)| predict(&choice.calibrator, row)[truth as usize].log_loss(true));
+        came += losses.sum::<f64>() / truths.len() as f64;
+        promised += second.log_loss;
+        fired += 1;
+    }
+    assert!(fired >= 10, "{fired}");
+    assert!(
+        promised > 0.97 * came,
+        "{} {}",
+        promised / f64::from(fired),
+        came / f64::from(fired)
+    );
+}

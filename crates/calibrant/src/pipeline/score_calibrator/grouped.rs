@@ -80,7 +80,7 @@ impl GroupedScores {
         })
     }
 
-    /// Folds that divide no group.
+    /// Folds that divide no group; an error where there is only one.
     pub(super) fn folds(&self, class_count: usize) -> Result<Vec<u8>, FitError> {
         let mut groups = self.together.clone();
         groups.dedup();
@@ -90,7 +90,7 @@ impl GroupedScores {
             &labels,
             &self.together,
             class_count,
-            FOLDS.min(groups.len()),
+            FOLDS.min(groups.len()).max(2),
             0,
         )?;
         Ok(folds.assignment().to_vec())

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::calibration::CalibrationNote;
+
 /// Fewer examples of a class than this make any curve little more than a guess.
 const FEW: usize = 10;
 /// How many standard errors below one half an area must lie to be called backwards.
@@ -17,6 +19,9 @@ pub enum ScoreNote {
         class: String,
         /// How often an example of the class scores above another one.
         auc: f64,
+        /// Whether its probability rises with the score all the same, as that of a class with hardly any examples does.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        rises: bool,
     },
     /// All examples have one score.
     ConstantScore {
@@ -30,6 +35,22 @@ pub enum ScoreNote {
         /// The class.
         class: String,
         /// Its examples.
+        examples: usize,
+    },
+    /// There are too few examples of a class for a slope of its own.
+    UsualSlope {
+        /// The class.
+        class: String,
+        /// Its examples.
+        examples: usize,
+        /// Whether the slope is nothing but a guess; else it is drawn to what such slopes are like.
+        guess: bool,
+    },
+    /// All examples of a class were left out together, so that no curve was tried on examples of a class that it knew.
+    OneFold {
+        /// The class.
+        class: String,
+        /// Its examples, copies counted once.
         examples: usize,
     },
 }
@@ -64,7 +85,11 @@ impl ScoreNote {
                 .map(|&label| label as usize == class)
                 .collect();
             if let Some(auc) = backwards(&column, &members) {
-                notes.push(Self::Backwards { class: name(), auc });
+                notes.push(Self::Backwards {
+                    class: name(),
+                    auc,
+                    rises: false,
+                });
             }
         }
         for (class, &examples) in classes.iter().zip(class_counts) {
@@ -78,10 +103,77 @@ impl ScoreNote {
         notes
     }
 
+    /// Classes whose examples are all in one fold, by the fold of each example where folds were given.
+    pub(super) fn of_folds(folds: Option<&[u8]>, labels: &[u32], classes: &[String]) -> Vec<Self> {
+        let folds = folds.unwrap_or_default();
+        let of_class = |(class, name): (u32, &String)| {
+            let own = labels
+                .iter()
+                .zip(folds)
+                .filter(|(label, _)| **label == class);
+            let mut own = own.map(|(_, fold)| *fold);
+            let (first, mut examples) = (own.next()?, 1);
+            let together = own.all(|fold| {
+                examples += 1;
+                fold == first
+            });
+            (together && examples > 1).then(|| Self::OneFold {
+                class: name.clone(),
+                examples,
+            })
+        };
+        (0..).zip(classes).filter_map(of_class).collect()
+    }
+
+    /// The same, knowing where the curve of a single score comes from.
+    pub(super) fn with_calibration(
+        mut notes: Vec<Self>,
+        calibration: CalibrationNote,
+        class_counts: &[usize],
+        classes: &[String],
+    ) -> Vec<Self> {
+        let guess = match calibration {
+            CalibrationNote::Guess => true,
+            CalibrationNote::Drawn => false,
+            _ => return notes,
+        };
+        for note in &mut notes {
+            if let Self::Backwards { rises, .. } = note {
+                *rises = true;
+            }
+        }
+        if notes
+            .iter()
+            .any(|note| matches!(note, Self::OneFold { .. }))
+        {
+            return notes;
+        }
+        let rarest = (0..classes.len()).min_by_key(|&class| class_counts[class]);
+        if let Some(rarest) = rarest {
+            notes.retain(
+                |note| !matches!(note, Self::FewExamples { class, .. } if *class == classes[rarest]),
+            );
+            notes.push(Self::UsualSlope {
+                class: classes[rarest].clone(),
+                examples: class_counts[rarest],
+                guess,
+            });
+        }
+        notes
+    }
+
     /// It in a sentence.
     pub fn sentence(&self) -> String {
         match self {
-            Self::Backwards { class, auc } => format!(
+            Self::Backwards {
+                class,
+                auc,
+                rises: true,
+            } => format!(
+                "the scores run backwards: examples of `{class}` score lower than the others (AUC {auc:.3}), though they are too \
+                 few to make its probability fall as the score rises; check which class the score speaks for"
+            ),
+            Self::Backwards { class, auc, .. } => format!(
                 "the scores run backwards: examples of `{class}` score lower than the others (AUC {auc:.3}), so its \
                  probability falls, or stays level, as the score rises; check which class the score speaks for"
             ),
@@ -94,6 +186,27 @@ impl ScoreNote {
             ),
             Self::FewExamples { class, examples } => format!(
                 "only {examples} examples of `{class}`: whatever the method, its curve is little more than a guess"
+            ),
+            Self::UsualSlope {
+                class,
+                examples,
+                guess,
+            } => {
+                let count = match examples {
+                    1 => "1 example".to_owned(),
+                    more => format!("{more} examples"),
+                };
+                let slope = match guess {
+                    true => "is a guess, from what is usual",
+                    false => "is drawn to what is usual",
+                };
+                format!(
+                    "only {count} of `{class}`: how fast its probability rises with the score {slope}"
+                )
+            }
+            Self::OneFold { class, examples } => format!(
+                "all {examples} examples of `{class}` were left out together, as one group: what is said of the class was never \
+                 tried on examples that a curve had not seen, and the cross-validated figures are those of curves that saw none of it"
             ),
         }
     }
@@ -141,7 +254,8 @@ mod tests {
             notes(&falling, &labels),
             [ScoreNote::Backwards {
                 class: class(),
-                auc: 0.0
+                auc: 0.0,
+                rises: false
             }]
         );
         assert_eq!(

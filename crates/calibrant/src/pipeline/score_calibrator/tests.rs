@@ -113,7 +113,10 @@ fn what_cannot_be_fitted_is_refused() {
     assert_eq!(fit(&[], &[], &one), Err(FitError::NoDocuments));
     let outcome = fit(&[1.0, 2.0], &[1, 1], &one);
     assert!(matches!(outcome, Err(FitError::OneClass { class, .. }) if class == "yes"));
-    let outcome = fit(&[1.0, 2.0, 3.0], &[0, 1, 0], &one);
+    // A method that was asked for by name is not replaced, however few examples there are.
+    let mut platt = one.clone();
+    platt.method = CalibratorKind::Platt;
+    let outcome = fit(&[1.0, 2.0, 3.0], &[0, 1, 0], &platt);
     assert!(matches!(
         outcome,
         Err(FitError::TooFewExamples { positives: 1, .. })
@@ -251,4 +254,86 @@ fn a_zero_counts_alike_in_the_curve_and_in_what_is_measured() {
         assert!((found - expected).abs() < 1e-12);
     }
     assert!((ends.unwrap().zero_counts_as[2] - 0.3).abs() < 1e-12);
+}
+
+fn slope(calibrator: &ScoreCalibrator) -> f64 {
+    let ScoreCurve::OneScore(held) = calibrator.curve() else {
+        panic!("{:?}", calibrator.curve());
+    };
+    let SavedCalibrator::Platt(line) = held.curve() else {
+        panic!("{held:?}");
+    };
+    line.slope
+}
+
+/// The positives have the least scores of all: a curve that only followed them would fall.
+#[test]
+fn hardly_any_examples_give_a_curve_that_rises_and_a_note_that_says_so() {
+    for positives in 1..5 {
+        let table = ScoreTable {
+            scores: (0..60).map(|row| f64::from(row) / 20.0 - 1.5).collect(),
+            labels: (0..60).map(|row| u32::from(row < positives)).collect(),
+            weights: vec![1.0; 60],
+        };
+        let fit = ScoreCalibrator::fit(table.clone(), &settings(&["no", "yes"], &["s"])).unwrap();
+        assert!(slope(&fit.calibrator) > 0.0, "{positives}");
+        let notes = &fit.calibrator.summary().notes;
+        let expected = ScoreNote::UsualSlope {
+            class: "yes".into(),
+            examples: positives as usize,
+            guess: positives <= 2,
+        };
+        assert!(notes.contains(&expected), "{notes:?}");
+        let few = |note: &ScoreNote| matches!(note, ScoreNote::FewExamples { class, .. } if class == "yes");
+        assert!(!notes.iter().any(few), "{notes:?}");
+        let falls = |note: &ScoreNote| matches!(note, ScoreNote::Backwards { rises: false, .. });
+        assert!(!notes.iter().any(falls), "{notes:?}");
+        // What is said adds up to the examples.
+        let stated = table
+            .scores
+            .iter()
+            .map(|&s| probability(&fit.calibrator, s));
+        let sum: f64 = stated.sum();
+        assert!((sum - f64::from(positives)).abs() < 1e-5, "{sum}");
+        let back: ScoreCalibrator =
+            serde_json::from_str(&serde_json::to_string(&fit.calibrator).unwrap()).unwrap();
+        assert_eq!(back, fit.calibrator);
+    }
+}
+
+#[test]
+fn a_class_in_one_group_gets_the_usual_slope_and_a_note() {
+    let table = one_score_table(200, 8);
+    let group = |(row, &label): (usize, &u32)| match label {
+        1 => "the only one".to_owned(),
+        _ => format!("g{}", row % 20),
+    };
+    let groups: Vec<Option<String>> = table
+        .labels
+        .iter()
+        .enumerate()
+        .map(group)
+        .map(Some)
+        .collect();
+    let settings = settings(&["no", "yes"], &["s"]);
+    let fit = ScoreCalibrator::fit_grouped(table.clone(), &groups, &settings).unwrap();
+    let summary = fit.calibrator.summary();
+    assert_eq!(summary.method, "platt");
+    assert!(slope(&fit.calibrator) > 0.0);
+    assert!(
+        matches!(&summary.notes[..], [ScoreNote::OneFold { class, .. }] if class == "yes"),
+        "{:?}",
+        summary.notes
+    );
+    // Where groups divide both classes there is nothing to say.
+    let even: Vec<Option<String>> = (0..200).map(|row| Some(format!("g{}", row % 20))).collect();
+    let fit = ScoreCalibrator::fit_grouped(table.clone(), &even, &settings).unwrap();
+    assert_eq!(fit.calibrator.summary().notes, []);
+    // And where all are one group there is nothing to leave out.
+    let one = vec![Some("all".to_owned()); 200];
+    let refused = ScoreCalibrator::fit_grouped(table, &one, &settings);
+    assert_eq!(
+        refused.unwrap_err(),
+        FitError::Folds(crate::corpus::FoldError::OneGroup)
+    );
 }

@@ -200,9 +200,9 @@ impl RelevanceSettings {
         })
     }
 
-    /// A curve that never falls.
+    /// A curve that never falls, and holds where the examples end.
     fn curve(&self, held_out: HeldOutScores) -> Result<SavedCalibrator, FitError> {
-        let curve = self.calibrator.fit(&held_out)?;
+        let curve = self.calibrator.fit(&held_out)?.held(&held_out);
         if curve.never_falls() {
             return Ok(curve);
         }
@@ -291,8 +291,8 @@ impl Relevance {
     /// The name of the curve's family.
     pub fn curve_name(&self) -> String {
         let curve = match &self.curve {
-            SavedCalibrator::Monotone(rising) => &rising.inner,
-            other => other,
+            SavedCalibrator::Monotone(rising) => rising.inner.curve(),
+            other => other.curve(),
         };
         // The tag that files have.
         match serde_json::to_value(curve) {

@@ -17,7 +17,9 @@ use crate::calibration::LogOddsSpread;
 /// ```
 ///
 /// A truth is imagined in two steps: first how the stated log-odds are to be moved and stretched for this query (see [`LogOddsSpread`]), then,
-/// with the probabilities that follow, which documents are relevant. Draws have a fixed seed: equal lists give equal answers.
+/// with the probabilities that follow, which documents are relevant. Where hardly any truth has a relevant document, only such are drawn; where
+/// even these rest on fewer than fifty ways to move the log-odds, nothing is sure before the end of the list. Draws have a fixed seed: equal lists
+/// give equal answers.
 ///
 /// # When it misleads
 /// The list counts as everything there is: relevant documents that are no candidates are not expected. The expected recall is the ratio of
@@ -109,14 +111,18 @@ impl Outlook {
         let stops = self.truths.stops(recall);
         let reached = stops.iter().filter(|&&stop| stop <= rank).count();
         match stops.len() {
-            0 => 1.0,
+            0 => 0.0, // Nothing is known.
             all => reached as f64 / all as f64,
         }
     }
 
-    /// The first rank where the recall is at least this one with the wanted certainty.
+    /// The first rank where the recall is at least this one with the wanted certainty; the end of the list where too little is
+    /// known to be sure.
     pub fn sure_stop_for_recall(&self, recall: f64, certainty: f64) -> usize {
         let stops = self.truths.stops(recall);
+        if stops.is_empty() {
+            return self.document_count();
+        }
         let wanted = (certainty * stops.len() as f64).ceil() as usize;
         match wanted {
             0 => 0,

@@ -269,3 +269,53 @@ proptest! {
         prop_assert!((sum - values.iter().sum::<f64>()).abs() < 1e-9);
     }
 }
+
+/// One mistyped number in a query must not make a document certain.
+#[test]
+fn curves_hold_beyond_the_scores_they_were_fitted_to() {
+    let learned = world(1, 0.0, 60);
+    for calibrator in [
+        CalibratorKind::Auto,
+        CalibratorKind::Platt,
+        CalibratorKind::Gauss,
+        CalibratorKind::ThreePiece,
+    ] {
+        let settings = RelevanceSettings {
+            calibrator,
+            frame: Some(ScoreFrame::AsIs),
+        };
+        let relevance = settings.fit(&learned.held_out()).unwrap();
+        let said = relevance.probabilities(&[1e6, 1e3, 0.0, -1e3, -1e6]);
+        assert_eq!(said[0], said[1], "{calibrator:?}");
+        assert_eq!(said[3], said[4], "{calibrator:?}");
+        assert!(said[0] > said[2] && said[2] > said[4]);
+        // Scores within 4 were seen, where the truth's log-odds are 2 s - 1.5.
+        assert!(said[0].log_odds() < 14.0, "{calibrator:?} {:?}", said[0]);
+        assert!(!relevance.curve_name().contains("held"));
+    }
+}
+
+#[test]
+fn lists_with_next_to_nothing_are_answered_for_the_case_that_there_is_something() {
+    // By hand: one relevant document, and ten places that are as likely: nine in ten are reached at the ninth.
+    let even = Outlook::with_spread([3e-4; 10], &LogOddsSpread::none());
+    let stop = even.sure_stop_for_recall(0.95, 0.9);
+    assert!((8..=10).contains(&stop), "{stop}");
+    assert!((even.certainty_of_recall(5, 0.95) - 0.5).abs() < 0.06);
+    // A thousand documents of which 0.003 are expected.
+    let low = Outlook::new((0..1000).map(|rank| 6e-6 * (1.0 - f64::from(rank) / 1000.0)));
+    let stop = low.sure_stop_for_recall(0.9, 0.9);
+    assert!((500..=1000).contains(&stop), "{stop}");
+}
+
+/// Log-odds that may be moved by twenty nats say nothing: of a thousand ways a handful count.
+#[test]
+fn where_nothing_is_known_nothing_is_sure_before_the_end() {
+    let spread: LogOddsSpread =
+        serde_json::from_str(r#"{"centre":0,"mean":[-80,1],"covariance":[[400,0],[0,0.01]]}"#)
+            .unwrap();
+    let outlook = Outlook::with_spread([1e-4; 20], &spread);
+    assert_eq!(outlook.sure_stop_for_recall(0.9, 0.9), 20);
+    assert_eq!(outlook.certainty_of_recall(19, 0.9), 0.0);
+    assert_eq!(outlook.certainty_of_recall(20, 0.9), 1.0);
+}

@@ -164,6 +164,16 @@ impl SharedCurveCalibrator {
         PiecesCalibrator::of_curve(self.knots.clone(), values.collect())
     }
 
+    /// The same for a class of which too little is known to say that it falls: its own slope only adds to the curve's.
+    pub(super) fn rising_pieces(&self, class: usize) -> PiecesCalibrator {
+        let own = self.slopes[class].min(0.0);
+        let pieces = self.knots.iter().map(|&knot| {
+            let value = self.log_weight(class, knot) - own * (knot - self.centre);
+            value.clamp(-1e300, 1e300)
+        });
+        PiecesCalibrator::of_curve(self.knots.clone(), pieces.collect())
+    }
+
     pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
         let classes = scores.iter().enumerate();
         room.fill(classes.map(|(class, &score)| self.log_weight(class, score)));
