@@ -81,7 +81,9 @@ pub use three_piece::{ThreePiece, ThreePieceCalibrator};
 pub use three_piece_at_modes::ThreePieceAtModes;
 pub use venn_abers::{VennAbers, VennAbersCalibrator};
 
-pub(crate) use class_scores::{MOST_CURVES, calibrate_each, calibrate_labels, normalise_into};
+pub(crate) use class_scores::{
+    MOST_CURVES, calibrate_each, calibrate_labels, calibrate_members, normalise_into,
+};
 
 use crate::{FitError, Probability};
 

@@ -8,6 +8,7 @@ mod coupling;
 mod dirichlet;
 mod held_out;
 mod labels;
+mod lines;
 mod one_vs_rest;
 mod pool;
 mod shared_curve;
@@ -32,7 +33,7 @@ pub use vector::{VectorCalibrator, VectorScaling};
 
 pub(crate) use choose::MOST_CURVES;
 pub(crate) use labels::calibrate_labels;
-pub(crate) use one_vs_rest::{calibrate_each, normalise_into};
+pub(crate) use one_vs_rest::{calibrate_each, calibrate_members, normalise_into};
 
 use serde::{Deserialize, Serialize};
 
