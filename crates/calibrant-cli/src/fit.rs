@@ -253,6 +253,7 @@ fn lacks_folds(class: &ClassSummary, summary: &TrainingSummary) -> bool {
 
 /// Which classes have no curve of their own, why, and what their probabilities rest on.
 fn write_few_positives(out: &mut impl Write, summary: &TrainingSummary) -> Result<(), CliError> {
+    let folds = summary.folds;
     // Whether it is so since all were held out together, where there are two reasons.
     let notes = [
         (
@@ -294,7 +295,6 @@ fn write_few_positives(out: &mut impl Write, summary: &TrainingSummary) -> Resul
             .map(|class| class.label.as_str())
             .collect();
         if !classes.is_empty() {
-            let folds = summary.folds;
             writeln!(out, "\n{meaning} ({folds} folds): {}", classes.join(", "))?;
         }
     }

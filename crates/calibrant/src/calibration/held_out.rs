@@ -203,6 +203,24 @@ impl HeldOutScores {
         ((positive + 1.0) / (negative + 1.0)).ln()
     }
 
+    /// The folds that the examples came with.
+    pub(super) fn given_folds(&self) -> Option<&[u8]> {
+        self.folds.as_deref()
+    }
+
+    /// The examples in another order.
+    pub(super) fn in_order(&self, order: &[u32]) -> Self {
+        Self {
+            scores: order.iter().map(|&i| self.scores[i as usize]).collect(),
+            labels: order.iter().map(|&i| self.labels[i as usize]).collect(),
+            weights: order.iter().map(|&i| self.weights[i as usize]).collect(),
+            folds: self
+                .folds
+                .as_ref()
+                .map(|folds| order.iter().map(|&i| folds[i as usize]).collect()),
+        }
+    }
+
     /// Whether the examples came with folds.
     pub(super) fn has_folds(&self) -> bool {
         self.folds.is_some()
@@ -252,15 +270,7 @@ impl HeldOutScores {
             }
         }
         let order: Vec<u32> = keys.into_iter().map(|(_, example)| example).collect();
-        let sorted = Self {
-            scores: order.iter().map(|&i| self.scores[i as usize]).collect(),
-            labels: order.iter().map(|&i| self.labels[i as usize]).collect(),
-            weights: order.iter().map(|&i| self.weights[i as usize]).collect(),
-            folds: self
-                .folds
-                .as_ref()
-                .map(|folds| order.iter().map(|&i| folds[i as usize]).collect()),
-        };
+        let sorted = self.in_order(&order);
         (sorted, order)
     }
 

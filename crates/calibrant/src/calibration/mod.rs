@@ -85,7 +85,7 @@ pub use three_piece_at_modes::ThreePieceAtModes;
 pub use venn_abers::{VennAbers, VennAbersCalibrator};
 
 pub(crate) use class_scores::{
-    MOST_CURVES, calibrate_each, calibrate_labels, calibrate_one, normalise_into,
+    MOST_CURVES, calibrate_each, calibrate_labels, calibrate_members, calibrate_one, normalise_into,
 };
 
 use crate::{FitError, Probability};

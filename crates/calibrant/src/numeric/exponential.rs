@@ -52,12 +52,39 @@ pub fn exp_of_negative(x: f64) -> f64 {
     series * two_to_n
 }
 
+/// `ln(1 + x)` for `x > -1`, without a call where `x` is small, as probabilities of one class of many are.
+///
+/// # Formula
+/// ```text
+/// ln(1 + x) = x - x²/2 + x³/3 - … - x⁶/6      where |x| < 1/1024, within two units in the last place
+/// ```
+#[inline]
+pub(crate) fn ln_1p(x: f64) -> f64 {
+    if x.abs() < 1.0 / 1024.0 {
+        let mut series = -1.0 / 6.0;
+        for term in [1.0 / 5.0, -1.0 / 4.0, 1.0 / 3.0, -1.0 / 2.0, 1.0] {
+            series = series * x + term;
+        }
+        series * x
+    } else {
+        x.ln_1p()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn the_standard_library_agrees_on_logarithms(
+            x in prop_oneof![-0.99f64..3.0, -1e-3f64..1e-3, -1e-9f64..1e-9, Just(0.0)],
+        ) {
+            let (ours, theirs) = (ln_1p(x), x.ln_1p());
+            prop_assert!((ours - theirs).abs() <= 2.0 * f64::EPSILON * theirs.abs(), "{} {}", ours, theirs);
+        }
+
         #[test]
         fn the_standard_library_agrees(x in prop_oneof![-708.0f64..0.0, -1.0f64..0.0, -1e-9f64..0.0]) {
             let (ours, theirs) = (exp_of_negative(x), x.exp());

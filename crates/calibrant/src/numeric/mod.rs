@@ -14,6 +14,7 @@ mod student;
 
 pub use chi_square::chi_square_tail;
 pub use exponential::exp_of_negative;
+pub(crate) use exponential::ln_1p;
 pub(crate) use links::Links;
 pub(crate) use ln_gamma::{HALF_LN_TAU, stirling_error};
 pub use ln_gamma::{ln_binomial, ln_gamma};
@@ -34,7 +35,7 @@ pub use student::student_tails;
 /// ```
 #[inline]
 pub fn softplus(x: f64) -> f64 {
-    x.max(0.0) + (-x.abs()).exp().ln_1p()
+    x.max(0.0) + ln_1p((-x.abs()).exp())
 }
 
 /// `1 / (1 + e^-x)`, computed from the side that does not overflow.
@@ -104,29 +105,31 @@ pub fn log_odds_against_rest(ln_weights: &[f64], log_odds: &mut [f64]) {
         return;
     };
     // All in units of the largest weight: a sum that is rounded as the weights themselves are
-    // would be off by whole units where they lie near the ends of what is kept.
-    let total = ln_weights.iter().map(|w| (w - top).exp()).sum::<f64>().ln();
-    for (class, log_odds) in log_odds.iter_mut().enumerate() {
-        *log_odds = if class == largest {
-            // The others are summed on their own: taking the largest from the total would cancel.
-            let others = ln_weights
-                .iter()
-                .enumerate()
-                .filter(|&(other, _)| other != class)
-                .map(|(_, &weight)| weight - top);
-            let second = others.clone().fold(f64::NEG_INFINITY, f64::max);
-            -(second
-                + others
-                    .map(|weight| (weight - second).exp())
-                    .sum::<f64>()
-                    .ln())
-        } else {
-            // ln(p / (1 - p)) with p at most one half.
-            let share = ln_weights[class] - top - total;
-            share - (-share.exp()).ln_1p()
-        };
+    // would be off by whole units where they lie near the ends of what is kept. One exponential a class serves all.
+    for (share, weight) in log_odds.iter_mut().zip(ln_weights) {
+        *share = exp_of_negative(weight - top);
     }
+    // The others are summed on their own: taking the largest from the total would cancel.
+    let (before, after) = (&log_odds[..largest], &log_odds[largest + 1..]);
+    let others = before.iter().sum::<f64>() + after.iter().sum::<f64>();
+    let (total, ln_total) = (1.0 + others, others.ln_1p());
+    for (class, log_odds) in log_odds.iter_mut().enumerate() {
+        // ln(p / (1 - p)) with p at most one half.
+        *log_odds = (ln_weights[class] - top - ln_total) - ln_1p(-*log_odds / total);
+    }
+    log_odds[largest] = if others > LEAST_SHARE {
+        -others.ln()
+    } else {
+        // So far behind that their exponentials have lost their digits.
+        let others = ln_weights.iter().enumerate();
+        let others = others.filter(|&(other, _)| other != largest);
+        let others: Vec<f64> = others.map(|(_, &weight)| weight - top).collect();
+        -log_sum_exp(&others)
+    };
 }
+
+/// Shares of the largest weight above this have all their digits.
+const LEAST_SHARE: f64 = 1e-290;
 
 #[cfg(test)]
 mod tests {

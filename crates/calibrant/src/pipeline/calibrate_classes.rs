@@ -5,7 +5,7 @@ use super::{Classifier, FitSettings};
 use crate::calibration::{
     CalibratedClass, CalibratorKind, ChoiceRules, HeldOutClassScores, HeldOutScores, MOST_CURVES,
     MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, calibrate_each,
-    calibrate_labels, normalise_into,
+    calibrate_labels, calibrate_members, normalise_into,
 };
 use crate::corpus::Folds;
 use crate::multiclass::ClassLabels;
@@ -38,7 +38,8 @@ impl CalibrationData<'_> {
     pub(super) fn calibrate(&self, out_of_fold: Vec<Vec<f64>>) -> Result<Calibrated, FitError> {
         let kind = self.way();
         if kind == MulticlassKind::OneVsRest {
-            let (outputs, forecasts) = self.one_by_one(out_of_fold, self.settings.calibrator)?;
+            let kind = self.settings.calibrator;
+            let (outputs, forecasts) = self.one_by_one(out_of_fold, kind, None)?;
             return Ok(Calibrated {
                 outputs,
                 joint: None,
@@ -55,8 +56,9 @@ impl CalibrationData<'_> {
         }
         let held_out = self.class_scores(&out_of_fold)?;
         let mut outputs = Vec::new();
-        let contest = kind.choose_beside(&held_out, !self.margins(), || {
-            let (calibrated, forecasts) = self.one_by_one(out_of_fold, self.beside_a_curve())?;
+        let contest = kind.choose_beside(&held_out, !self.margins(), |order| {
+            let each = self.beside_a_curve();
+            let (calibrated, forecasts) = self.one_by_one(out_of_fold, each, Some(order))?;
             outputs = calibrated;
             let calibrators = outputs.iter().map(|output| output.calibrator.clone());
             let each = OneVsRestCalibrator::new(calibrators.collect());
@@ -136,20 +138,24 @@ impl CalibrationData<'_> {
             .collect()
     }
 
-    /// Each output on its own, then combined.
+    /// Each output on its own, then combined; as a member of a pool where an order of the examples is given.
     fn one_by_one(
         &self,
         out_of_fold: Vec<Vec<f64>>,
         kind: CalibratorKind,
+        member: Option<&[u32]>,
     ) -> Result<(Vec<CalibratedClass>, Vec<Probability>), FitError> {
         let held_out = self.held_out(out_of_fold)?;
         let rules = ChoiceRules {
             monotone: self.settings.monotone,
         };
-        let outputs = if kind == CalibratorKind::Auto && self.labels_help_each_other() {
-            calibrate_labels(&held_out, self.settings.folds)?
-        } else {
-            calibrate_each(&held_out, kind, rules, self.settings.folds)?
+        let folds = self.settings.folds;
+        let outputs = match member {
+            Some(order) => calibrate_members(&held_out, kind, folds, order)?,
+            None if kind == CalibratorKind::Auto && self.labels_help_each_other() => {
+                calibrate_labels(&held_out, folds)?
+            }
+            None => calibrate_each(&held_out, kind, rules, folds)?,
         };
         let class_count = self.labels.class_count;
         let even = Probability::from_log_odds(0.0);

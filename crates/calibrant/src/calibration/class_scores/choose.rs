@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::held_out::Part;
-use super::one_vs_rest::{CalibratedClass, calibrate_each, normalise_into};
+use super::one_vs_rest::{CalibratedClass, calibrate_each, calibrate_members, normalise_into};
 use super::pool::Rivals;
 use super::shared_curve::ScoreRows;
 use super::two_passes::{TwoPasses, said_again};
@@ -105,8 +105,13 @@ impl MulticlassKind {
                 }
                 binary => binary,
             };
-            let classes =
-                calibrate_each(&each, binary, ChoiceRules::default(), arranged.fold_count())?;
+            let folds = arranged.fold_count();
+            let classes = if self == Self::Auto {
+                let order: Vec<u32> = (0..arranged.len() as u32).collect();
+                calibrate_members(&each, binary, folds, &order)?
+            } else {
+                calibrate_each(&each, binary, ChoiceRules::default(), folds)?
+            };
             let forecasts = combined(&classes, arranged.len());
             let calibrators = classes.into_iter().map(|class| class.calibrator);
             let calibrator = OneVsRestCalibrator::new(calibrators.collect());
@@ -121,17 +126,18 @@ impl MulticlassKind {
     }
 
     /// As [`Self::choose`], where the caller calibrates the classes one against the rest and brings what
-    /// curves fitted to the other folds say, and where a second pass may be of use.
+    /// curves fitted to the other folds say, and where a second pass may be of use. The caller is given the examples in
+    /// an order that does not depend on how they came.
     pub(crate) fn choose_beside(
         self,
         held_out: &HeldOutClassScores,
         second_pass: bool,
-        one_vs_rest: impl FnOnce() -> Result<(OneVsRestCalibrator, Vec<Probability>), FitError>,
+        one_vs_rest: impl FnOnce(&[u32]) -> Result<(OneVsRestCalibrator, Vec<Probability>), FitError>,
     ) -> Result<Contest, FitError> {
         let class_count = held_out.class_count();
         let (arranged, order) = held_out.arranged();
         let contest = self.hold_contest(&arranged, second_pass, || {
-            let (calibrator, forecasts) = one_vs_rest()?;
+            let (calibrator, forecasts) = one_vs_rest(&order)?;
             let rows = order.iter().flat_map(|&example| {
                 let first = example as usize * class_count;
                 forecasts[first..first + class_count].iter().copied()
@@ -196,7 +202,7 @@ impl MulticlassKind {
         if members.is_empty() {
             return Err(failure);
         }
-        let weights = rivals.weights(None);
+        let (weights, without) = rivals.weights();
         let losses = rivals.forecasts.iter().map(|said| mean_loss(said));
         let tried = members
             .iter()
@@ -208,7 +214,7 @@ impl MulticlassKind {
                 weight,
             })
             .collect();
-        let forecasts = rivals.pooled();
+        let forecasts = rivals.pooled(&without);
         let mut kept: Vec<PoolMember> = members
             .into_iter()
             .zip(weights)

@@ -9,6 +9,7 @@ mod dirichlet;
 mod held;
 mod held_out;
 mod labels;
+mod lines;
 mod one_vs_rest;
 mod pool;
 mod shared_curve;
@@ -34,7 +35,7 @@ pub use vector::{VectorCalibrator, VectorScaling};
 
 pub(crate) use choose::MOST_CURVES;
 pub(crate) use labels::calibrate_labels;
-pub(crate) use one_vs_rest::{calibrate_each, calibrate_one, normalise_into};
+pub(crate) use one_vs_rest::{calibrate_each, calibrate_members, calibrate_one, normalise_into};
 
 use serde::{Deserialize, Serialize};
 

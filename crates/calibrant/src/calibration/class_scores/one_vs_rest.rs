@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::lines::own_member;
 use super::{ClassRoom, tame};
 use crate::calibration::few_positives::few_positives;
 use crate::calibration::pooled::CrossFittedPool;
@@ -173,6 +174,29 @@ pub(crate) fn calibrate_each(
     rules: ChoiceRules,
     fold_count: usize,
 ) -> Result<Vec<CalibratedClass>, FitError> {
+    each_by(held_out, kind, fold_count, |scores| {
+        Ok(CalibratedClass::own(kind.choose_by(scores, rules)?))
+    })
+}
+
+/// As [`calibrate_each`], for a member of a pool. `order` names the examples in one that does not depend on how they came.
+pub(crate) fn calibrate_members(
+    held_out: &[HeldOutScores],
+    kind: CalibratorKind,
+    fold_count: usize,
+    order: &[u32],
+) -> Result<Vec<CalibratedClass>, FitError> {
+    each_by(held_out, kind, fold_count, |scores| {
+        own_member(scores, kind, order)
+    })
+}
+
+fn each_by(
+    held_out: &[HeldOutScores],
+    kind: CalibratorKind,
+    fold_count: usize,
+    own: impl Fn(&HeldOutScores) -> Result<CalibratedClass, FitError> + Sync,
+) -> Result<Vec<CalibratedClass>, FitError> {
     let rare = |scores: &HeldOutScores| kind != CalibratorKind::None && is_rare(scores, fold_count);
     let folds = held_out.first().map(HeldOutScores::folds);
     let folds = folds.unwrap_or_default();
@@ -187,7 +211,7 @@ pub(crate) fn calibrate_each(
             if rare(scores) {
                 return Ok(of_rare(scores, &pool, &folds));
             }
-            Ok(CalibratedClass::own(kind.choose_by(scores, rules)?))
+            own(scores)
         })
         .collect()
 }

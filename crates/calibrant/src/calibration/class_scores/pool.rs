@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ClassRoom, HeldOutClassScores, SavedMulticlassCalibrator as Saved, bounded};
 use crate::Probability;
-use crate::numeric::log_sum_exp;
+use crate::numeric::exp_of_negative;
 use crate::solvers::sum_in_parts;
 
 /// Several calibrators of the same classes, weighed rather than chosen from.
@@ -107,21 +107,91 @@ pub(super) struct Rivals<'a> {
 }
 
 impl Rivals<'_> {
-    /// The weights of least log loss on all examples, or on all but a fold's. Those below the least
+    /// The weights of least log loss on all examples, and on all but each fold's. Those below the least
     /// weight are zero.
-    pub(super) fn weights(&self, left_out: Option<usize>) -> Vec<f64> {
-        let every = self.held_out.len().div_ceil(EXAMPLES);
-        let rows: Vec<usize> = (0..self.held_out.len())
-            .step_by(every)
-            .filter(|&row| Some(self.held_out.fold_of(row)) != left_out)
-            .collect();
-        let mut allowed: Vec<usize> = (0..self.forecasts.len()).collect();
-        loop {
-            let mut weights = vec![0.0; self.forecasts.len()];
-            for &member in &allowed {
-                weights[member] = 1.0 / allowed.len() as f64;
+    pub(super) fn weights(&self) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let said = Said::of(self);
+        let even = vec![1.0 / self.forecasts.len() as f64; self.forecasts.len()];
+        let whole = said.weights(None, &even);
+        let folds = 0..self.held_out.fold_count();
+        let without = folds.map(|fold| said.weights(Some(fold), &whole)).collect();
+        (whole, without)
+    }
+
+    /// What the members say together of each example, by weights that were found without its fold.
+    pub(super) fn pooled(&self, without: &[Vec<f64>]) -> Vec<Probability> {
+        let classes = self.held_out.class_count();
+        let mut forecasts = self.forecasts[0].clone();
+        forecasts
+            .par_chunks_exact_mut(classes)
+            .enumerate()
+            .for_each_init(ClassRoom::default, |room, (row, out)| {
+                let weights = &without[self.held_out.fold_of(row)];
+                let sum = &mut room.ln_weights;
+                sum.clear();
+                sum.resize(classes, 0.0);
+                for (said, &weight) in self.forecasts.iter().zip(weights) {
+                    if weight > 0.0 {
+                        let said = &said[row * classes..][..classes];
+                        let each = sum.iter_mut().zip(said);
+                        each.for_each(|(sum, p)| *sum += weight * p.ln().max(LEAST_LN));
+                    }
+                }
+                room.probabilities_into(out);
+            });
+        forecasts
+    }
+}
+
+/// Log-probabilities of the examples that the weights are found with.
+struct Said {
+    classes: usize,
+    members: usize,
+    /// For each example and member one a class.
+    ln: Vec<f64>,
+    labels: Vec<usize>,
+    weights: Vec<f64>,
+    folds: Vec<usize>,
+}
+
+/// A step of a weight that is smaller ends the search: from there Newton's method would find the rest in one more,
+/// and a weight that is off by that much costs less than a millionth of a nat an example.
+const SMALL_STEP: f64 = 1e-3;
+
+impl Said {
+    fn of(rivals: &Rivals<'_>) -> Self {
+        let (held_out, forecasts) = (rivals.held_out, &rivals.forecasts);
+        let every = held_out.len().div_ceil(EXAMPLES);
+        let rows: Vec<usize> = (0..held_out.len()).step_by(every).collect();
+        let (classes, members) = (held_out.class_count(), forecasts.len());
+        let mut ln = vec![0.0; rows.len() * members * classes];
+        let places = ln.par_chunks_exact_mut(members * classes).zip(&rows);
+        places.for_each(|(place, &row)| {
+            for (place, said) in place.chunks_exact_mut(classes).zip(forecasts) {
+                let said = &said[row * classes..][..classes];
+                let each = place.iter_mut().zip(said);
+                each.for_each(|(ln, p)| *ln = p.ln().max(LEAST_LN));
             }
-            self.descend(&rows, &allowed, &mut weights);
+        });
+        Self {
+            classes,
+            members,
+            ln,
+            labels: rows
+                .iter()
+                .map(|&row| held_out.labels()[row] as usize)
+                .collect(),
+            weights: rows.iter().map(|&row| held_out.weights()[row]).collect(),
+            folds: rows.iter().map(|&row| held_out.fold_of(row)).collect(),
+        }
+    }
+
+    /// The best weights without a fold, from weights that are near.
+    fn weights(&self, left_out: Option<usize>, near: &[f64]) -> Vec<f64> {
+        let mut allowed: Vec<usize> = (0..self.members).collect();
+        let mut weights = near.to_vec();
+        loop {
+            self.descend(left_out, &allowed, &mut weights);
             let weakest = allowed
                 .iter()
                 .copied()
@@ -129,6 +199,9 @@ impl Rivals<'_> {
             match weakest {
                 Some(member) if allowed.len() > 1 && weights[member] < LEAST_WEIGHT => {
                     allowed.retain(|&other| other != member);
+                    weights[member] = 0.0;
+                    let total: f64 = weights.iter().sum();
+                    weights.iter_mut().for_each(|weight| *weight /= total);
                 }
                 _ => return weights,
             }
@@ -136,26 +209,33 @@ impl Rivals<'_> {
     }
 
     /// Moves weight between every two members until nothing is gained. The loss is convex.
-    fn descend(&self, rows: &[usize], allowed: &[usize], weights: &mut [f64]) {
+    fn descend(&self, left_out: Option<usize>, allowed: &[usize], weights: &mut [f64]) {
         for _ in 0..50 {
             let mut moved = 0.0f64;
             for (place, &to) in allowed.iter().enumerate() {
                 for &from in &allowed[..place] {
-                    moved = moved.max(self.exchange(rows, weights, from, to).abs());
+                    moved = moved.max(self.exchange(left_out, weights, from, to).abs());
                 }
             }
-            if moved < 1e-4 {
+            // Between two there is no more than one way to go.
+            if moved < SMALL_STEP || allowed.len() <= 2 {
                 break;
             }
         }
     }
 
     /// Moves the best amount of weight from one member to another, by Newton's method between bounds.
-    fn exchange(&self, rows: &[usize], weights: &mut [f64], from: usize, to: usize) -> f64 {
+    fn exchange(
+        &self,
+        left_out: Option<usize>,
+        weights: &mut [f64],
+        from: usize,
+        to: usize,
+    ) -> f64 {
         let (mut low, mut high) = (-weights[to], weights[from]);
         let mut amount = 0.0;
         for _ in 0..40 {
-            let (slope, curve) = self.slopes(rows, weights, (from, to), amount);
+            let (slope, curve) = self.slopes(left_out, weights, (from, to), amount);
             if slope > 0.0 {
                 high = amount;
             } else {
@@ -166,7 +246,7 @@ impl Rivals<'_> {
             let next = if inside { newton } else { 0.5 * (low + high) };
             let step = (next - amount).abs();
             amount = next;
-            if step < 1e-5 {
+            if step < SMALL_STEP {
                 break;
             }
         }
@@ -178,41 +258,40 @@ impl Rivals<'_> {
     /// The first two derivatives of the loss by the amount that is moved.
     fn slopes(
         &self,
-        rows: &[usize],
+        left_out: Option<usize>,
         weights: &[f64],
         (from, to): (usize, usize),
         amount: f64,
     ) -> (f64, f64) {
-        let classes = self.held_out.class_count();
-        let ln = |member: usize, row: usize, class: usize| {
-            self.forecasts[member][row * classes + class]
-                .ln()
-                .max(LEAST_LN)
-        };
+        let mut weights = weights.to_vec();
+        weights[from] -= amount;
+        weights[to] += amount;
+        let classes = self.classes;
         let sums = sum_in_parts(
-            rows.len(),
+            self.labels.len(),
             || (0.0, 0.0, vec![0.0; classes]),
-            |(slope, curve, sums), places| {
-                for &row in &rows[places] {
-                    let difference = |class| ln(to, row, class) - ln(from, row, class);
-                    for (class, sum) in sums.iter_mut().enumerate() {
-                        let parts = weights
-                            .iter()
-                            .enumerate()
-                            .filter(|(_, weight)| **weight > 0.0);
-                        let said: f64 = parts.map(|(m, weight)| weight * ln(m, row, class)).sum();
-                        *sum = said + amount * difference(class);
+            |(slope, curve, sums), rows| {
+                for row in rows.filter(|&row| Some(self.folds[row]) != left_out) {
+                    let ln = &self.ln[row * self.members * classes..][..self.members * classes];
+                    sums.fill(0.0);
+                    for (said, weight) in ln.chunks_exact(classes).zip(&weights) {
+                        let each = sums.iter_mut().zip(said);
+                        each.for_each(|(sum, ln)| *sum += weight * ln);
                     }
-                    let total = log_sum_exp(sums);
-                    let (mut mean, mut square) = (0.0, 0.0);
-                    for (class, sum) in sums.iter().enumerate() {
-                        let (p, d) = ((sum - total).exp(), difference(class));
-                        mean += p * d;
-                        square += p * d * d;
+                    let top = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    sums.iter_mut()
+                        .for_each(|sum| *sum = exp_of_negative(*sum - top));
+                    let (ones, others) = (&ln[from * classes..][..classes], &ln[to * classes..]);
+                    let (mut total, mut mean, mut square) = (0.0, 0.0, 0.0);
+                    for ((p, one), other) in sums.iter().zip(ones).zip(others) {
+                        let difference = other - one;
+                        total += p;
+                        mean += p * difference;
+                        square += p * difference * difference;
                     }
-                    let weight = self.held_out.weights()[row];
-                    let label = self.held_out.labels()[row] as usize;
-                    *slope += weight * (mean - difference(label));
+                    let (mean, square) = (mean / total, square / total);
+                    let (weight, label) = (self.weights[row], self.labels[row]);
+                    *slope += weight * (mean - (others[label] - ones[label]));
                     *curve += weight * (square - mean * mean);
                 }
             },
@@ -222,28 +301,5 @@ impl Rivals<'_> {
             },
         );
         (sums.0, sums.1)
-    }
-
-    /// What the members say together of each example, by weights that were found without its fold.
-    pub(super) fn pooled(&self) -> Vec<Probability> {
-        let classes = self.held_out.class_count();
-        let of_fold: Vec<Vec<f64>> = (0..self.held_out.fold_count())
-            .map(|fold| self.weights(Some(fold)))
-            .collect();
-        let mut forecasts = self.forecasts[0].clone();
-        forecasts
-            .par_chunks_exact_mut(classes)
-            .enumerate()
-            .for_each_init(ClassRoom::default, |room, (row, out)| {
-                let weights = &of_fold[self.held_out.fold_of(row)];
-                room.fill((0..classes).map(|class| {
-                    let said = self.forecasts.iter().zip(weights);
-                    let said = said.filter(|(_, weight)| **weight > 0.0);
-                    said.map(|(p, weight)| weight * p[row * classes + class].ln().max(LEAST_LN))
-                        .sum()
-                }));
-                room.probabilities_into(out);
-            });
-        forecasts
     }
 }

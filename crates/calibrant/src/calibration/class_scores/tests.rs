@@ -221,7 +221,7 @@ fn the_weights_of_a_pool_are_those_of_least_loss() {
         held_out: &arranged,
         forecasts: forecasts.clone(),
     };
-    let found = rivals.weights(None);
+    let (found, _) = rivals.weights();
     let expected = if best < pool::LEAST_WEIGHT { 0.0 } else { best };
     assert!((found[1] - expected).abs() < 2e-3, "{found:?} {best}");
     assert!((found[0] + found[1] - 1.0).abs() < 1e-9);

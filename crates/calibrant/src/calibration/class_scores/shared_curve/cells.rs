@@ -1,6 +1,6 @@
 //! The scores that a curve for all classes is fitted to, thinned where they hardly matter.
 
-use crate::numeric::{Random, sigmoid};
+use crate::numeric::{Random, exp_of_negative, sigmoid};
 
 /// Whether the classes of an example exclude each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,12 +96,35 @@ pub(super) struct Cells {
     pub(super) folds: Vec<u8>,
 }
 
-/// Scores whose class is likelier than this are all kept.
-const WHOLE: f64 = 1e-3;
+/// Scores whose class is likelier than this are all kept. What a row's sum is off by then is at most this much of the
+/// mass of its unlikely classes, at either side: parameters move by less than a hundredth of their own error.
+const WHOLE: f64 = 1e-2;
 /// No score stands for more than this many, however unlikely its class seems.
 const MOST: f64 = 32.0;
 /// With fewer classes than this nothing is thinned.
 const FEW_CLASSES: usize = 24;
+
+/// Which rows are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All of them.
+    All,
+    /// Those of a fold.
+    Only(u8),
+    /// Those of all folds but one.
+    Without(u8),
+}
+
+impl Part {
+    #[inline]
+    pub(super) fn has(self, fold: u8) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(one) => fold == one,
+            Self::Without(one) => fold != one,
+        }
+    }
+}
 
 /// Scores in units in which the best straight line has a slope of one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -191,6 +214,13 @@ impl Cells {
         self.ends.len()
     }
 
+    /// The weight of the rows of a part.
+    pub(super) fn weight(&self, part: Part) -> f64 {
+        let rows = self.weights.iter().zip(&self.folds);
+        let rows = rows.filter(|(_, fold)| part.has(**fold));
+        rows.map(|(weight, _)| weight).sum()
+    }
+
     /// The cells of a row, and the places of the right ones among them.
     #[inline]
     pub(super) fn row(&self, row: usize) -> (&[Cell], &[u32]) {
@@ -227,9 +257,9 @@ fn chances_into(link: Link, x: &[f64], chances: &mut [f64]) {
             let top = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let mut total = 0.0;
             for (chance, &x) in chances.iter_mut().zip(x) {
-                *chance = (x - top).exp();
-                total += *chance;
+                *chance = exp_of_negative(x - top);
             }
+            chances.iter().for_each(|chance| total += chance);
             chances.iter_mut().for_each(|p| *p = keep(*p / total));
         }
     }

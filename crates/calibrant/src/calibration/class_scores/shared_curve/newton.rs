@@ -1,7 +1,8 @@
 //! The curve and lines of least penalised loss, and how firmly they are held.
 
-use super::cells::Cells;
-use super::expansion::{Curvature, Expansion, expand, value_at};
+use super::cells::{Cells, Part};
+use super::curvature::{Curvature, Hessian};
+use super::expansion::{Expansion, expand, value_at};
 use super::parameters::{Penalty, Shape, Spreads, Tilt};
 use crate::FitError;
 use crate::solvers::Factor;
@@ -20,6 +21,16 @@ pub(super) struct Solution {
     pub(super) spreads: Spreads,
     tilt: Tilt,
     flat: Vec<bool>,
+}
+
+/// A step of Newton's method.
+struct Step {
+    /// The size of the gradient before it.
+    gradient: f64,
+    /// What it promised; zero if there was none.
+    gain: f64,
+    /// Where it led, if that is known.
+    there: Option<Expansion>,
 }
 
 /// What may move.
@@ -72,45 +83,99 @@ impl Solution {
         freedom: Freedom,
         tolerance: f64,
     ) -> Result<Self, FitError> {
+        let known = self.spread_out(cells, knots, freedom);
+        self.solve_from(cells, knots, Part::All, tolerance, known)
+    }
+
+    /// About what [`Self::settle`] finds, to start it from: the spreads with parameters that are near.
+    pub(super) fn roughly(mut self, cells: &Cells, knots: &[f64], freedom: Freedom) -> Self {
+        self.spread_out(cells, knots, freedom);
+        self.flat.fill(false);
+        self
+    }
+
+    /// Moves spreads and parameters in turn until the spreads stand; the expansion there, if it is known.
+    fn spread_out(&mut self, cells: &Cells, knots: &[f64], freedom: Freedom) -> Option<Expansion> {
+        let mut known = None;
         for _ in 0..ROUNDS {
             let penalty = self.penalty(cells, knots);
-            let here = expand(cells, &penalty, None, &self.parameters);
-            let gain = self.step(cells, &penalty, None, &here);
+            let here = known
+                .take()
+                .unwrap_or_else(|| expand(cells, penalty.shape, Part::All, &self.parameters));
+            let step = self.step(cells, &penalty, Part::All, &here, 0.0);
             let steps = spread_steps(&here.curvature, &penalty, &self.parameters, freedom);
             self.spreads.bends *= steps[0].exp();
             self.spreads.slopes *= steps[1].exp();
             self.spreads.intercepts *= steps[2].exp();
             self.flatten();
-            if gain <= 0.0 || steps.iter().all(|step| step.abs() < 0.05) {
+            known = step.there;
+            if step.gain <= 0.0 || steps.iter().all(|step| step.abs() < 0.05) {
                 break;
             }
         }
-        self.solve(cells, knots, None, tolerance)
+        known
     }
 
-    /// Newton's method with the spreads as they are, on all rows but those of a fold.
+    /// Newton's method with the spreads as they are.
     pub(super) fn solve(
+        self,
+        cells: &Cells,
+        knots: &[f64],
+        tolerance: f64,
+    ) -> Result<Self, FitError> {
+        self.solve_from(cells, knots, Part::All, tolerance, None)
+    }
+
+    /// For each fold the same without its rows, from here.
+    pub(super) fn without_folds(
+        &self,
+        cells: &Cells,
+        knots: &[f64],
+        fold_count: usize,
+        tolerance: f64,
+    ) -> Result<Vec<Self>, FitError> {
+        let shape = self.penalty(cells, knots).shape;
+        // All start at the same point, so that each row is looked at once for all of them.
+        let parts: Vec<Expansion> = (0..fold_count)
+            .map(|fold| expand(cells, shape, Part::Only(fold as u8), &self.parameters))
+            .collect();
+        (0..fold_count)
+            .map(|fold| {
+                let others = parts.iter().enumerate();
+                let others = others.filter(|(other, _)| *other != fold);
+                let here = Expansion::sum(shape, others.map(|(_, part)| part));
+                let part = Part::Without(fold as u8);
+                let near = self.clone();
+                near.solve_from(cells, knots, part, tolerance, Some(here))
+            })
+            .collect()
+    }
+
+    /// Newton's method on a part of the rows, where the expansion at the parameters may be known.
+    fn solve_from(
         mut self,
         cells: &Cells,
         knots: &[f64],
-        left_out: Option<u8>,
+        part: Part,
         tolerance: f64,
+        mut known: Option<Expansion>,
     ) -> Result<Self, FitError> {
-        let weights = cells.weights.iter().zip(&cells.folds);
-        let taking_part = weights.filter(|(_, fold)| Some(**fold) != left_out);
-        let total: f64 = taking_part.map(|(weight, _)| weight).sum();
+        let total = cells.weight(part);
         let (mut gradient, mut gain) = (f64::INFINITY, f64::INFINITY);
         for _ in 0..MOST_STEPS {
             let penalty = self.penalty(cells, knots);
-            let here = expand(cells, &penalty, left_out, &self.parameters);
-            gradient = dot(&here.gradient, &here.gradient).sqrt();
+            let here = known
+                .take()
+                .unwrap_or_else(|| expand(cells, penalty.shape, part, &self.parameters));
+            let step = self.step(cells, &penalty, part, &here, tolerance * total);
+            (gradient, gain) = (step.gradient, step.gain);
             if !gradient.is_finite() {
                 break;
             }
-            gain = self.step(cells, &penalty, left_out, &here);
             if !self.flatten() && gain <= tolerance * total {
                 return Ok(self);
             }
+            known = step.there;
         }
         // Scores that tell classes apart without a mistake make the loss so flat that steps gain hardly anything.
         if gradient.is_finite() && gain <= ENOUGH * total {
@@ -133,32 +198,51 @@ impl Solution {
         )
     }
 
-    /// One step of Newton's method, halved until the loss falls; what it promised.
+    /// One step of Newton's method, halved until the loss falls. What it leads to is expanded, too, where it gains more
+    /// than `last`.
     fn step(
         &mut self,
         cells: &Cells,
         penalty: &Penalty,
-        left_out: Option<u8>,
+        part: Part,
         here: &Expansion,
-    ) -> f64 {
-        let step = direction(cells, penalty, here);
-        let slope = -dot(&here.gradient, &step);
-        let rounding = 1e-13 * (1.0 + here.value.abs());
-        if slope >= -rounding {
-            return 0.0;
+        last: f64,
+    ) -> Step {
+        let (now, gradient) = here.penalised(penalty, &self.parameters);
+        let mut taken = Step {
+            gradient: dot(&gradient, &gradient).sqrt(),
+            gain: 0.0,
+            there: None,
+        };
+        if !taken.gradient.is_finite() {
+            return taken;
         }
+        let step = direction(penalty, &here.curvature, &gradient);
+        let slope = -dot(&gradient, &step);
+        let rounding = 1e-13 * (1.0 + now.abs());
+        if slope >= -rounding {
+            return taken;
+        }
+        let gain = -0.5 * slope;
         let mut length = 1.0;
         while length > 1e-8 {
             let moved = self.parameters.iter().zip(&step);
             let tried: Vec<f64> = moved.map(|(p, step)| p - length * step).collect();
-            let value = value_at(cells, penalty, left_out, &tried);
-            if value <= here.value + 1e-4 * length * slope + rounding {
+            // A whole step is nearly always taken, and the next one starts from there.
+            let there =
+                (length == 1.0 && gain > last).then(|| expand(cells, penalty.shape, part, &tried));
+            let value = match &there {
+                Some(there) => there.value + penalty.value(&tried),
+                None => value_at(cells, penalty, part, &tried),
+            };
+            if value <= now + 1e-4 * length * slope + rounding {
                 self.parameters = tried;
-                return -0.5 * slope;
+                (taken.gain, taken.there) = (gain, there);
+                return taken;
             }
             length *= 0.5;
         }
-        0.0
+        taken
     }
 
     /// Pieces that fall are made flat, for good; whether there was one.
@@ -229,20 +313,20 @@ fn spread_steps(
 
 fn knots_factor(curvature: &Curvature, penalty: &Penalty) -> Factor {
     let count = penalty.shape.knots;
-    let sums = curvature.knots_coupled.iter().zip(penalty.knots());
-    Factor::of(sums.map(|(a, b)| a + b).collect(), &vec![0.0; count])
+    Factor::of(curvature.between_knots(penalty), &vec![0.0; count])
 }
 
 /// The step to the minimum of the quadratic model, by conjugate gradients; knots together and each class by
 /// itself are brought to unit size first.
-fn direction(cells: &Cells, penalty: &Penalty, here: &Expansion) -> Vec<f64> {
-    let knots = knots_factor(&here.curvature, penalty);
+fn direction(penalty: &Penalty, curvature: &Curvature, gradient: &[f64]) -> Vec<f64> {
+    let hessian = Hessian::new(curvature, penalty);
+    let knots = knots_factor(curvature, penalty);
     let strengths = penalty.class_strengths();
     let precondition = |residual: &[f64]| {
         let mut out = residual.to_vec();
         let (shared, classes) = out.split_at_mut(penalty.shape.knots);
         knots.solve(shared);
-        for (pair, &[a, b, c]) in classes.chunks_exact_mut(2).zip(&here.curvature.alone) {
+        for (pair, &[a, b, c]) in classes.chunks_exact_mut(2).zip(&curvature.alone) {
             let (a, c) = (a + strengths[0], c + strengths[1]);
             let determinant = a * c - b * b;
             let [x, y] = [pair[0], pair[1]];
@@ -251,8 +335,8 @@ fn direction(cells: &Cells, penalty: &Penalty, here: &Expansion) -> Vec<f64> {
         }
         out
     };
-    let mut step = vec![0.0; here.gradient.len()];
-    let mut residual = here.gradient.clone();
+    let mut step = vec![0.0; gradient.len()];
+    let mut residual = gradient.to_vec();
     let mut scaled = precondition(&residual);
     let mut way = scaled.clone();
     let mut size = dot(&residual, &scaled);
@@ -261,7 +345,7 @@ fn direction(cells: &Cells, penalty: &Penalty, here: &Expansion) -> Vec<f64> {
         if size <= enough {
             break;
         }
-        let product = here.curvature.times(cells, penalty, &way);
+        let product = hessian.times(&way);
         let curve = dot(&way, &product);
         if curve <= 0.0 {
             break;

@@ -44,7 +44,7 @@ pub(super) fn standard_of(rows: &ScoreRows<'_>) -> Result<Standard, FitError> {
     let (low, high) = range(rows, rough, sample.clone());
     let knots = [low, high.max(low + 1e-6)];
     let cells = Cells::of(rows, sample.clone(), rough, &knots);
-    let line = Solution::rough_line(&knots, rows.class_count).solve(&cells, &knots, None, 1e-6)?;
+    let line = Solution::rough_line(&knots, rows.class_count).solve(&cells, &knots, 1e-6)?;
     let [first, last] = [line.parameters[0], line.parameters[1]];
     // Scores that mislead on the whole still get a unit that slopes can work with.
     let slope = ((last - first) / (knots[1] - knots[0])).max(0.1);

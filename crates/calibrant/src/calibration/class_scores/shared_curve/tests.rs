@@ -91,6 +91,7 @@ fn the_curve_never_falls_and_holds_beyond_the_examples() {
 /// Gradient and curvature of a small problem against differences.
 #[test]
 fn gradient_and_curvature_are_those_of_the_loss() {
+    use curvature::Hessian;
     use expansion::{expand, value_at};
     use parameters::{Penalty, Spreads, Tilt};
     for link in [Link::Softmax, Link::Sigmoid] {
@@ -128,25 +129,25 @@ fn gradient_and_curvature_are_those_of_the_loss() {
         };
         let penalty = Penalty::new(&knots, 3, spreads, tilt, &[false; 4]);
         let point: Vec<f64> = (0..11).map(|i| 0.3 * f64::from(i % 4) - 0.2).collect();
-        let at = expand(&cells, &penalty, Some(2), &point);
-        assert!((at.value - value_at(&cells, &penalty, Some(2), &point)).abs() < 1e-9);
+        let expand = |point: &[f64]| expand(&cells, penalty.shape, cells::Part::Without(2), point);
+        let at = expand(&point);
+        let (value, gradient) = at.penalised(&penalty, &point);
+        assert!((value - value_at(&cells, &penalty, cells::Part::Without(2), &point)).abs() < 1e-9);
+        let hessian = Hessian::new(&at.curvature, &penalty);
         let moved = |place: usize, by: f64| {
             let mut moved = point.clone();
             moved[place] += by;
-            expand(&cells, &penalty, Some(2), &moved)
+            expand(&moved).penalised(&penalty, &moved)
         };
         for place in 0..point.len() {
             let (up, down) = (moved(place, 1e-5), moved(place, -1e-5));
-            let slope = (up.value - down.value) / 2e-5;
-            assert!(
-                (slope - at.gradient[place]).abs() < 1e-4,
-                "{link:?} {place}"
-            );
+            let slope = (up.0 - down.0) / 2e-5;
+            assert!((slope - gradient[place]).abs() < 1e-4, "{link:?} {place}");
             let mut direction = vec![0.0; point.len()];
             direction[place] = 1.0;
-            let product = at.curvature.times(&cells, &penalty, &direction);
+            let product = hessian.times(&direction);
             for (other, product) in product.iter().enumerate() {
-                let curve = (up.gradient[other] - down.gradient[other]) / 2e-5;
+                let curve = (up.1[other] - down.1[other]) / 2e-5;
                 assert!((curve - product).abs() < 1e-2, "{link:?} {place} {other}");
             }
         }
