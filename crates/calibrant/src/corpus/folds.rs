@@ -288,17 +288,19 @@ mod tests {
             class_count: 0,
         };
         assert_eq!(divide(2, 0), Err(unknown));
-        let groups =
-            |together: &[u32]| Folds::stratified_together(&[1, 2, 3], &labels, together, 1, 2, 0);
+        let groups = |together: &[u32], folds| {
+            Folds::stratified_together(&[1, 2, 3], &labels, together, 1, folds, 0)
+        };
+        assert_eq!(groups(&[4, 4, 4], 2), Err(FoldError::OneGroup));
         assert_eq!(
-            groups(&[4, 4, 4]),
+            groups(&[4, 4, 5], 3),
             Err(FoldError::TooFewGroups {
-                groups: 1,
-                folds: 2
+                groups: 2,
+                folds: 3
             })
         );
         assert_eq!(
-            groups(&[4]),
+            groups(&[4], 2),
             Err(FoldError::GroupCount { keys: 3, groups: 1 })
         );
         let short = Folds::stratified(&[1, 2], &labels, 1, 2, 0);

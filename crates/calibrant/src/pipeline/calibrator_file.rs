@@ -256,10 +256,11 @@ mod tests {
             Error::Damaged { .. }
         ));
         let text = String::from_utf8(bytes).unwrap();
-        let later = text.replace("\"version\":2", "\"version\":3");
+        let version = |number: u32| format!("\"version\":{number}");
+        let later = text.replace(&version(CALIBRATOR_VERSION), &version(CALIBRATOR_VERSION + 1));
         assert!(matches!(
             refused(later.as_bytes()),
-            Error::UnknownVersion { found: 3, .. }
+            Error::UnknownVersion { found, .. } if found == CALIBRATOR_VERSION + 1
         ));
         let changed = text.replace("\"slope\":", "\"slope\":1");
         assert!(matches!(refused(changed.as_bytes()), Error::Damaged { .. }));
