@@ -96,9 +96,12 @@ pub(super) struct Cells {
     pub(super) folds: Vec<u8>,
 }
 
-/// Scores whose class is likelier than this are all kept. What a row's sum is off by then is at most this much of the
-/// mass of its unlikely classes, at either side: parameters move by less than a hundredth of their own error.
-const WHOLE: f64 = 1e-2;
+/// Scores whose class is likelier than this are all kept.
+const WHOLE: f64 = 1e-3;
+/// The same where there are more than [`MANY_SCORES`]: chance evens out over them.
+const WHOLE_OF_MANY: f64 = 1e-2;
+/// From so many scores on, time counts more than the last digit.
+pub(super) const MANY_SCORES: usize = 1 << 20;
 /// No score stands for more than this many, however unlikely its class seems.
 const MOST: f64 = 32.0;
 /// With fewer classes than this nothing is thinned.
@@ -163,6 +166,11 @@ impl Cells {
             weights: Vec::new(),
             folds: Vec::new(),
         };
+        let whole = if rows.scores.len() > MANY_SCORES {
+            WHOLE_OF_MANY
+        } else {
+            WHOLE
+        };
         let mut x = vec![0.0; class_count];
         let mut chances = vec![1.0; class_count];
         for row in chosen {
@@ -172,7 +180,7 @@ impl Cells {
                 *x = standard.apply(score);
             }
             if class_count >= FEW_CLASSES {
-                chances_into(rows.link, &x, &mut chances);
+                chances_into(rows.link, whole, &x, &mut chances);
             }
             made.add_row(row, &x, &chances, rows.labels.of(row), knots);
         }
@@ -245,8 +253,8 @@ impl Cells {
 }
 
 /// With what chance each score of a row is kept.
-fn chances_into(link: Link, x: &[f64], chances: &mut [f64]) {
-    let keep = |p: f64| (p / WHOLE).clamp(1.0 / MOST, 1.0);
+fn chances_into(link: Link, whole: f64, x: &[f64], chances: &mut [f64]) {
+    let keep = |p: f64| (p / whole).clamp(1.0 / MOST, 1.0);
     match link {
         Link::Sigmoid => {
             for (chance, &x) in chances.iter_mut().zip(x) {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{ClassRoom, tame};
 use crate::FitError;
 use crate::calibration::PiecesCalibrator;
-use cells::{Cells, place};
+use cells::{Cells, MANY_SCORES, place};
 pub(crate) use cells::{Labels, Link, ScoreRows};
 use newton::{Freedom, Solution};
 use standard::{knots_of, standard_of};
@@ -183,7 +183,7 @@ impl SharedCurveCalibrator {
 
 /// The most scores that a curve is fitted to; more would cost time and tell nothing.
 const MOST_CELLS: usize = 1 << 21;
-/// Scores that a first guess is found with.
+/// Scores that a first guess is found with, where there are very many.
 const FIRST_CELLS: usize = 1 << 16;
 /// What the last step may gain, for the whole and for a fold, in nats per example. Newton's method leaves the square of
 /// what is left, in units of one nat: less than a ten-millionth for a fold.
@@ -228,7 +228,7 @@ impl SharedCurve {
         };
         let mut start = Solution::line(&knots, rows.class_count, freedom);
         let few = Cells::rows_for(FIRST_CELLS, rows.class_count);
-        if cells.row_count() > 2 * few {
+        if rows.scores.len() > MANY_SCORES && cells.row_count() > 2 * few {
             // Where parameters and spreads about lie, some of the rows tell as well.
             let first = Cells::of(rows, rows.sample(few), standard, &knots);
             start = start.roughly(&first, &knots, freedom);
