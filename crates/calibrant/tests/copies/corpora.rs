@@ -1,6 +1,5 @@
 //! Copies, repetitions and weights in corpora of real text, where they are at hand.
 
-use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::{Document, Fields, ReadOptions, Source, read_all};
 use calibrant::numeric::Random;
 use calibrant::pipeline::{Classifier, FitSettings, Model};
@@ -120,42 +119,6 @@ fn a_tenth_of_copies_does_not_spoil_the_promise_on_real_text() {
             assert!(z.abs() <= 3.0, "z = {z:.2} on {name}, seed {seed}");
         }
     }
-}
-
-#[test]
-fn without_an_option_forecasts_of_many_classes_are_neither_timid_nor_too_sure() {
-    let newsgroups = "20newsgroups.jsonl.gz";
-    for seed in [4, 5] {
-        let Some(documents) = corpus(newsgroups, &["subject", "text"], "label", seed) else {
-            return;
-        };
-        let (training, rest) = documents.split_at(1500);
-        let test = &rest[..3000];
-        let one_by_one = FitSettings {
-            multiclass: MulticlassKind::OneVsRest,
-            ..FitSettings::default()
-        };
-        let usual = fitted(training, &FitSettings::default());
-        let timid = fitted(training, &one_by_one);
-        let z = surprise(&usual, test, 1500);
-        assert!(z.abs() <= 3.0, "z = {z:.2}, seed {seed}");
-        // What was the usual way once promises more errors than come.
-        let z = surprise(&timid, test, 1500);
-        assert!(z < -3.0, "z = {z:.2}, seed {seed}");
-        let (usual, timid) = (log_loss(&usual, test), log_loss(&timid, test));
-        assert!(usual < 0.97 * timid, "{usual} {timid}, seed {seed}");
-    }
-}
-
-/// Of one label a document.
-fn log_loss(model: &Model, test: &[Document]) -> f64 {
-    let names: Vec<&str> = model.class_names().collect();
-    let losses = test.iter().map(|document| {
-        let classes = model.predict(document.content.as_text().unwrap());
-        let label = names.iter().position(|&name| name == document.labels[0]);
-        classes[label.unwrap()].log_loss(true)
-    });
-    losses.sum::<f64>() / test.len() as f64
 }
 
 #[test]
