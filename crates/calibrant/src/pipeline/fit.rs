@@ -21,7 +21,7 @@ use crate::corpus::{Fields, Folds};
 use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::features::{Beside, FittedSideColumns, SideColumns, SideTable};
 use crate::multiclass::{ClassFactors, ClassLabels};
-use crate::{FitError, Progress, Task};
+use crate::{FitError, Probability, Progress, Task};
 
 /// Learns a scorer from all documents and calibrates it on scores of documents it had not seen.
 ///
@@ -33,7 +33,7 @@ pub fn fit(
     settings: &FitSettings,
     progress: &dyn Progress,
 ) -> Result<Model, FitError> {
-    Ok(fit_and_keep(corpus, fields, settings, progress, false)?.0)
+    Ok(fit_and_keep(corpus, fields, settings, progress, false)?.model)
 }
 
 /// As [`fit`], and hands on the held-out scores of each output that the calibrators were fitted
@@ -44,7 +44,17 @@ pub fn fit_keeping_scores(
     settings: &FitSettings,
     progress: &dyn Progress,
 ) -> Result<(Model, Vec<HeldOutScores>), FitError> {
-    fit_and_keep(corpus, fields, settings, progress, true)
+    let fitted = fit_and_keep(corpus, fields, settings, progress, true)?;
+    Ok((fitted.model, fitted.held_out))
+}
+
+/// What a fit gives.
+pub(super) struct Fitted {
+    pub(super) model: Model,
+    /// Held-out scores of each output, if they were asked for.
+    held_out: Vec<HeldOutScores>,
+    /// Row after row, class after class: forecasts by scorers and curves that had not seen the row's fold.
+    pub(super) forecasts: Vec<Probability>,
 }
 
 fn fit_and_keep(
@@ -53,7 +63,7 @@ fn fit_and_keep(
     settings: &FitSettings,
     progress: &dyn Progress,
     keep_scores: bool,
-) -> Result<(Model, Vec<HeldOutScores>), FitError> {
+) -> Result<Fitted, FitError> {
     settings.check()?;
     let fields = with_text_named(fields, &corpus);
     let corpus = corpus.prepare(settings)?;
@@ -68,7 +78,7 @@ pub(super) fn fit_prepared(
     settings: &FitSettings,
     progress: &dyn Progress,
     keep_scores: bool,
-) -> Result<(Model, Vec<HeldOutScores>), FitError> {
+) -> Result<Fitted, FitError> {
     settings.check()?;
     // Whoever asks for predictions need not know what belongs together.
     let fields = Fields {
@@ -176,6 +186,7 @@ pub(super) fn fit_prepared(
         held_out: HeldOutMeasures::from(&evaluation),
         held_out_shape: super::summary::shape_of(&forecasts),
         search: Vec::new(),
+        search_gain: None,
         calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     progress.end();
@@ -210,7 +221,11 @@ pub(super) fn fit_prepared(
         summary,
     )
     .with_training_keys(training_keys);
-    Ok((Model::from(model), held_out))
+    Ok(Fitted {
+        model: Model::from(model),
+        held_out,
+        forecasts: forecasts.probabilities,
+    })
 }
 
 /// Whether several documents are all in one fold.
@@ -278,6 +293,15 @@ fn side_columns(
     {
         return Err(FitError::NumbersForCounts {
             field: field.clone(),
+        });
+    }
+    let scaled =
+        matches!(&settings.classifier, Classifier::LinearSvm(svm) if svm.log_count_ratio.is_some());
+    if scaled && fitted.column_count() > 0 {
+        return Err(FitError::BadSetting {
+            setting: "log-count ratios",
+            requirement: "left out where there are columns beside the text, which are no counts",
+            value: "given".into(),
         });
     }
     Ok((fitted.column_count() > 0).then_some(fitted))

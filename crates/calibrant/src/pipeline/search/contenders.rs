@@ -40,11 +40,15 @@ impl Contender {
         };
         [
             Classifier::LinearSvm(LinearSvm::default()),
-            naive_bayes(NaiveBayesKind::Multinomial),
+            Classifier::LinearSvm(LinearSvm {
+                log_count_ratio: Some(1.0),
+                ..LinearSvm::default()
+            }),
             naive_bayes(NaiveBayesKind::Complement),
+            naive_bayes(NaiveBayesKind::Multinomial),
+            Classifier::LogisticRegression(LogisticRegression::default()),
             Classifier::Rocchio(Rocchio::default()),
             Classifier::Perceptron(Perceptron::default()),
-            Classifier::LogisticRegression(LogisticRegression::default()),
             Classifier::NearestNeighbours(NearestNeighbours::default()),
             Classifier::AdaBoost(AdaBoost::default()),
         ]
@@ -60,7 +64,12 @@ impl Contender {
         same_but_for_price(&self.classifier, other)
     }
 
-    /// The weightings to try, the learner's usual one first.
+    /// Whether it is about how often terms come, which values of other kinds do not say.
+    fn counts_terms(&self) -> bool {
+        matches!(&self.classifier, Classifier::LinearSvm(svm) if svm.log_count_ratio.is_some())
+    }
+
+    /// The weightings to try, the learner's usual one first; none where it has nothing to say.
     pub(super) fn weightings(
         &self,
         numbered_features: bool,
@@ -70,6 +79,9 @@ impl Contender {
         let usual = self.classifier.usual_weighting();
         if self.classifier == Classifier::Rules {
             return vec![usual]; // It looks at no terms.
+        }
+        if numbered_features && self.counts_terms() {
+            return Vec::new();
         }
         let mut all: Vec<WeightingSettings> = if self.classifier.presence_only() {
             vec![usual] // All others would say more than that a term is there.
