@@ -22,8 +22,8 @@ const PRICES: std::ops::RangeInclusive<f64> = 1e-5..=1e6;
 /// All weightings, those that are most often best first.
 const WEIGHTINGS: [Weighting; 6] = [
     Weighting::LogTfIdf,
-    Weighting::TfIdf,
     Weighting::Bm25 { k1: 1.2, b: 0.75 },
+    Weighting::TfIdf,
     Weighting::LogTf,
     Weighting::Binary,
     Weighting::Tf,
@@ -57,6 +57,16 @@ impl Contender {
             tuned: true,
         })
         .to_vec()
+    }
+
+    /// Whether it takes many times as long as a linear model.
+    pub(super) fn is_slow(&self) -> bool {
+        times_as_long(&self.classifier) > 2.0
+    }
+
+    /// Whether it learns from the complement of each class.
+    pub(super) fn is_complement(&self) -> bool {
+        matches!(&self.classifier, Classifier::NaiveBayes(learner) if learner.kind == NaiveBayesKind::Complement)
     }
 
     /// Whether a learner is this one but for its price.
@@ -107,6 +117,17 @@ impl Contender {
             }
         }
         distinct
+    }
+}
+
+/// About how many times as long as a linear SVM a learner takes, to guess by before it was tried.
+pub(super) fn times_as_long(classifier: &Classifier) -> f64 {
+    match classifier {
+        Classifier::NearestNeighbours(_) => 10.0,
+        Classifier::AdaBoost(_) => 25.0,
+        Classifier::LinearSvm(svm) if svm.log_count_ratio.is_some() => 2.0,
+        Classifier::Perceptron(_) => 1.5,
+        _ => 1.0,
     }
 }
 

@@ -19,7 +19,7 @@ use super::training_corpus::PreparedCorpus;
 use super::{Classifier, FitSettings, Model, TriedSettings};
 use crate::corpus::Fields;
 use crate::features::{Weighting, WeightingSettings};
-use crate::{FitError, Progress};
+use crate::{FitError, Progress, Task};
 use pool::HeldOut;
 use trials::{Choice, Ground, Trials};
 use views::PreparedView;
@@ -31,9 +31,10 @@ pub use views::{SearchBatch, SearchCorpus, SearchCounter};
 /// What a search may try, and for how long.
 ///
 /// # Method
-/// Every contender is fitted with its usual weighting, the first also to the other views of the documents (characters,
-/// pairs of words: see [`SearchCounter`]), then the best others to those views, then the best of different kinds with
-/// other weightings and prices (`c`, or what stands in its place), in steps of 4, then 2, then 1.4 as long as it helps.
+/// The first contender is fitted with its usual weighting to every view of the documents (words, characters, pairs of
+/// words: see [`SearchCounter`]), the others to the words, the best of them to the other views; then the best of different
+/// kinds with other weightings and prices (`c`, or what stands in its place), in steps of 4, then 2, then 1.4 as long as it
+/// helps. Learners that take long come after the quick ones.
 /// Each trial is a whole fit: its forecasts are by scorers and curves that never saw the document's fold. Where there are
 /// many documents this is done on a sample (every class in proportion, drawn by the documents' content), and only the
 /// default and the best few are fitted to everything.
@@ -168,6 +169,7 @@ fn search_by_clock(
         search,
         view_count: views.len(),
         numbered_features: asked.numbered_features,
+        complements_differ: asked.labels.task == Task::SingleLabel && asked.labels.class_count > 2,
     };
     let has_time = clock() < limit;
     let samples = views.iter().map(|view| {
@@ -186,6 +188,8 @@ struct Plan<'a> {
     search: &'a SearchSettings,
     view_count: usize,
     numbered_features: bool,
+    /// Whether the complement of a class is more than one other class.
+    complements_differ: bool,
 }
 
 /// Coarse to fine.
@@ -194,7 +198,7 @@ const FINE: [f64; 2] = [2.0, 1.4];
 /// In steps of the coarse factor, a way of 4^6 = 4096 from the usual price.
 const MOST_STEPS: usize = 6;
 /// So many learners beside the first see the other views.
-const LEARNERS_IN_ALL_VIEWS: usize = 3;
+const LEARNERS_IN_ALL_VIEWS: usize = 2;
 
 impl Plan<'_> {
     /// The default and the best few of the sample on everything, then the price once more: it depends on how much
@@ -211,8 +215,8 @@ impl Plan<'_> {
         if let Some(default) = self.usual(&self.search.learners[0], 0) {
             trials.attempt(&whole, &default);
         }
-        for finalist in self.finalists(trials, &small) {
-            trials.attempt(&whole, &finalist);
+        for member in self.best_of_kinds(trials, &small, self.search.members) {
+            trials.attempt(&whole, &member);
         }
         for step in FINE {
             self.climb_from_the_best(trials, &whole, step);
@@ -223,20 +227,22 @@ impl Plan<'_> {
         }
     }
 
+    /// What promises most for its time comes first: a budget cuts off the end.
     fn explore(&self, trials: &mut Trials<'_>, ground: &Ground<'_>) {
-        let mut learners = self.search.learners.iter();
-        for contender in learners.by_ref().take(1) {
-            self.attempt_usual(trials, ground, contender, 0..self.view_count);
+        let mut contenders = self.contenders();
+        if let Some(first) = contenders.next() {
+            self.attempt_usual(trials, ground, first, 0..self.view_count);
         }
-        let mut ranked: Vec<(f64, &Contender)> = Vec::new();
-        for contender in learners {
-            let loss = self.attempt_usual(trials, ground, contender, 0..1);
-            ranked.push((loss.unwrap_or(f64::INFINITY), contender));
-        }
-        // Stable: of equals the first stays first.
-        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (_, contender) in ranked.into_iter().take(LEARNERS_IN_ALL_VIEWS) {
+        let (slow, others) = contenders.partition(|contender| contender.is_slow());
+        let ranked = self.ranked(trials, ground, others);
+        self.second_weightings(trials, ground);
+        for contender in ranked.into_iter().take(LEARNERS_IN_ALL_VIEWS) {
             self.attempt_usual(trials, ground, contender, 1..self.view_count);
+        }
+        self.second_weightings(trials, ground);
+        self.ranked(trials, ground, slow);
+        for finalist in self.finalists(trials, ground) {
+            self.climb(trials, ground, &finalist, COARSE);
         }
         for finalist in self.finalists(trials, ground) {
             for weighting in self.weightings_of(&finalist.classifier) {
@@ -247,11 +253,48 @@ impl Plan<'_> {
                 trials.attempt(ground, &choice);
             }
         }
-        for finalist in self.finalists(trials, ground) {
-            self.climb(trials, ground, &finalist, COARSE);
-        }
         for step in FINE {
             self.climb_from_the_best(trials, ground, step);
+        }
+    }
+
+    /// The learners, without those that would say what another says.
+    fn contenders(&self) -> impl Iterator<Item = &Contender> {
+        let complements_differ = self.complements_differ;
+        let learners = self.search.learners.iter().enumerate();
+        learners
+            .filter(move |(place, learner)| {
+                *place == 0 || complements_differ || !learner.is_complement()
+            })
+            .map(|(_, learner)| learner)
+    }
+
+    /// Tries learners as they are usually used; the best first, of equals the first.
+    fn ranked<'c>(
+        &self,
+        trials: &mut Trials<'_>,
+        ground: &Ground<'_>,
+        contenders: Vec<&'c Contender>,
+    ) -> Vec<&'c Contender> {
+        let mut ranked: Vec<(f64, &Contender)> = Vec::new();
+        for contender in contenders {
+            let loss = self.attempt_usual(trials, ground, contender, 0..1);
+            ranked.push((loss.unwrap_or(f64::INFINITY), contender));
+        }
+        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        ranked.into_iter().map(|(_, contender)| contender).collect()
+    }
+
+    /// The weighting that comes next for the best of each kind.
+    fn second_weightings(&self, trials: &mut Trials<'_>, ground: &Ground<'_>) {
+        for finalist in self.finalists(trials, ground) {
+            if let Some(&weighting) = self.weightings_of(&finalist.classifier).get(1) {
+                let choice = Choice {
+                    weighting,
+                    ..finalist
+                };
+                trials.attempt(ground, &choice);
+            }
         }
     }
 
@@ -295,15 +338,19 @@ impl Plan<'_> {
             .unwrap_or_default()
     }
 
-    /// The best of each kind, at its best weighting and price.
     fn finalists(&self, trials: &Trials<'_>, ground: &Ground<'_>) -> Vec<Choice> {
+        self.best_of_kinds(trials, ground, self.search.finalists)
+    }
+
+    /// The best of each kind, at its best weighting and price.
+    fn best_of_kinds(&self, trials: &Trials<'_>, ground: &Ground<'_>, most: usize) -> Vec<Choice> {
         let mut best: Vec<Choice> = Vec::new();
         for choice in trials.ranking(ground) {
             if !best.iter().any(|better| better.is_kin(&choice)) {
                 best.push(choice);
             }
         }
-        best.truncate(self.search.finalists.max(1));
+        best.truncate(most.max(1));
         best
     }
 

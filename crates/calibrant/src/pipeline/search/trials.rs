@@ -1,6 +1,6 @@
 //! Runs trials while there is time, and remembers them.
 
-use super::contenders::same_but_for_price;
+use super::contenders::{same_but_for_price, times_as_long};
 use super::pool::HeldOut;
 use super::views::PreparedView;
 use super::{Found, Trial};
@@ -244,22 +244,33 @@ impl<'a> Trials<'a> {
         if ground.is_whole && self.kept.is_empty() {
             return true;
         }
-        let kind = std::mem::discriminant(&choice.classifier);
-        let of_kind = |done: &&Done| std::mem::discriminant(&done.choice.classifier) == kind;
-        let in_view = |done: &&Done| done.choice.view == choice.view;
-        let known = self.done.iter().rev().filter(of_kind);
-        let last = known.clone().find(in_view).or_else(|| known.clone().next());
-        // A view that is new to the learner takes as much more time as there is more in it.
-        let expected = last.map_or(0.0, |done| {
-            let more = ground.cells(choice.view) / ground.cells(done.choice.view);
-            done.seconds_for_all / ground.times_more * more
-        });
+        let expected = self.expected_seconds(ground, choice);
         let reserve = if ground.is_whole {
             0.0
         } else {
             self.reserve(ground)
         };
         (self.clock)() + expected + reserve < self.limit
+    }
+
+    /// By the last trial of the learner, in the same view if there was one, or by any other.
+    fn expected_seconds(&self, ground: &Ground<'_>, choice: &Choice) -> f64 {
+        let is_like =
+            |done: &&Done| same_but_for_price(&done.choice.classifier, &choice.classifier);
+        let in_view = |done: &&Done| done.choice.view == choice.view;
+        let all = self.done.iter().rev();
+        let known = all.clone().filter(is_like);
+        let last = known.clone().find(in_view).or_else(|| known.clone().next());
+        let Some(done) = last
+            .or_else(|| all.clone().find(in_view))
+            .or_else(|| all.clone().next())
+        else {
+            return 0.0;
+        };
+        // A view that is new to the learner takes as much more time as there is more in it.
+        let more = ground.cells(choice.view) / ground.cells(done.choice.view);
+        let longer = times_as_long(&choice.classifier) / times_as_long(&done.choice.classifier);
+        done.seconds_for_all / ground.times_more * more * longer
     }
 
     /// What all documents take for the default and the best two others.
