@@ -144,7 +144,7 @@ impl<'a> HeldOut<'a> {
     }
 
     /// The difference of two log losses, with the standard error of a weighted mean over what belongs together.
-    fn gain(&self, stated: &Forecasts, default: &[Probability]) -> SearchGain {
+    pub(super) fn gain(&self, stated: &Forecasts, default: &[Probability]) -> SearchGain {
         let (task, count) = (stated.task, stated.class_names.len());
         let documents = &self.corpus.documents;
         let mut total = 0.0;

@@ -495,3 +495,81 @@ fn numbered_features_keep_their_values() {
     let failed = found.trials.iter().filter(|t| t.tried.failure.is_some());
     assert!(failed.count() >= 2);
 }
+
+#[test]
+fn copies_change_nothing() {
+    let once = inflected(120, 31);
+    let thrice: Vec<Document> = [once.clone(), once.clone(), once.clone()].concat();
+    let [once, thrice] = [once, thrice].map(|all| found_in_all_views(all, &few_learners()));
+    let losses = |found: &Found| -> Vec<f64> {
+        let tried = found.trials.iter().map(|trial| trial.tried.log_loss);
+        tried.map(Option::unwrap).collect()
+    };
+    assert_eq!(losses(&once).len(), losses(&thrice).len());
+    for (once, thrice) in losses(&once).iter().zip(losses(&thrice)) {
+        assert!((once - thrice).abs() < 1e-6, "{once} {thrice}");
+    }
+    let [once, thrice] = [once, thrice].map(|found| found.model.summary().search_gain.unwrap());
+    assert!((once.log_loss - thrice.log_loss).abs() < 1e-6);
+    assert!((once.standard_error - thrice.standard_error).abs() < 1e-6);
+}
+
+/// The gain where the first of two groups gains a nat for each of its two documents and the other nothing.
+fn gain_by_groups(grouped: bool) -> SearchGain {
+    let mut all = documents(4, 1, 32);
+    for (number, document) in all.iter_mut().enumerate() {
+        document.labels = vec![format!("class {}", number % 2)];
+        document.group = grouped.then(|| format!("group {}", number / 2));
+    }
+    let settings = FitSettings { folds: 2, ..base() };
+    let corpus = TrainingCorpus::of_documents(&settings, all).unwrap();
+    let corpus = corpus.prepare(&settings).unwrap();
+    let held_out = HeldOut::of(&corpus, &settings).unwrap();
+    let documents = &corpus.documents;
+    let group_of = |row: usize| match &documents.together {
+        Some(together) => together[documents.of_row[row] as usize],
+        None => u32::from(row >= 2),
+    };
+    let row = |row: usize, loss: f64| {
+        let own = crate::Probability::from_ln(-loss, (-(-loss).exp_m1()).ln());
+        let label = corpus.labels.of_row[row][0];
+        [0, 1].map(|class| {
+            if class == label {
+                own
+            } else {
+                own.complement()
+            }
+        })
+    };
+    let stated: Vec<crate::Probability> = (0..4).flat_map(|at| row(at, 0.5)).collect();
+    let default = (0..4).flat_map(|at| {
+        row(
+            at,
+            if group_of(at) == group_of(0) {
+                1.5
+            } else {
+                0.5
+            },
+        )
+    });
+    let stated = crate::evaluation::Forecasts {
+        task: crate::Task::SingleLabel,
+        class_names: corpus.class_names.clone(),
+        probabilities: stated,
+        labels: corpus.labels.of_row.clone(),
+        weights: None,
+    };
+    held_out.gain(&stated, &default.collect::<Vec<_>>())
+}
+
+#[test] // By hand: differences 1, 1, 0, 0 have mean 1/2; alone √(4/3 · 4 · 1/4)/4, in pairs √(2 · 2 · 1)/4.
+fn what_belongs_together_is_one_witness() {
+    let [alone, together] = [false, true].map(gain_by_groups);
+    for gain in [alone, together] {
+        assert!((gain.default_log_loss - 1.0).abs() < 1e-9, "{gain:?}");
+        assert!((gain.log_loss - 0.5).abs() < 1e-9, "{gain:?}");
+    }
+    assert!((alone.standard_error - (4.0f64 / 3.0).sqrt() / 4.0).abs() < 1e-9);
+    assert!((together.standard_error - 0.5).abs() < 1e-9);
+    assert!(alone.is_clear());
+}
