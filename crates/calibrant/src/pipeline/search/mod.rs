@@ -41,8 +41,8 @@ pub use views::{SearchBatch, SearchCorpus, SearchCounter};
 ///
 /// The default and the best of each kind are then pooled as [`LogOddsPool`](crate::calibration::LogOddsPool) does, with
 /// weights of least held-out log loss; those that hardly count are left out. What to expect of the pool is measured with
-/// weights that were fitted without the document's fold. If that is not better than the default by more than its
-/// standard error, the default is the answer: see [`SearchGain`].
+/// weights that were fitted without the document's fold. If that is not better than the default by more than two
+/// standard errors, the default is the answer: see [`SearchGain`].
 ///
 /// # When it misleads
 /// Which fits are pooled was chosen by the documents that also say how good the pool is. Measure the model on documents
@@ -156,15 +156,7 @@ fn search_by_clock(
     let limit = search.time_budget.as_secs_f64();
     let held_out = HeldOut::of(asked, &base)?;
     let time = (limit, clock);
-    let mut trials = Trials::new(
-        &base,
-        &views,
-        held_out,
-        fields,
-        progress,
-        time,
-        search.members.max(1),
-    );
+    let mut trials = Trials::new(&base, &views, held_out, fields, progress, time, search);
     let plan = Plan {
         search,
         view_count: views.len(),

@@ -46,8 +46,8 @@ impl SearchGain {
     }
 }
 
-/// So many standard errors.
-const CLEAR: f64 = 1.0;
+/// So many standard errors: what is pooled was chosen by the same documents, and one would too often be luck.
+const CLEAR: f64 = 2.0;
 /// A member that counts less is not worth its time at every prediction.
 const LEAST_WEIGHT: f64 = 0.05;
 /// With more forecasts than these of one fit, a part of the documents decides the weights.

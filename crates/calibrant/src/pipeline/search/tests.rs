@@ -118,7 +118,7 @@ fn every_log_loss_is_that_of_a_fit_with_those_settings() {
 
 #[test]
 fn every_learner_is_tried_the_best_with_every_weighting_and_no_trial_twice() {
-    let found = found(documents(60, 2, 3), &base(), &endless());
+    let found = found(documents(60, 3, 3), &base(), &endless());
     let tried: Vec<&TriedSettings> = found.trials.iter().map(|trial| &trial.tried).collect();
     let mut with_all = 0;
     for contender in Contender::usual() {
@@ -247,7 +247,8 @@ fn where_nothing_is_clearly_better_the_default_is_the_answer() {
         document.labels = vec![format!("class {}", random.below(2))];
     }
     let found = found_in_all_views(all.clone(), &few_learners());
-    assert!(!found.model.summary().search_gain.unwrap().is_clear());
+    let gain = found.model.summary().search_gain;
+    assert!(gain.is_none_or(|gain| !gain.is_clear()), "{gain:?}");
     let plain = fit(corpus(all), Fields::default(), &base(), &NoProgress).unwrap();
     assert_eq!(
         found.model.predict("own1x2 any3"),
@@ -493,7 +494,8 @@ fn numbered_features_keep_their_values() {
     }
     // Naive Bayes refuses negative values, and the others go on.
     let failed = found.trials.iter().filter(|t| t.tried.failure.is_some());
-    assert!(failed.count() >= 2);
+    assert!(failed.count() >= 1);
+    assert!(found.trials.iter().any(|t| t.tried.failure.is_none()));
 }
 
 #[test]

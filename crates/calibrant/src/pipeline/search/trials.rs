@@ -3,7 +3,7 @@
 use super::contenders::{same_but_for_price, times_as_long};
 use super::pool::HeldOut;
 use super::views::PreparedView;
-use super::{Found, Trial};
+use super::{Found, SearchSettings, Trial};
 use crate::corpus::Fields;
 use crate::features::WeightingSettings;
 use crate::pipeline::fit::fit_prepared;
@@ -86,6 +86,8 @@ pub(super) struct Trials<'a> {
     base: &'a FitSettings,
     analyzers: Vec<Option<Analyzer>>,
     held_out: HeldOut<'a>,
+    /// Whether nobody has said how terms are weighed.
+    open_weighting: bool,
     fields: &'a Fields,
     progress: &'a dyn Progress,
     limit: f64,
@@ -106,19 +108,20 @@ impl<'a> Trials<'a> {
         fields: &'a Fields,
         progress: &'a dyn Progress,
         (limit, clock): (f64, &'a dyn Fn() -> f64),
-        most_kept: usize,
+        search: &SearchSettings,
     ) -> Self {
         Self {
             base,
             analyzers: views.iter().map(|view| view.analyzer.clone()).collect(),
             held_out,
+            open_weighting: search.weighting.is_none() && search.l2_norm.is_none(),
             fields,
             progress,
             limit,
             clock,
             done: Vec::new(),
             kept: Vec::new(),
-            most_kept,
+            most_kept: search.members.max(1),
             first_failure: None,
             out_of_time: false,
         }
@@ -162,10 +165,12 @@ impl<'a> Trials<'a> {
             return None;
         }
         let analyzer = self.analyzers[choice.view].clone();
+        // The default comes first, and is what a plain fit would give.
+        let is_open = self.open_weighting && self.of(ground).next().is_none();
         let settings = FitSettings {
             analyzer: analyzer.clone().unwrap_or(self.base.analyzer.clone()),
             classifier: choice.classifier,
-            weighting: Some(choice.weighting),
+            weighting: (!is_open).then_some(choice.weighting),
             ..self.base.clone()
         };
         let mut tried = TriedSettings {
@@ -177,10 +182,10 @@ impl<'a> Trials<'a> {
             failure: None,
             chosen: false,
         };
-        let name = tried.name();
+        let mut choice = *choice;
         let announced = Announced {
             inner: self.progress,
-            what: format!("trial {}: {name}", self.done.len() + 1),
+            what: format!("trial {}: {}", self.done.len() + 1, tried.name()),
         };
         let start = (self.clock)();
         let corpus = ground.corpora[choice.view];
@@ -190,16 +195,19 @@ impl<'a> Trials<'a> {
             Ok(fitted) => {
                 let loss = fitted.model.summary().held_out.log_loss;
                 tried.log_loss = Some(loss).filter(|loss| loss.is_finite());
-                if let (Model::Single(model), true) = (fitted.model, ground.is_whole) {
-                    let forecasts = self.held_out.part_of(fitted.forecasts);
-                    self.keep(Kept {
-                        place: self.done.len(),
-                        choice: *choice,
-                        name,
-                        log_loss: loss,
-                        model: *model,
-                        forecasts,
-                    });
+                if let Model::Single(model) = fitted.model {
+                    choice.weighting = model.settings().effective_weighting();
+                    tried.weighting = choice.weighting;
+                    if ground.is_whole && (loss.is_finite() || self.kept.is_empty()) {
+                        self.keep(Kept {
+                            place: self.done.len(),
+                            choice,
+                            name: tried.name(),
+                            log_loss: loss,
+                            model: *model,
+                            forecasts: self.held_out.part_of(fitted.forecasts),
+                        });
+                    }
                 }
             }
             Err(error) => {
@@ -209,7 +217,7 @@ impl<'a> Trials<'a> {
         }
         let log_loss = tried.log_loss;
         self.done.push(Done {
-            choice: *choice,
+            choice,
             trial: Trial { tried, seconds },
             is_whole: ground.is_whole,
             seconds_for_all: seconds * ground.times_more,
