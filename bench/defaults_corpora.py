@@ -244,6 +244,8 @@ CORPORA = [
     ("newsgroups", CHOOSING, newsgroups_at_random, None, FEWEST_ROWS),
     ("reuters_ten", CHOOSING, reuters_ten, None, FEWEST_ROWS),
     ("reuters_all", CHOOSING, reuters, None, FEWEST_ROWS),
+    # A part of the same news, with the same topics.
+    ("r52", CHOOSING, r52, None, FEWEST_ROWS),
     ("imdb", CHOOSING, plain("imdb.jsonl.gz"), None, FEWEST_ROWS),
     ("debian_sections", CHOOSING, debian_sections, None, FEWEST_ROWS),
     ("debtags_a", CHOOSING, debtags(0), None, FEWEST_PACKAGES),
@@ -254,7 +256,6 @@ CORPORA = [
     ("spam_assassin", REPORTING, spam_assassin, None, FEWEST_ROWS),
     ("rotten_tomatoes", REPORTING, rotten_tomatoes, None, FEWEST_ROWS),
     ("election_tweets", REPORTING, election_tweets, None, FEWEST_ROWS),
-    ("r52", REPORTING, r52, None, FEWEST_ROWS),
     ("slovene_opinions", REPORTING, slovene_opinions, None, FEWEST_ROWS),
     ("debtags_b", REPORTING, debtags(1), None, FEWEST_PACKAGES),
     ("edict", REPORTING, edict, EDICT_ROWS, FEWEST_WORDS),

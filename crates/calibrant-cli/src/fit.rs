@@ -8,7 +8,7 @@ use calibrant::multiclass::CodeMatrix;
 use calibrant::pipeline::{
     Acquaintance, CalibrationNote, ClassSummary, DocumentCounter, FitSettings, Model,
     SearchCounter, SearchSettings, SingleModel, TrainingCorpus, TrainingSummary, Trial,
-    TriedSettings, fit, search,
+    TriedSettings, TriedWeighting, fit, search,
 };
 use calibrant::rules::RuleSet;
 use calibrant::scorers::SavedScorer;
@@ -208,6 +208,7 @@ fn report(
             summary.documents_left_out
         )?;
     }
+    write_weightings(&mut out, summary)?;
     let held_out = &summary.held_out;
     let accuracy = held_out
         .accuracy
@@ -323,6 +324,37 @@ pub(crate) fn write_copies(
             "{groups} groups, none of which is divided between folds"
         )?;
     }
+    Ok(())
+}
+
+/// Which weighting of terms was chosen, and against which others.
+pub(crate) fn write_weightings(
+    out: &mut impl Write,
+    summary: &TrainingSummary,
+) -> Result<(), CliError> {
+    let tried = &summary.weightings;
+    let Some(chosen) = tried.iter().find(|tried| tried.chosen) else {
+        return Ok(());
+    };
+    let name = |tried: &TriedWeighting| {
+        let name = tried.weighting.short_name();
+        match tried.min_documents {
+            0 | 1 => name.to_owned(),
+            least => format!("{name} of terms in {least} documents"),
+        }
+    };
+    let others = tried.iter().filter(|tried| !tried.chosen);
+    let others: Vec<String> = others
+        .map(|tried| format!("{} {}", name(tried), decimal(tried.log_loss)))
+        .collect();
+    writeln!(
+        out,
+        "weighting of terms: {}, chosen by held-out log loss on {} documents ({}; {})",
+        name(chosen),
+        chosen.documents,
+        decimal(chosen.log_loss),
+        others.join(", "),
+    )?;
     Ok(())
 }
 

@@ -3,6 +3,8 @@
 mod common;
 #[path = "copies/corpora.rs"]
 mod corpora;
+#[path = "copies/observations.rs"]
+mod observations;
 
 use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::Document;

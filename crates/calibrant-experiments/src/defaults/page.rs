@@ -26,7 +26,7 @@ pub(super) fn page(corpora: &[About], outcomes: &[Outcome], key: &str) -> String
         (
             Half::Reporting,
             "Corpora that report",
-            "No constant was chosen on these.",
+            "No constant was chosen on these. (The texts of debtags_b stand in debian_sections, too, with other labels.)",
         ),
         (
             Half::Choosing,

@@ -40,8 +40,8 @@ impl CalibratorKind {
     pub const CANDIDATES: &[Candidate] = &[
         Candidate::new(Self::Spline, 10, Lead::Nats(0.0)),
         Candidate::new(Self::Platt, 0, Lead::StandardErrors(2.0)),
-        Candidate::new(Self::AsymmetricLaplace, 20, Lead::Nats(2.5)),
-        Candidate::new(Self::ThreePiece, 20, Lead::StandardErrors(2.0)),
+        Candidate::new(Self::AsymmetricLaplace, 200, Lead::Nats(2.5)),
+        Candidate::new(Self::ThreePiece, 200, Lead::StandardErrors(2.0)),
         Candidate::new(Self::CentredIsotonic, 100, Lead::StandardErrors(2.0)),
     ];
 
@@ -160,9 +160,10 @@ impl CalibratorKind {
 /// nothing more, so that it is the safest on scores of every kind. With fewer than ten examples of
 /// the rarer label even that is too much, and Platt's curve is all there is. Two densities have few
 /// parameters, none of them fitted to the labels' order: they take the lead where all examples
-/// together speak for them by a nat. Other curves must be better by two standard errors; one that
-/// follows the scores freely is asked only where each label has a hundred examples, since folds that
-/// are as small cannot tell luck from shape.
+/// together speak for them by 2.5 nats. Other curves must be better by two standard errors. Densities and three
+/// pieces are asked only where each label has two hundred examples, and one that follows the scores freely where it
+/// has a hundred: smaller folds cannot tell luck from shape. (Of 300 film reviews three pieces once led by two
+/// standard errors, and had a test log loss of 0.486 where the smooth curve had 0.458.)
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidate {
     /// The method.

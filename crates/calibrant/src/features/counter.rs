@@ -42,6 +42,8 @@ pub struct BatchCounter<'a> {
     // emptied without touching the columns that it does not use.
     count_of: Vec<u32>,
     touched: Vec<u32>,
+    /// Whether rows with the same terms have the same sum, however often the terms come.
+    presence_only: bool,
 }
 
 impl<'a> BatchCounter<'a> {
@@ -57,7 +59,14 @@ impl<'a> BatchCounter<'a> {
             counts: SparseMatrix::new(u32::MAX as usize),
             count_of: Vec::new(),
             touched: Vec::new(),
+            presence_only: false,
         }
+    }
+
+    /// For those who see which terms a row has and not how often: [`Self::last_sum`] tells no more.
+    pub fn with_presence_only(mut self, presence_only: bool) -> Self {
+        self.presence_only = presence_only;
+        self
     }
 
     /// Counts the terms of one text as the next row.
@@ -105,7 +114,12 @@ impl<'a> BatchCounter<'a> {
         );
         let mut sum = TermSum::default();
         for &column in touched.iter() {
-            sum.add_marked(marks[column as usize], count_of[column as usize]);
+            let count = if self.presence_only {
+                1
+            } else {
+                count_of[column as usize]
+            };
+            sum.add_marked(marks[column as usize], count);
             count_of[column as usize] = 0;
         }
         touched.clear();
@@ -129,6 +143,9 @@ impl<'a> BatchCounter<'a> {
                 .map(|run| (run[0], run.len() as f32)),
         );
         let mut sum = TermSum::default();
+        if self.presence_only {
+            touched.dedup();
+        }
         touched.iter().for_each(|&column| sum.add_column(column));
         touched.clear();
         sum
@@ -137,12 +154,10 @@ impl<'a> BatchCounter<'a> {
     /// Takes a document that comes as numbered features; the number is the feature's name.
     /// Features that are named twice are added up.
     pub fn count_features(&mut self, features: &[(u32, f32)]) {
-        let mut sum = TermSum::default();
         let mut entries: Vec<(u32, f32)> = features
             .iter()
             .filter(|&&(_, value)| value != 0.0)
             .map(|&(number, value)| {
-                sum.add_feature(number, value);
                 let name = number.to_string();
                 let column = match self.space {
                     ColumnSpace::Vocabulary => {
@@ -163,7 +178,7 @@ impl<'a> BatchCounter<'a> {
                 .chunk_by(|a, b| a.0 == b.0)
                 .map(|run| (run[0].0, run.iter().map(|&(_, value)| value).sum())),
         );
-        self.sum = sum;
+        self.sum = TermSum::of_features(features, self.presence_only);
     }
 
     /// What was counted.

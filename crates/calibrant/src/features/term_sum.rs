@@ -37,12 +37,21 @@ impl TermSum {
         self.0 = self.0.wrapping_add(mark(u64::from(column)));
     }
 
-    /// A numbered feature with its value; zeros are no features.
-    pub fn add_feature(&mut self, number: u32, value: f32) {
-        if value != 0.0 {
-            let both = (u64::from(number) << 32) | u64::from(value.to_bits());
-            self.0 = self.0.wrapping_add(mark(both));
+    /// Numbered features with their values, or their presence alone. Features that are named twice are added up;
+    /// zeros are no features.
+    pub fn of_features(features: &[(u32, f32)], presence_only: bool) -> Self {
+        let mut features = features.to_vec();
+        features.sort_by_key(|&(number, _)| number);
+        let mut sum = Self::default();
+        for same in features.chunk_by(|a, b| a.0 == b.0) {
+            let value: f32 = same.iter().map(|&(_, value)| value).sum();
+            if value != 0.0 {
+                let value = if presence_only { 1.0 } else { value };
+                let both = (u64::from(same[0].0) << 32) | u64::from(value.to_bits());
+                sum.0 = sum.0.wrapping_add(mark(both));
+            }
         }
+        sum
     }
 
     /// So many occurrences of the term with this mark.
@@ -109,12 +118,15 @@ mod tests {
         let mut at_once = TermSum::default();
         at_once.add_marked(mark(term_hash(b"wheat")), 3);
         assert_eq!(one_by_one, at_once);
-        let mut features = TermSum::default();
-        features.add_feature(3, 0.0);
-        assert_eq!(features, TermSum::default());
-        features.add_feature(3, 1.0);
-        let mut other = TermSum::default();
-        other.add_feature(3, 2.0);
-        assert_ne!(features, other);
+        let of = |features: &[(u32, f32)]| TermSum::of_features(features, false);
+        assert_eq!(of(&[(3, 0.0)]), TermSum::default());
+        assert_ne!(of(&[(3, 1.0)]), of(&[(3, 2.0)]));
+        // A model adds up what is named twice.
+        assert_eq!(
+            of(&[(3, 1.0), (5, 1.0), (3, 1.0)]),
+            of(&[(5, 1.0), (3, 2.0)])
+        );
+        let present = |features: &[(u32, f32)]| TermSum::of_features(features, true);
+        assert_eq!(present(&[(3, 1.0)]), present(&[(3, 2.0)]));
     }
 }

@@ -27,6 +27,11 @@ pub enum Weighting {
     },
 }
 
+impl Weighting {
+    /// BM25 with the constants that are usual.
+    pub const USUAL_BM25: Self = Self::Bm25 { k1: 1.2, b: 0.75 };
+}
+
 /// A weighting and whether rows are scaled to unit length.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,16 +43,21 @@ pub struct WeightingSettings {
 }
 
 impl WeightingSettings {
-    /// In a few words: `log-tf-idf, unit length`.
-    pub fn name(&self) -> String {
-        let name = match self.weighting {
+    /// In a word: `log-tf-idf`.
+    pub fn short_name(&self) -> &'static str {
+        match self.weighting {
             Weighting::Binary => "binary",
             Weighting::Tf => "tf",
             Weighting::LogTf => "log-tf",
             Weighting::TfIdf => "tf-idf",
             Weighting::LogTfIdf => "log-tf-idf",
             Weighting::Bm25 { .. } => "bm25",
-        };
+        }
+    }
+
+    /// In a few words: `log-tf-idf, unit length`.
+    pub fn name(&self) -> String {
+        let name = self.short_name();
         let length = if self.l2_norm { ", unit length" } else { "" };
         format!("{name}{length}")
     }

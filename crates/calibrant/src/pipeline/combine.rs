@@ -101,7 +101,6 @@ pub struct Combiner {
 pub struct ForecastBatch {
     documents: Vec<Labelled>,
     known: Vec<Acquaintance>,
-    any_text: bool,
     /// Document after document, member after member, class after class.
     probabilities: Vec<Probability>,
 }
@@ -127,7 +126,6 @@ pub struct HeldOutDocuments {
     pub left_out: usize,
     /// For each model, how many of the documents it had learned from: none, if all is well.
     pub known: Vec<Acquaintance>,
-    any_text: bool,
 }
 
 #[derive(Debug)]
@@ -205,8 +203,6 @@ impl Combiner {
             }
             seen.push(shared_key(keys.iter().copied()));
         }
-        let mut texts = documents.iter().map(|document| document.content.as_text());
-        let any_text = texts.any(|text| text.is_some());
         let documents = documents
             .into_iter()
             .zip(seen)
@@ -221,7 +217,6 @@ impl Combiner {
         ForecastBatch {
             documents,
             known,
-            any_text,
             probabilities,
         }
     }
@@ -229,7 +224,6 @@ impl Combiner {
     /// Adds a batch to those before it.
     pub fn add(&self, batch: ForecastBatch, to: &mut HeldOutDocuments) {
         let width = self.members.len() * self.class_count();
-        to.any_text |= batch.any_text;
         to.known.resize(self.members.len(), Acquaintance::default());
         for (all, batch) in to.known.iter_mut().zip(&batch.known) {
             all.merge(batch);
@@ -271,7 +265,7 @@ impl Combiner {
         if rows.is_empty() {
             return Err(FitError::NoDocuments.into());
         }
-        let distinct = distinct(&rows, documents.any_text, settings.folds);
+        let distinct = distinct(&rows, settings.folds);
         let labels = ClassLabels {
             task,
             class_count,
@@ -389,6 +383,7 @@ impl Combiner {
             known_documents: None,
             held_out: HeldOutMeasures::from(measured),
             held_out_shape: None,
+            weightings: Vec::new(),
             search: Vec::new(),
             search_gain: None,
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -397,7 +392,7 @@ impl Combiner {
 }
 
 /// Copies become weights, as in fitting.
-fn distinct(rows: &[Row], any_text: bool, folds: usize) -> Distinct {
+fn distinct(rows: &[Row], folds: usize) -> Distinct {
     let orders: Vec<u128> = rows.iter().map(|row| row.key).collect();
     let documents: Vec<u128> = rows.iter().map(|row| row.document).collect();
     let weights: Vec<f64> = rows.iter().map(|row| row.weight).collect();
@@ -410,7 +405,6 @@ fn distinct(rows: &[Row], any_text: bool, folds: usize) -> Distinct {
         documents: &documents,
         groups: &groups,
         weights: &weights,
-        any_text,
         folds,
     };
     identities.distinct(|row| Some(rows[row as usize].labels.clone()))

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::document_key::{first_half, has_words, marked};
 use super::model_file::Description;
 use super::{PredictBuffers, SingleModel, TrainingKeys, TrainingSummary};
 use crate::Probability;
@@ -23,12 +24,12 @@ pub struct CombinedModel {
 /// Documents are the same where no model can tell them apart; `keys` has the document's for each model.
 pub(super) fn shared_key(keys: impl IntoIterator<Item = u128>) -> u128 {
     let mut hasher = blake3::Hasher::new();
+    let mut words = false;
     for key in keys {
         hasher.update(&key.to_le_bytes());
+        words |= has_words(key);
     }
-    let mut key = [0; 16];
-    hasher.finalize_xof().fill(&mut key);
-    u128::from_le_bytes(key)
+    marked(first_half(&hasher), words)
 }
 
 /// One of the models of a combination.

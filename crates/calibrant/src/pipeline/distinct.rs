@@ -3,13 +3,19 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use super::document_key::has_words;
 use crate::corpus::{FoldError, Folds};
 use crate::multiclass::ClassLabels;
 use crate::numeric::{Links, relative_weights};
 
-/// Tables of a few categories are full of rows that agree by chance: with this many rows to a pattern or
-/// more, each row without a text is a document of its own.
+/// Tables of a few categories, and texts of a word or two, are full of rows that agree by chance: only with this
+/// many rows to a pattern or more may a row be an observation of its own.
 const ROWS_TO_A_PATTERN: usize = 10;
+/// So many patterns of cells without a text are a table that may well have no others.
+const FEW_PATTERNS: usize = 50;
+/// Copies say the same of a document's class, but for a slip; from this share of the disagreement of rows drawn by
+/// lot on, they are no copies.
+const MUCH_DISAGREEMENT: f64 = 0.1;
 
 /// Whether rows that look alike are copies of a document, rather than a pattern that comes by chance.
 pub(super) fn are_documents(patterns: usize, rows: usize, any_text: bool) -> bool {
@@ -25,8 +31,6 @@ pub(super) struct Identities<'a> {
     /// Of the group, zero where there is none; empty where no row has one.
     pub(super) groups: &'a [u128],
     pub(super) weights: &'a [f64],
-    /// Whether rows have texts.
-    pub(super) any_text: bool,
     /// With fewer different contents than folds nothing could be held out: each row is then its own document.
     pub(super) folds: usize,
 }
@@ -53,7 +57,7 @@ pub(super) struct Documents {
     pub(super) copies: Vec<u32>,
     /// By row: the number of its document; documents are numbered by their first rows.
     pub(super) of_row: Vec<u32>,
-    /// By document: what a model sees of it.
+    /// By document: what a model sees of it; zero where rows that look alike are no copies.
     pub(super) seen: Vec<u128>,
     /// By document: those of one number belong together. `None` where each stands for itself.
     pub(super) together: Option<Vec<u32>>,
@@ -67,18 +71,23 @@ impl Identities<'_> {
         let mut order: Vec<u32> = (0..self.orders.len() as u32).collect();
         order.sort_unstable_by_key(|&row| self.documents[row as usize]);
         let is_same = |&a: &u32, &b: &u32| self.documents[a as usize] == self.documents[b as usize];
-        let patterns = order.chunk_by(is_same).count();
-        let enough = self.any_text || patterns >= self.folds;
-        let merges = enough && are_documents(patterns, order.len(), self.any_text);
-        let mut is_first = vec![!merges; order.len()];
-        let mut kept: Vec<u32> = Vec::with_capacity(patterns);
+        let runs: Vec<&[u32]> = order.chunk_by(is_same).collect();
+        let with_words = self.are_observations(&runs, true, &classes_of);
+        let without_words = self.are_observations(&runs, false, &classes_of);
+        let is_observation = |row: u32| match has_words(self.documents[row as usize]) {
+            true => with_words,
+            false => without_words,
+        };
+        let mut is_first = vec![false; order.len()];
+        let mut kept: Vec<u32> = Vec::with_capacity(runs.len());
         let mut copies = Copies::new();
-        for run in order.chunk_by(is_same) {
-            is_first[run[0] as usize] = true;
-            if run.len() > 1 && merges {
+        for run in runs {
+            if run.len() > 1 && !is_observation(run[0]) {
+                is_first[run[0] as usize] = true;
                 let with_classes = run.iter().filter_map(|&row| Some((classes_of(row)?, row)));
                 self.merge(with_classes.collect(), &mut kept, &mut copies);
             } else {
+                run.iter().for_each(|&row| is_first[row as usize] = true);
                 kept.extend(run.iter().filter(|&&row| classes_of(row).is_some()));
             }
         }
@@ -86,13 +95,42 @@ impl Identities<'_> {
         // Rows that are alike in everything may stand in any order.
         kept.sort_unstable_by(|&a, &b| self.compare(a, b));
         let classes = kept.iter().filter_map(|&row| classes_of(row)).collect();
-        let documents = self.number(&kept, &copies, merges);
+        let documents = self.number(&kept, &copies, is_observation);
         Distinct {
             rows: kept,
             classes,
             documents,
             is_first,
         }
+    }
+
+    /// Whether rows with words, or those without, that look alike are observations of one pattern rather than
+    /// copies of a document: there are many to a pattern, and either they disagree about the class, or
+    /// nothing is seen of them but cells that take few values.
+    fn are_observations(
+        &self,
+        runs: &[&[u32]],
+        words: bool,
+        classes_of: &impl Fn(u32) -> Option<Vec<u32>>,
+    ) -> bool {
+        let all_patterns = runs.len();
+        let runs = runs
+            .iter()
+            .filter(|run| has_words(self.documents[run[0] as usize]) == words);
+        let (patterns, rows) = runs.clone().fold((0, 0), |(patterns, rows), run| {
+            (patterns + 1, rows + run.len())
+        });
+        let nothing_to_hold_out = !words && all_patterns < self.folds;
+        if patterns * ROWS_TO_A_PATTERN > rows && !nothing_to_hold_out {
+            return false;
+        }
+        if nothing_to_hold_out || (!words && patterns < FEW_PATTERNS) {
+            return true;
+        }
+        let classes = |run: &[u32]| run.iter().filter_map(|&row| classes_of(row)).collect();
+        let within: f64 = runs.clone().map(|run| disagreement(classes(run))).sum();
+        let among = disagreement(runs.flat_map(|run| classes(run)).collect());
+        within > MUCH_DISAGREEMENT * among
     }
 
     /// The order of rows, which what they say decides.
@@ -120,20 +158,26 @@ impl Identities<'_> {
         }
     }
 
-    fn number(&self, kept: &[u32], copies: &Copies, merges: bool) -> Documents {
+    fn number(
+        &self,
+        kept: &[u32],
+        copies: &Copies,
+        is_observation: impl Fn(u32) -> bool,
+    ) -> Documents {
         let mut numbers: HashMap<u128, u32> = HashMap::new();
         let mut seen = Vec::new();
         let mut of_row = Vec::with_capacity(kept.len());
         for &row in kept {
             let key = self.documents[row as usize];
             let next = seen.len() as u32;
-            let number = if merges {
-                *numbers.entry(key).or_insert(next)
-            } else {
+            let observation = is_observation(row);
+            let number = if observation {
                 next
+            } else {
+                *numbers.entry(key).or_insert(next)
             };
             if number == next {
-                seen.push(key);
+                seen.push(if observation { 0 } else { key });
             }
             of_row.push(number);
         }
@@ -163,6 +207,18 @@ impl Identities<'_> {
             together,
         }
     }
+}
+
+/// How much rows disagree about their classes: their number times the probability that two of them, drawn by lot
+/// without putting back, have not the same.
+fn disagreement(mut classes: Vec<Vec<u32>>) -> f64 {
+    let count = classes.len() as f64;
+    classes.sort_unstable();
+    let alike = classes
+        .chunk_by(|a, b| a == b)
+        .map(|same| same.len() as f64);
+    let pairs: f64 = alike.map(|same| same * (same - 1.0)).sum();
+    count - pairs / (count - 1.0).max(1.0)
 }
 
 /// For rows that stand for others, the others.

@@ -5,7 +5,7 @@ use crate::corpus::Content;
 use crate::features::{Cells, RowCells, TermSum};
 
 /// A hash of what a model sees of a document: its terms with their counts, in whatever order, and the cells
-/// beside the text. Labels, weights and identifiers are no part of it.
+/// beside the text, with a bit for whether there are terms. Labels, weights and identifiers are no part of it.
 pub(super) fn key_of_terms(content: &Content, terms: TermSum, strengths: &[f32]) -> u128 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(match content {
@@ -14,7 +14,18 @@ pub(super) fn key_of_terms(content: &Content, terms: TermSum, strengths: &[f32])
     });
     hasher.update(&terms.value().to_le_bytes());
     add_cells(&mut hasher, &side_cells(content, strengths));
-    first_half(&hasher)
+    let words = !matches!(content, Content::Features(_)) && terms != TermSum::default();
+    marked(first_half(&hasher), words)
+}
+
+/// Whether the model sees words of the document with this key.
+pub(super) fn has_words(key: u128) -> bool {
+    key & 1 == 1
+}
+
+/// A key whose lowest bit says whether there are words.
+pub(super) fn marked(key: u128, words: bool) -> u128 {
+    (key & !1) | u128::from(words)
 }
 
 /// A hash of the document as it came, for models that see no terms: rules alone, of which many different
@@ -27,7 +38,8 @@ pub(super) fn key_as_written(content: &Content) -> u128 {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     });
-    first_half(&hasher)
+    let words = content.as_text().is_some_and(|text| !text.is_empty());
+    marked(first_half(&hasher), words)
 }
 
 /// The name of a group as a key; never zero, which stands for no group.
@@ -64,7 +76,7 @@ fn add_cells(hasher: &mut blake3::Hasher, cells: &RowCells<'_>) {
     }
 }
 
-fn first_half(hasher: &blake3::Hasher) -> u128 {
+pub(super) fn first_half(hasher: &blake3::Hasher) -> u128 {
     let mut key = [0; 16];
     hasher.finalize_xof().fill(&mut key);
     u128::from_le_bytes(key)

@@ -4,7 +4,8 @@ use super::document_key::key_of_terms;
 use super::training_corpus::{match_rules, side_cells};
 use crate::corpus::Content;
 use crate::features::{
-    ColumnSpace, FittedSideColumns, FittedWeighting, RowView, TermSum, UnknownCells, Vocabulary,
+    BatchCounter, ColumnSpace, FittedSideColumns, FittedWeighting, RowView, TermSum, UnknownCells,
+    Vocabulary, Weighting,
 };
 use crate::rules::{MatchBuffers, RuleMatcher};
 use crate::text::{AnalyzerBuffers, CompiledAnalyzer};
@@ -96,28 +97,40 @@ impl FeatureExtractor {
     /// A hash of what a model sees of a document: its terms, also those that are no features, and what stands
     /// beside the text. Training documents had theirs by the same rule.
     pub(super) fn document_key(&self, content: &Content, buffers: &mut ExtractorBuffers) -> u128 {
-        let mut terms = TermSum::default();
-        match content {
-            Content::Features(features) => features
-                .iter()
-                .for_each(|&(number, value)| terms.add_feature(number, value)),
+        let presence_only = self.weighting.settings().weighting == Weighting::Binary;
+        let terms = match content {
+            Content::Features(features) => TermSum::of_features(features, presence_only),
             Content::Text(_) | Content::Record(_) => {
                 let text = content.as_text().unwrap_or_default();
-                self.analyzer
-                    .for_each_term(text, &mut buffers.analyzer, |term| match self.space {
-                        ColumnSpace::Vocabulary => terms.add(term),
-                        ColumnSpace::Hashed { bits } => {
-                            terms.add_column(ColumnSpace::hashed_column(term, bits));
-                        }
-                    });
+                if presence_only {
+                    let mut counter =
+                        BatchCounter::new(&self.analyzer, self.space).with_presence_only(true);
+                    counter.count_text(text);
+                    counter.last_sum()
+                } else {
+                    self.sum_of_terms(text, &mut buffers.analyzer)
+                }
             }
-        }
+        };
         buffers.strengths.clear();
         if let Some(rules) = &self.rules {
             buffers.strengths.resize(rules.rule_count(), 0.0);
             match_rules(rules, content, &mut buffers.rules, &mut buffers.strengths);
         }
         key_of_terms(content, terms, &buffers.strengths)
+    }
+
+    /// What a text's terms add up to, each as often as it comes.
+    fn sum_of_terms(&self, text: &str, room: &mut AnalyzerBuffers) -> TermSum {
+        let mut terms = TermSum::default();
+        self.analyzer
+            .for_each_term(text, room, |term| match self.space {
+                ColumnSpace::Vocabulary => terms.add(term),
+                ColumnSpace::Hashed { bits } => {
+                    terms.add_column(ColumnSpace::hashed_column(term, bits));
+                }
+            });
+        terms
     }
 
     /// The row of a document; what the training documents lacked is left out.

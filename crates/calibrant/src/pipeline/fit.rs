@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::calibrate_classes::CalibrationData;
+use super::choose_weighting::{ChosenWeighting, with_weighting};
 use super::class_spread::spread_of_class;
 use super::extractor::FeatureExtractor;
 use super::fit_scorer::Training;
@@ -85,7 +86,13 @@ pub(super) fn fit_prepared(
         group: None,
         ..fields
     };
-    let mut settings = with_usual_weighting(settings, corpus.numbered_features);
+    let ChosenWeighting {
+        settings,
+        narrowed,
+        tried: weightings,
+    } = with_weighting(corpus, &fields, settings.clone(), progress);
+    let corpus = narrowed.as_ref().unwrap_or(corpus);
+    let mut settings = with_usual_weighting(&settings, corpus.numbered_features);
     settings.limits = corpus.limits;
     let analyzer = settings.analyzer.compile()?;
     let PreparedCorpus {
@@ -185,6 +192,7 @@ pub(super) fn fit_prepared(
         known_documents,
         held_out: HeldOutMeasures::from(&evaluation),
         held_out_shape: super::summary::shape_of(&forecasts),
+        weightings,
         search: Vec::new(),
         search_gain: None,
         calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -2,6 +2,7 @@
 
 mod calibrate_classes;
 mod calibrator_file;
+mod choose_weighting;
 mod class_spread;
 mod combine;
 mod combined_model;
@@ -54,6 +55,7 @@ pub use settings::{ClassWeights, Classifier, FitSettings};
 pub use single_model::{PredictBuffers, SingleModel};
 pub use summary::{
     ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedSettings,
+    TriedWeighting,
 };
 pub use test_documents::TestDocuments;
 pub use training_corpus::{CountedBatch, DocumentCounter, TrainingCorpus};

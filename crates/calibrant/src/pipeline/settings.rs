@@ -72,6 +72,14 @@ impl Classifier {
         }
     }
 
+    /// Whether it finds a weight for each column, whatever the scale of the values.
+    pub(super) fn weighs_columns(&self) -> bool {
+        matches!(
+            self,
+            Self::LinearSvm(_) | Self::LogisticRegression(_) | Self::Perceptron(_)
+        )
+    }
+
     /// Whether it compares rows as wholes, so that a column without meaning hides those that have one.
     pub(super) fn by_similarity(&self) -> bool {
         matches!(self, Self::Rocchio(_) | Self::NearestNeighbours(_))
@@ -180,7 +188,8 @@ pub struct FitSettings {
     pub limits: DocumentFrequencyLimits,
     /// A hashed space of `2^bits` columns in place of a vocabulary.
     pub hash_bits: Option<u32>,
-    /// Counts to values; the learner's usual weighting if absent.
+    /// Counts to values. Absent, linear learners have the one of three with the least held-out log loss, others
+    /// their usual one.
     pub weighting: Option<WeightingSettings>,
     /// A choice of terms that tell the classes apart.
     pub selection: Option<Selection>,

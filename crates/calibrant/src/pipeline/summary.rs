@@ -111,6 +111,23 @@ pub struct TriedSettings {
     pub chosen: bool,
 }
 
+/// A weighting of terms that was tried because none was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TriedWeighting {
+    /// The weighting.
+    pub weighting: WeightingSettings,
+    /// Terms in fewer documents were left out.
+    pub min_documents: u32,
+    /// How many documents took part: all, or a sample of them.
+    pub documents: usize,
+    /// Cross-validated log loss in nats, over documents or decisions, with one simple calibrator.
+    pub log_loss: f64,
+    /// Whether the model is fitted with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chosen: bool,
+}
+
 /// What the training was like.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainingSummary {
@@ -146,6 +163,9 @@ pub struct TrainingSummary {
     /// several labels a document, and where there are too few documents or too many classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out_shape: Option<HeldOutShape>,
+    /// The weightings of terms that were tried; empty where one was asked for or nothing was to choose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weightings: Vec<TriedWeighting>,
     /// What was tried before these settings were chosen; empty where nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<TriedSettings>,

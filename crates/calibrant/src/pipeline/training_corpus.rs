@@ -8,7 +8,7 @@ use super::{Classifier, FitSettings};
 use crate::corpus::{Content, Document};
 use crate::features::{
     BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits, RowCells,
-    SideTable,
+    SideTable, Vocabulary, Weighting,
 };
 use crate::multiclass::ClassLabels;
 use crate::rules::{MatchBuffers, RuleMatcher};
@@ -67,6 +67,8 @@ pub struct DocumentCounter {
     rules: Option<RuleMatcher>,
     /// Whether terms are features; with rules alone they are not.
     counts_terms: bool,
+    /// Whether the model sees which terms a document has, and not how often.
+    presence_only: bool,
 }
 
 impl DocumentCounter {
@@ -77,12 +79,14 @@ impl DocumentCounter {
             space: settings.column_space(),
             rules: settings.rule_matcher()?,
             counts_terms: settings.classifier != Classifier::Rules,
+            presence_only: settings.effective_weighting().weighting == Weighting::Binary,
         })
     }
 
     /// Counts a batch; batches can be counted in parallel.
     pub fn count(&self, documents: Vec<Document>) -> CountedBatch {
-        let mut counter = BatchCounter::new(&self.analyzer, self.space);
+        let mut counter =
+            BatchCounter::new(&self.analyzer, self.space).with_presence_only(self.presence_only);
         let mut side = SideTable::default();
         let mut room = MatchBuffers::default();
         let rules = self.rules.as_ref();
@@ -321,7 +325,6 @@ impl TrainingCorpus {
             documents: &self.documents,
             groups: &self.groups,
             weights: &self.weights,
-            any_text: self.any_text,
             folds: settings.folds,
         };
         let Distinct {
@@ -446,4 +449,45 @@ pub(super) struct PreparedCorpus {
     pub(super) numbered_features: bool,
     /// Which terms are features, with what was chosen by the number of documents.
     pub(super) limits: DocumentFrequencyLimits,
+}
+
+impl PreparedCorpus {
+    /// Columns that occur in at least so many documents, rising.
+    pub(super) fn columns_in(&self, least: u32) -> Vec<u32> {
+        let counts = &self.arranged.counts;
+        let mut frequencies = vec![0; counts.column_count()];
+        let is_first = self.documents.is_first();
+        for (row, _) in counts.rows().zip(&is_first).filter(|(_, first)| **first) {
+            for &column in row.columns() {
+                frequencies[column as usize] += 1;
+            }
+        }
+        (0..)
+            .zip(frequencies)
+            .filter(|&(_, documents)| documents >= least)
+            .map(|(column, _)| column)
+            .collect()
+    }
+
+    /// The same documents, with those terms alone that occur in at least so many of them.
+    pub(super) fn with_terms_of(&self, least: u32) -> Self {
+        let kept = self.columns_in(least);
+        let vocabulary = self.arranged.vocabulary.as_ref();
+        Self {
+            arranged: crate::features::ArrangedCounts {
+                vocabulary: vocabulary
+                    .map(|names| Vocabulary::from_terms(kept.iter().map(|&c| names.term(c)))),
+                counts: self.arranged.counts.with_columns(&kept),
+            },
+            side: self.side.clone(),
+            documents: self.documents.clone(),
+            labels: self.labels.clone(),
+            class_names: self.class_names.clone(),
+            limits: DocumentFrequencyLimits {
+                min_documents: Some(least),
+                ..self.limits
+            },
+            ..*self
+        }
+    }
 }

@@ -31,9 +31,10 @@ pub struct TrainingKeys {
 }
 
 impl TrainingKeys {
-    /// Remembers documents by their keys; the same ones whatever their order.
+    /// Remembers documents by their keys, the same ones whatever their order; a key of zero is none.
     pub(super) fn of(keys: &[u128]) -> Self {
-        Self::with_most(keys, MOST_DOCUMENTS)
+        let keys: Vec<u128> = keys.iter().copied().filter(|&key| key != 0).collect();
+        Self::with_most(&keys, MOST_DOCUMENTS)
     }
 
     fn with_most(keys: &[u128], most: usize) -> Self {

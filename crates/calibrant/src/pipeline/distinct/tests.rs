@@ -34,13 +34,17 @@ impl Given {
         }
     }
 
-    fn distinct(&self, any_text: bool) -> Distinct {
+    fn distinct(&self, words: bool) -> Distinct {
+        let keys = self
+            .documents
+            .iter()
+            .map(|key| (key << 1) | u128::from(words));
+        let keys: Vec<u128> = keys.collect();
         let identities = Identities {
             orders: &self.orders,
-            documents: &self.documents,
+            documents: &keys,
             groups: &self.groups,
             weights: &self.weights,
-            any_text,
             folds: 2,
         };
         identities.distinct(|row| Some(self.classes[row as usize].clone()))
@@ -79,17 +83,56 @@ fn copies_become_weights_and_other_labels_stay_rows_of_one_document() {
 }
 
 #[test]
-fn rows_of_a_table_with_few_patterns_are_documents_of_their_own() {
+fn rows_of_few_patterns_are_observations_and_not_copies() {
+    let documents = |rows: &[(u8, u8)], words: bool| {
+        let given = Given::new(&plain(rows));
+        given.distinct(words).documents.seen.len()
+    };
+    // Ten rows to each of four patterns, which disagree about the class.
     let rows: Vec<(u8, u8)> = (0..40).map(|n| (n % 4, n % 3)).collect();
-    let given = Given::new(&plain(&rows));
-    assert_eq!(given.distinct(false).documents.seen.len(), 40);
-    assert_eq!(given.distinct(true).documents.seen.len(), 4);
+    assert_eq!(documents(&rows, false), 40);
+    assert_eq!(documents(&rows, true), 40);
     // Fewer than ten to a pattern are copies.
-    let given = Given::new(&plain(&rows[..36]));
-    assert_eq!(given.distinct(false).documents.seen.len(), 4);
+    assert_eq!(documents(&rows[..36], false), 4);
+    assert_eq!(documents(&rows[..36], true), 4);
+    // Where they agree about the class, a text is a document; four cells may be all that there are.
+    let agreeing: Vec<(u8, u8)> = (0..40).map(|n| (n % 4, n % 2)).collect();
+    assert_eq!(documents(&agreeing, true), 4);
+    assert_eq!(documents(&agreeing, false), 40);
+    // Of sixty rows of cells, eleven times each, it is the labels that tell.
+    let copied: Vec<(u8, u8)> = (0..660)
+        .map(|n| ((n % 60) as u8, (n % 60 % 2) as u8))
+        .collect();
+    assert_eq!(documents(&copied, false), 60);
+    let observed: Vec<(u8, u8)> = (0..660)
+        .map(|n| ((n % 60) as u8, (n / 60 % 2) as u8))
+        .collect();
+    assert_eq!(documents(&observed, false), 660);
     // One document stays one, though it cannot be divided into folds: that is for the folds to say.
-    let given = Given::new(&plain(&[(1, 0), (1, 1), (1, 0)]));
-    assert_eq!(given.distinct(true).documents.seen.len(), 1);
+    assert_eq!(documents(&[(1, 0), (1, 1), (1, 0)], true), 1);
+}
+
+#[test] // A few rows with words among others say nothing about those without.
+fn rows_with_words_and_rows_without_are_judged_apart() {
+    let rows: Vec<(u8, u8)> = (0..50).map(|n| (n % 4, n % 3)).collect();
+    let given = Given::new(&plain(&rows));
+    let words = |row: usize| u128::from(row < 2);
+    let keys = given.documents.iter().enumerate();
+    let keys: Vec<u128> = keys.map(|(row, key)| (key << 1) | words(row)).collect();
+    let identities = Identities {
+        orders: &given.orders,
+        documents: &keys,
+        groups: &[],
+        weights: &given.weights,
+        folds: 2,
+    };
+    let found = identities.distinct(|row| Some(given.classes[row as usize].clone()));
+    assert_eq!(found.documents.seen.len(), 50);
+    // Documents that are observations are not remembered.
+    assert_eq!(
+        found.documents.seen.iter().filter(|&&key| key != 0).count(),
+        2
+    );
 }
 
 #[test]
@@ -111,7 +154,7 @@ fn groups_with_a_document_in_common_are_one() {
             .documents
             .seen
             .iter()
-            .position(|&seen| seen == content);
+            .position(|&seen| seen >> 1 == content);
         together[document.unwrap()]
     };
     assert_eq!(of(1), of(5));
@@ -152,7 +195,7 @@ proptest! {
                 .collect();
             let placed = folds.ok().map(|folds| {
                 let seen = &found.documents;
-                let of = (0..found.rows.len()).map(|at| (seen.seen[seen.of_row[at] as usize], folds.of(at)));
+                let of = (0..found.rows.len()).map(|at| (seen.seen[seen.of_row[at] as usize] >> 1, folds.of(at)));
                 of.collect::<Vec<_>>()
             });
             (rows, placed)
@@ -207,7 +250,7 @@ fn a_part_is_numbered_anew_and_weighs_one_a_document() {
     let given = Given::new(&rows);
     let whole = given.distinct(true).documents;
     let kept: Vec<u32> = (0..4)
-        .filter(|&row| whole.seen[whole.of_row[row as usize] as usize] != 1)
+        .filter(|&row| whole.seen[whole.of_row[row as usize] as usize] >> 1 != 1)
         .collect();
     let part = whole.part(&kept);
     assert_eq!(part.of_row, [0, 1]);
