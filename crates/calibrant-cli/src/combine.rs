@@ -12,7 +12,7 @@ use calibrant::pipeline::{
 use crate::arguments::{CombineArguments, InspectArguments};
 use crate::compare::names;
 use crate::error::CliError;
-use crate::fit::{warn_bad_rows, warn_known, write_copies};
+use crate::fit::{searched_for, warn_bad_rows, warn_known, write_copies, write_trials};
 use crate::output::{check_target, loss_unit, stdout, unknown_label_notes, warn};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
@@ -194,7 +194,7 @@ fn refuse_known(
 }
 
 /// Weights and log losses, the combination's beside those of its models.
-fn write_members(out: &mut impl Write, model: &CombinedModel) -> Result<(), CliError> {
+pub(crate) fn write_members(out: &mut impl Write, model: &CombinedModel) -> Result<(), CliError> {
     let held_out = &model.summary().held_out;
     let loss = format!("log loss (nats a {})", loss_unit(held_out.log_loss_over));
     let mut rows = table(&["model", "learner", "weight", &loss], 2);
@@ -282,5 +282,10 @@ pub(crate) fn inspect_combination(
         ]);
     }
     writeln!(out, "\n{rows}")?;
+    if !summary.search.is_empty() {
+        writeln!(out, "\nchosen (*) among")?;
+        write_trials(&mut out, &summary.search, None)?;
+        writeln!(out, "\n{}", searched_for(summary))?;
+    }
     Ok(out.flush()?)
 }

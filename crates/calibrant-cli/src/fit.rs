@@ -7,14 +7,15 @@ use calibrant::corpus::{LabelNeed, ReadSummary, Source, read_batches};
 use calibrant::multiclass::CodeMatrix;
 use calibrant::pipeline::{
     Acquaintance, CalibrationNote, ClassSummary, DocumentCounter, FitSettings, Model,
-    SearchSettings, SingleModel, TrainingCorpus, TrainingSummary, Trial, TriedSettings,
-    TriedWeighting, fit, search,
+    SearchCounter, SearchSettings, SingleModel, TrainingCorpus, TrainingSummary, Trial,
+    TriedSettings, TriedWeighting, fit, search,
 };
 use calibrant::rules::RuleSet;
 use calibrant::scorers::SavedScorer;
 use calibrant::{FitError, Task};
 
 use crate::arguments::FitArguments;
+use crate::combine::write_members;
 use crate::error::CliError;
 use crate::output::{check_target, count_of, note, stdout, warn};
 use crate::progress::TerminalProgress;
@@ -36,24 +37,34 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         .reading
         .options(fields.clone(), LabelNeed::Required);
     let progress = TerminalProgress::default();
-    let counter = DocumentCounter::new(&settings)?;
-    let mut corpus = TrainingCorpus::new(settings.column_space());
-    let read = read_batches(
-        &Source::from(arguments.file.as_str()),
-        &options,
-        &progress,
-        |documents| counter.count(documents),
-        |batch| corpus.add(batch),
-    )?;
-    let (model, searched) = if arguments.search.search {
+    let source = Source::from(arguments.file.as_str());
+    let (model, read, searched) = if arguments.search.search {
+        let counter = SearchCounter::new(&settings)?;
+        let mut corpus = counter.corpus(&settings);
+        let read = read_batches(
+            &source,
+            &options,
+            &progress,
+            |documents| counter.count(documents),
+            |batch| corpus.add(batch),
+        )?;
         let plan = search_settings(arguments);
         let found = search(corpus, &fields, &settings, &plan, &progress)?;
         if found.out_of_time {
             note("the time was up before all was tried; --time-budget SECONDS gives more");
         }
-        (found.model, Some(found.trials))
+        (found.model, read, Some(found.trials))
     } else {
-        (fit(corpus, fields, &settings, &progress)?, None)
+        let counter = DocumentCounter::new(&settings)?;
+        let mut corpus = TrainingCorpus::new(settings.column_space());
+        let read = read_batches(
+            &source,
+            &options,
+            &progress,
+            |documents| counter.count(documents),
+            |batch| corpus.add(batch),
+        )?;
+        (fit(corpus, fields, &settings, &progress)?, read, None)
     };
     if let Some(rules) = &rules {
         warn_idle_rules(&rules.set, &model);
@@ -172,7 +183,7 @@ fn report(
     if let Some(trials) = searched {
         let seconds: Vec<f64> = trials.iter().map(|trial| trial.seconds).collect();
         write_trials(&mut out, &summary.search, Some(&seconds))?;
-        writeln!(out)?;
+        writeln!(out, "\n{}", searched_for(summary))?;
     }
     writeln!(
         out,
@@ -213,8 +224,13 @@ fn report(
         decimal(held_out.brier),
         decimal(held_out.ece),
     )?;
-    write_multiclass(&mut out, summary)?;
-    write_classes(&mut out, summary)?;
+    match model.as_combined() {
+        Some(pool) => write_members(&mut out, pool)?,
+        None => {
+            write_multiclass(&mut out, summary)?;
+            write_classes(&mut out, summary)?;
+        }
+    }
     write_few_positives(&mut out, summary)?;
     warn_of_one_fold(summary);
     writeln!(
@@ -399,20 +415,54 @@ pub(crate) fn describe_code(code: &CodeMatrix, model: &SingleModel) -> String {
     )
 }
 
+/// What a search ended with and what it expects beside the default, in a line.
+pub(crate) fn searched_for(summary: &TrainingSummary) -> String {
+    let chosen = summary.search.iter().filter(|tried| tried.chosen).count();
+    let Some(gain) = summary.search_gain else {
+        return "the default (marked *): nothing else got a weight beside it".to_owned();
+    };
+    let per_cent = |part: f64| 100.0 * part / gain.default_log_loss;
+    let lower = per_cent(gain.default_log_loss - gain.log_loss);
+    let measured = format!(
+        "expected log loss {:.5} nats a {}, {:.1} % {} than the default's {:.5} (standard error {:.1} %)",
+        gain.log_loss,
+        crate::output::loss_unit(summary.held_out.log_loss_over),
+        lower.abs(),
+        if lower < 0.0 { "higher" } else { "lower" },
+        gain.default_log_loss,
+        per_cent(gain.standard_error),
+    );
+    if gain.is_clear() {
+        format!("a pool of {chosen} (marked *): {measured}")
+    } else {
+        format!(
+            "the default (marked *), since the pool of the best is not clearly better: {measured}"
+        )
+    }
+}
+
 /// What a search tried, in order; `seconds` where they are known.
 pub(crate) fn write_trials(
     out: &mut impl Write,
     trials: &[TriedSettings],
     seconds: Option<&[f64]>,
 ) -> Result<(), CliError> {
-    let mut header = vec!["", "learner", "weighting", "documents", "held-out log loss"];
+    let mut header = vec![
+        "",
+        "learner",
+        "terms",
+        "weighting",
+        "documents",
+        "held-out log loss",
+    ];
     header.extend(seconds.map(|_| "seconds"));
-    let mut rows = table(&header, 3);
+    let mut rows = table(&header, 4);
     for (place, tried) in trials.iter().enumerate() {
         let mark = if tried.chosen { "*" } else { "" };
         let mut row = vec![
             mark.to_owned(),
             tried.learner_name(),
+            tried.terms_name(),
             tried.weighting_name(),
             tried.documents.to_string(),
             match (tried.log_loss, &tried.failure) {

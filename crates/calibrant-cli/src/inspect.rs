@@ -16,7 +16,9 @@ use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
 use crate::combine::inspect_combination;
 use crate::error::CliError;
-use crate::fit::{describe_code, write_classes, write_multiclass, write_trials, write_weightings};
+use crate::fit::{
+    describe_code, searched_for, write_classes, write_multiclass, write_trials, write_weightings,
+};
 use crate::output::stdout;
 use crate::table::{decimal, table};
 
@@ -110,6 +112,7 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     if !summary.search.is_empty() {
         writeln!(out, "\nchosen (*) among")?;
         write_trials(&mut out, &summary.search, None)?;
+        writeln!(out, "\n{}", searched_for(summary))?;
     }
     for (class, terms) in terms.iter().flatten() {
         let terms: Vec<String> = terms

@@ -50,6 +50,9 @@ pub(crate) struct FeatureArguments {
     /// Character n-grams inside words in place of words: N, or MIN-MAX
     #[arg(long, value_name = "N|MIN-MAX", value_parser = ngrams)]
     pub(crate) char_ngrams: Option<NgramRange>,
+    /// Let character n-grams run on from a word to the next
+    #[arg(long, requires = "char_ngrams")]
+    pub(crate) char_ngrams_across: bool,
     /// Hash terms into 2^BITS columns: fixed memory, no vocabulary
     #[arg(long, allow_negative_numbers = true, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
@@ -170,6 +173,7 @@ impl FeatureArguments {
             min_token_chars: self.min_word_length,
             word_ngrams: self.word_ngrams,
             char_ngrams: self.char_ngrams,
+            char_ngrams_across: self.char_ngrams_across,
             ..Analyzer::default()
         }
     }

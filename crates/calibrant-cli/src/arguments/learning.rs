@@ -27,6 +27,10 @@ pub(crate) struct LearningArguments {
     /// The SVM's loss
     #[arg(long, value_enum, default_value_t = LossName::SquaredHinge)]
     pub(crate) loss: LossName,
+    /// SVM: scale terms by the log of how much more often they come with the class than without, after X extra
+    /// sightings on either side
+    #[arg(long, allow_negative_numbers = true, value_name = "X")]
+    pub(crate) log_count_ratio: Option<f64>,
     /// Relative duality gap at which the SVM and logistic regression stop
     #[arg(long, allow_negative_numbers = true, value_name = "X", default_value_t = SolverLimits::default().relative_gap)]
     pub(crate) tolerance: f64,
@@ -249,7 +253,14 @@ impl LearningArguments {
     /// A learner with the options that were given for it.
     fn as_asked(&self, learner: Classifier) -> Classifier {
         match learner {
-            Classifier::LinearSvm(_) => self.settings_of(ClassifierName::Svm),
+            Classifier::LinearSvm(usual) => match self.settings_of(ClassifierName::Svm) {
+                // A search tries both ways unless one was asked for.
+                Classifier::LinearSvm(asked) => Classifier::LinearSvm(LinearSvm {
+                    log_count_ratio: asked.log_count_ratio.or(usual.log_count_ratio),
+                    ..asked
+                }),
+                other => other,
+            },
             Classifier::LogisticRegression(_) => self.settings_of(ClassifierName::Logistic),
             Classifier::NaiveBayes(bayes) => self.settings_of(match bayes.kind {
                 NaiveBayesKind::Multinomial => ClassifierName::NaiveBayes,
@@ -289,6 +300,7 @@ impl LearningArguments {
                     c: self.c.unwrap_or(usual.c),
                     loss,
                     limits,
+                    log_count_ratio: self.log_count_ratio,
                     ..usual
                 })
             }

@@ -1,4 +1,4 @@
-//! The choice of learner, weighting and price by trial.
+//! The choice of learner, terms, weighting and price by trial.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub(crate) struct SearchArguments {
-    /// Try learners, weightings and prices by held-out log loss and keep the best; what other options say stays as they say
+    /// Try learners, n-grams, weightings and prices by held-out log loss and pool the best, where that is clearly better than the default; what other options say stays as they say
     #[arg(long)]
     pub(crate) search: bool,
     /// How long to try, after the file is read; no trial begins that would probably take longer (default: 300)

@@ -257,7 +257,10 @@ mod tests {
         ));
         let text = String::from_utf8(bytes).unwrap();
         let version = |number: u32| format!("\"version\":{number}");
-        let later = text.replace(&version(CALIBRATOR_VERSION), &version(CALIBRATOR_VERSION + 1));
+        let later = text.replace(
+            &version(CALIBRATOR_VERSION),
+            &version(CALIBRATOR_VERSION + 1),
+        );
         assert!(matches!(
             refused(later.as_bytes()),
             Error::UnknownVersion { found, .. } if found == CALIBRATOR_VERSION + 1

@@ -115,8 +115,8 @@ impl<'a> Trials<'a> {
             ..self.settings.clone()
         };
         let fitted = fit_prepared(corpus, self.fields.clone(), &trial, &NoProgress, false);
-        let Ok((model, _)) = fitted else { return };
-        let log_loss = model.summary().held_out.log_loss;
+        let Ok(fitted) = fitted else { return };
+        let log_loss = fitted.model.summary().held_out.log_loss;
         if self.best.is_none_or(|(loss, ..)| log_loss < loss) {
             self.best = Some((log_loss, weighting, least));
         }

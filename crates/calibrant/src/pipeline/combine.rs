@@ -6,6 +6,7 @@ use super::combined_model::{MOST_MEMBERS, shared_key};
 use super::distinct::{Distinct, Documents, Identities};
 use super::document_key::key_of_group;
 use super::fit::{WeightShares, check_survives};
+use super::pooled::{pooled, pools_without};
 use super::training_corpus::content_key;
 use super::{
     Acquaintance, ClassSummary, CombinedMember, CombinedModel, HeldOutMeasures, Model,
@@ -286,9 +287,7 @@ impl Combiner {
             .folds(&labels, settings.folds, settings.seed)
             .map_err(FitError::from)?;
         let pool = LogOddsPool::fit(&forecasts, |_| true)?;
-        let pools = (0..settings.folds)
-            .map(|fold| LogOddsPool::fit(&forecasts, |row| folds.of(row) != fold))
-            .collect::<Result<Vec<LogOddsPool>, FitError>>()?;
+        let pools = pools_without(&forecasts, &folds)?;
         let pooled = self.pooled(&forecasts, |row| &pools[folds.of(row)]);
         let measured = evaluate_without_chance(&pooled).map_err(FitError::from)?;
         let counts = (&distinct.documents, documents.left_out);
@@ -330,20 +329,11 @@ impl Combiner {
         forecasts: &MemberForecasts,
         pool_of: impl Fn(usize) -> &'p LogOddsPool,
     ) -> Forecasts {
-        let class_count = self.class_count();
-        let even = Probability::from_log_odds(0.0);
-        let mut probabilities = vec![even; forecasts.len() * class_count];
-        let mut room = Vec::new();
-        for (row, classes) in probabilities.chunks_exact_mut(class_count).enumerate() {
-            pool_of(row).pool_into(self.task(), forecasts.evidence(row), &mut room, classes);
-        }
-        Forecasts {
-            task: self.task(),
-            class_names: self.class_numbers.keys().cloned().collect(),
-            probabilities,
-            labels: forecasts.labels().to_vec(),
-            weights: Some(forecasts.weights().to_vec()),
-        }
+        pooled(
+            self.class_numbers.keys().cloned().collect(),
+            forecasts,
+            pool_of,
+        )
     }
 
     fn summary(
@@ -395,6 +385,7 @@ impl Combiner {
             held_out_shape: None,
             weightings: Vec::new(),
             search: Vec::new(),
+            search_gain: None,
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

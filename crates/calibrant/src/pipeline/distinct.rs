@@ -268,6 +268,17 @@ impl Documents {
         self.row_count() - self.seen.len()
     }
 
+    /// By row: its group where there are groups, else its document.
+    pub(super) fn units(&self) -> Vec<u32> {
+        match &self.together {
+            Some(groups) => {
+                let rows = self.of_row.iter();
+                rows.map(|&document| groups[document as usize]).collect()
+            }
+            None => self.of_row.clone(),
+        }
+    }
+
     /// For each row, whether it is the first of its document; the others count in no document frequency.
     pub(super) fn is_first(&self) -> Vec<bool> {
         let mut next = 0;

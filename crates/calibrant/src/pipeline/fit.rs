@@ -22,7 +22,7 @@ use crate::corpus::{Fields, Folds};
 use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::features::{Beside, FittedSideColumns, SideColumns, SideTable};
 use crate::multiclass::{ClassFactors, ClassLabels};
-use crate::{FitError, Progress, Task};
+use crate::{FitError, Probability, Progress, Task};
 
 /// Learns a scorer from all documents and calibrates it on scores of documents it had not seen.
 ///
@@ -34,7 +34,7 @@ pub fn fit(
     settings: &FitSettings,
     progress: &dyn Progress,
 ) -> Result<Model, FitError> {
-    Ok(fit_and_keep(corpus, fields, settings, progress, false)?.0)
+    Ok(fit_and_keep(corpus, fields, settings, progress, false)?.model)
 }
 
 /// As [`fit`], and hands on the held-out scores of each output that the calibrators were fitted
@@ -45,7 +45,17 @@ pub fn fit_keeping_scores(
     settings: &FitSettings,
     progress: &dyn Progress,
 ) -> Result<(Model, Vec<HeldOutScores>), FitError> {
-    fit_and_keep(corpus, fields, settings, progress, true)
+    let fitted = fit_and_keep(corpus, fields, settings, progress, true)?;
+    Ok((fitted.model, fitted.held_out))
+}
+
+/// What a fit gives.
+pub(super) struct Fitted {
+    pub(super) model: Model,
+    /// Held-out scores of each output, if they were asked for.
+    held_out: Vec<HeldOutScores>,
+    /// Row after row, class after class: forecasts by scorers and curves that had not seen the row's fold.
+    pub(super) forecasts: Vec<Probability>,
 }
 
 fn fit_and_keep(
@@ -54,7 +64,7 @@ fn fit_and_keep(
     settings: &FitSettings,
     progress: &dyn Progress,
     keep_scores: bool,
-) -> Result<(Model, Vec<HeldOutScores>), FitError> {
+) -> Result<Fitted, FitError> {
     settings.check()?;
     let fields = with_text_named(fields, &corpus);
     let corpus = corpus.prepare(settings)?;
@@ -69,7 +79,7 @@ pub(super) fn fit_prepared(
     settings: &FitSettings,
     progress: &dyn Progress,
     keep_scores: bool,
-) -> Result<(Model, Vec<HeldOutScores>), FitError> {
+) -> Result<Fitted, FitError> {
     settings.check()?;
     // Whoever asks for predictions need not know what belongs together.
     let fields = Fields {
@@ -148,15 +158,7 @@ pub(super) fn fit_prepared(
     let shares = (copies > 0)
         .then(|| WeightShares::of(weights))
         .or_else(|| WeightShares::of_unequal(weights));
-    let units: Vec<u32> = match &documents.together {
-        Some(groups) => documents
-            .of_row
-            .iter()
-            .map(|&d| groups[d as usize])
-            .collect(),
-        None => documents.of_row.clone(),
-    };
-    let spreads = spreads_of_classes(&forecasts, &members, &units);
+    let spreads = spreads_of_classes(&forecasts, &members, &documents.units());
     let classes = class_names
         .iter()
         .enumerate()
@@ -193,6 +195,7 @@ pub(super) fn fit_prepared(
         held_out_shape: super::summary::shape_of(&forecasts),
         weightings,
         search: Vec::new(),
+        search_gain: None,
         calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     progress.end();
@@ -227,7 +230,11 @@ pub(super) fn fit_prepared(
         summary,
     )
     .with_training_keys(training_keys);
-    Ok((Model::from(model), held_out))
+    Ok(Fitted {
+        model: Model::from(model),
+        held_out,
+        forecasts: forecasts.probabilities,
+    })
 }
 
 /// Whether several documents are all in one fold.
@@ -295,6 +302,15 @@ fn side_columns(
     {
         return Err(FitError::NumbersForCounts {
             field: field.clone(),
+        });
+    }
+    let scaled =
+        matches!(&settings.classifier, Classifier::LinearSvm(svm) if svm.log_count_ratio.is_some());
+    if scaled && fitted.column_count() > 0 {
+        return Err(FitError::BadSetting {
+            setting: "log-count ratios",
+            requirement: "left out where there are columns beside the text, which are no counts",
+            value: "given".into(),
         });
     }
     Ok((fitted.column_count() > 0).then_some(fitted))

@@ -20,6 +20,7 @@ mod model;
 pub(crate) mod model_envelope;
 mod model_file;
 mod other;
+mod pooled;
 mod rule_scorer;
 mod score_calibrator;
 mod search;
@@ -46,7 +47,10 @@ pub use score_calibrator::{
     ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreNote, ScoreRoom,
     ScoreSettings, ScoreSummary, ScoreTable, TriedMethod,
 };
-pub use search::{Contender, Found, SearchSettings, Trial, search};
+pub use search::{
+    Contender, Found, SearchBatch, SearchCorpus, SearchCounter, SearchGain, SearchSettings, Trial,
+    search,
+};
 pub use settings::{ClassWeights, Classifier, FitSettings};
 pub use single_model::{PredictBuffers, SingleModel};
 pub use summary::{

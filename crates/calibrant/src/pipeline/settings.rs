@@ -119,6 +119,13 @@ impl Classifier {
             Self::LogisticRegression(learner) => (learner.c, learner.limits),
         };
         positive("c", c)?;
+        if let Self::LinearSvm(LinearSvm {
+            log_count_ratio: Some(alpha),
+            ..
+        }) = self
+        {
+            positive("the smoothing of log-count ratios", *alpha)?;
+        }
         // A tolerance of zero is a fair wish: all the passes that are allowed.
         if limits.relative_gap != 0.0 {
             positive("the tolerance", limits.relative_gap)?;
@@ -130,6 +137,9 @@ impl Classifier {
     pub fn name(&self) -> &'static str {
         match self {
             Self::NaiveBayes(_) => "naive Bayes",
+            Self::LinearSvm(learner) if learner.log_count_ratio.is_some() => {
+                "linear SVM on log-count ratios"
+            }
             Self::LinearSvm(_) => "linear SVM",
             Self::LogisticRegression(_) => "logistic regression",
             Self::Rules => "rules",

@@ -44,8 +44,8 @@ pub(super) fn with_side_factor(
             ..settings.clone()
         };
         match fit_prepared(corpus, fields.clone(), &trial, &NoProgress, false) {
-            Ok((model, _)) => {
-                let loss = model.summary().held_out.log_loss;
+            Ok(fitted) => {
+                let loss = fitted.model.summary().held_out.log_loss;
                 if best.is_none_or(|(least, _)| loss < least) {
                     best = Some((loss, factor));
                 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Classifier, KnownDocuments};
+use super::{Classifier, KnownDocuments, SearchGain};
 use crate::Task;
 use crate::calibration::{
     CalibrationNote, CalibratorKind, HeldOutShape, LogOddsSpread, MulticlassKind, Tried, Weighed,
@@ -10,6 +10,7 @@ use crate::calibration::{
 use crate::evaluation::{Evaluation, Forecasts, LossUnit};
 use crate::features::WeightingSettings;
 use crate::solvers::Convergence;
+use crate::text::Analyzer;
 
 /// One class of the training documents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,6 +91,9 @@ pub struct MulticlassSummary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TriedSettings {
+    /// How texts become terms, where it is not as the settings say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analyzer: Option<Analyzer>,
     /// The learner.
     pub classifier: Classifier,
     /// The weighting.
@@ -102,7 +106,7 @@ pub struct TriedSettings {
     /// Why the fit failed, where it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// Whether the model is fitted with these settings.
+    /// Whether the model, or a member of it, is fitted with these settings.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub chosen: bool,
 }
@@ -165,6 +169,10 @@ pub struct TrainingSummary {
     /// What was tried before these settings were chosen; empty where nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<TriedSettings>,
+    /// What a search expects of the pool of the best beside the default, whichever became the model; absent where there
+    /// was nothing to pool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search_gain: Option<SearchGain>,
     /// The version of calibrant that fitted the model.
     pub calibrant_version: String,
 }

@@ -23,6 +23,8 @@ pub struct TrainingCorpus {
     keys: Vec<u128>,
     /// Rows with equal ones are one document.
     documents: Vec<u128>,
+    /// What a model sees of each row, where that does not decide which rows are one document.
+    seen: Option<Vec<u128>>,
     /// Keys of groups, zero for none; empty as long as no document has one.
     groups: Vec<u128>,
     weights: Vec<f64>,
@@ -180,6 +182,7 @@ impl TrainingCorpus {
             counts: CorpusCounts::new(space),
             keys: Vec::new(),
             documents: Vec::new(),
+            seen: None,
             groups: Vec::new(),
             weights: Vec::new(),
             labels: Vec::new(),
@@ -230,6 +233,18 @@ impl TrainingCorpus {
             });
             self.labels.push(numbers.collect());
         }
+    }
+
+    /// How many numbers the counts hold.
+    pub(super) fn cell_count(&self) -> usize {
+        self.counts.values().len()
+    }
+
+    /// Rows are one document where they are one there: for other counts of the same rows, which then come in the same
+    /// order and lie in the same folds.
+    pub(super) fn adopt_identities(&mut self, other: &Self) {
+        let own = std::mem::replace(&mut self.documents, other.documents.clone());
+        self.seen = Some(own);
     }
 
     /// How many documents were collected.
@@ -315,12 +330,15 @@ impl TrainingCorpus {
         let Distinct {
             rows,
             classes: of_row,
-            documents,
+            mut documents,
             is_first,
         } = identities.distinct(|row| {
             let classes = classes_of(row);
             (task == Task::MultiLabel || !classes.is_empty()).then_some(classes)
         });
+        if let Some(seen) = &self.seen {
+            documents.seen = seen_of(&documents, &rows, seen);
+        }
         if class_names.len() == 1
             && (task == Task::SingleLabel || of_row.iter().all(|classes| !classes.is_empty()))
         {
@@ -405,6 +423,15 @@ impl TrainingCorpus {
         names.dedup();
         Ok(names)
     }
+}
+
+/// By document, what a model sees of its first row.
+fn seen_of(documents: &Documents, rows: &[u32], seen: &[u128]) -> Vec<u128> {
+    let firsts = documents.is_first().into_iter().zip(rows);
+    firsts
+        .filter(|(first, _)| *first)
+        .map(|(_, &row)| seen[row as usize])
+        .collect()
 }
 
 /// Documents in canonical order, copies put together.

@@ -6,6 +6,7 @@
 mod boosting;
 mod class_scorer;
 mod linear;
+mod log_count_ratio;
 pub(crate) mod naive_bayes;
 mod neighbours;
 mod perceptron;

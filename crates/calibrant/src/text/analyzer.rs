@@ -53,6 +53,9 @@ pub struct Analyzer {
     /// If given, terms are runs of so many characters inside each word padded by a space on
     /// either side, and `word_ngrams` is not used; none by default.
     pub char_ngrams: Option<NgramRange>,
+    /// Whether such runs go on from a word to the next of the same field (no by default).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub char_ngrams_across: bool,
     /// Whether a capital sigma that ends a word becomes the small letter of word ends, so that `ΟΔΟΣ`
     /// is `οδος` (yes by default; analyzers that were saved before there was a choice made it `οδοσ`).
     #[serde(default)]
@@ -73,6 +76,7 @@ impl Default for Analyzer {
             min_token_chars: 1,
             word_ngrams: NgramRange::default(),
             char_ngrams: None,
+            char_ngrams_across: false,
             final_sigma: true,
             fields_apart: true,
         }

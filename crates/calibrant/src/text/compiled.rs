@@ -87,7 +87,14 @@ impl CompiledAnalyzer {
             characters,
         } = buffers;
         let range = self.settings.word_ngrams;
-        if let Some(range) = self.settings.char_ngrams {
+        if let (Some(range), true) = (self.settings.char_ngrams, self.settings.char_ngrams_across) {
+            for field in text.split(FIELD_BREAK) {
+                characters.begin();
+                self.for_each_kept_word(field, words, stems, |word| {
+                    characters.push(word, range, &mut visit);
+                });
+            }
+        } else if let Some(range) = self.settings.char_ngrams {
             self.for_each_kept_word(text, words, stems, |word| {
                 characters.visit(word, range, &mut visit);
             });
@@ -253,6 +260,18 @@ mod tests {
     }
 
     #[test]
+    fn character_ngrams_run_across_words_but_not_across_fields() {
+        let analyzer = Analyzer {
+            char_ngrams: Some(NgramRange { min: 4, max: 4 }),
+            char_ngrams_across: true,
+            ..Analyzer::default()
+        };
+        let text = format!("Hi, you{FIELD_BREAK}ox");
+        let expected = [" hi ", "hi y", "i yo", " you", "you ", " ox "];
+        assert_eq!(terms(analyzer, &text), expected);
+    }
+
+    #[test]
     fn greek_capitals_are_the_words_that_they_are_in_small_letters() {
         let small = terms(Analyzer::default(), "οδος οδυσσεύς");
         assert_eq!(terms(Analyzer::default(), "ΟΔΟΣ ΟΔΥΣΣΕΎΣ"), small);
@@ -360,17 +379,21 @@ mod tests {
             0usize..5,
             range(),
             proptest::option::of(range()),
+            any::<bool>(),
         )
             .prop_map(
-                |(lowercase, fold_accents, stop_words, stemmer, min, words, characters)| Analyzer {
-                    lowercase,
-                    fold_accents,
-                    stop_words,
-                    stemmer,
-                    min_token_chars: min,
-                    word_ngrams: words,
-                    char_ngrams: characters,
-                    ..Analyzer::default()
+                |(lowercase, fold_accents, stop_words, stemmer, min, words, characters, across)| {
+                    Analyzer {
+                        char_ngrams_across: across,
+                        lowercase,
+                        fold_accents,
+                        stop_words,
+                        stemmer,
+                        min_token_chars: min,
+                        word_ngrams: words,
+                        char_ngrams: characters,
+                        ..Analyzer::default()
+                    }
                 },
             )
     }

@@ -81,6 +81,35 @@ impl CharacterWindow {
             }
         }
     }
+
+    /// Begins a text whose words run on into each other.
+    pub(super) fn begin(&mut self) {
+        self.padded.clear();
+        self.padded.push(' ');
+        self.bounds.clear();
+        self.bounds.extend([0, 1]);
+    }
+
+    /// Takes the next word of the text and a space, and visits the runs of characters that end there. The whole text has
+    /// a space at either end.
+    pub(super) fn push(&mut self, word: &str, range: NgramRange, mut visit: impl FnMut(&str)) {
+        let old = self.bounds.len();
+        for character in word.chars().chain([' ']) {
+            self.padded.push(character);
+            self.bounds.push(self.padded.len());
+        }
+        for end in old..self.bounds.len() {
+            for length in range.min..=range.max.min(end) {
+                visit(&self.padded[self.bounds[end - length]..self.bounds[end]]);
+            }
+        }
+        // What the runs to come can reach back to.
+        let dropped = self.bounds.len().saturating_sub(range.max);
+        let first = self.bounds[dropped];
+        self.padded.drain(..first);
+        self.bounds.drain(..dropped);
+        self.bounds.iter_mut().for_each(|bound| *bound -= first);
+    }
 }
 
 #[cfg(test)]
@@ -129,8 +158,46 @@ mod tests {
         assert_eq!(character_terms("日本", 3, 3), [" 日本", "日本 "]);
     }
 
+    #[test]
+    fn runs_across_words_match_a_hand_worked_case() {
+        let mut terms = Vec::new();
+        let mut window = CharacterWindow::default();
+        window.begin();
+        for word in ["an", "é"] {
+            let range = NgramRange { min: 2, max: 3 };
+            window.push(word, range, |term| terms.push(term.to_owned()));
+        }
+        let expected = [" a", "an", " an", "n ", "an ", " é", "n é", "é ", " é "];
+        assert_eq!(terms, expected);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(100))]
+
+        #[test]
+        fn runs_across_words_are_those_of_brute_force(
+            words in proptest::collection::vec("[a-zé]{1,20}", 0..40),
+            min in 2usize..=8,
+            extra in 0usize..8,
+        ) {
+            let range = NgramRange { min, max: (min + extra).min(8) };
+            let mut window = CharacterWindow::default();
+            window.visit("left over", range, |_| ());
+            window.begin();
+            let mut found = Vec::new();
+            for word in &words {
+                window.push(word, range, |term| found.push(term.to_owned()));
+            }
+            let text: Vec<char> = format!(" {} ", words.join(" ")).chars().collect();
+            let mut expected: Vec<String> = Vec::new();
+            for length in range.min..=range.max {
+                let runs = text.windows(length).filter(|_| !words.is_empty());
+                expected.extend(runs.map(|run| run.iter().collect::<String>()));
+            }
+            found.sort();
+            expected.sort();
+            prop_assert_eq!(found, expected);
+        }
 
         #[test]
         fn word_ngrams_are_those_of_brute_force(

@@ -22,8 +22,8 @@ const PRICES: std::ops::RangeInclusive<f64> = 1e-5..=1e6;
 /// All weightings, those that are most often best first.
 const WEIGHTINGS: [Weighting; 6] = [
     Weighting::LogTfIdf,
-    Weighting::TfIdf,
     Weighting::Bm25 { k1: 1.2, b: 0.75 },
+    Weighting::TfIdf,
     Weighting::LogTf,
     Weighting::Binary,
     Weighting::Tf,
@@ -40,11 +40,15 @@ impl Contender {
         };
         [
             Classifier::LinearSvm(LinearSvm::default()),
-            naive_bayes(NaiveBayesKind::Multinomial),
+            Classifier::LinearSvm(LinearSvm {
+                log_count_ratio: Some(1.0),
+                ..LinearSvm::default()
+            }),
             naive_bayes(NaiveBayesKind::Complement),
+            naive_bayes(NaiveBayesKind::Multinomial),
+            Classifier::LogisticRegression(LogisticRegression::default()),
             Classifier::Rocchio(Rocchio::default()),
             Classifier::Perceptron(Perceptron::default()),
-            Classifier::LogisticRegression(LogisticRegression::default()),
             Classifier::NearestNeighbours(NearestNeighbours::default()),
             Classifier::AdaBoost(AdaBoost::default()),
         ]
@@ -55,12 +59,27 @@ impl Contender {
         .to_vec()
     }
 
+    /// Whether it takes many times as long as a linear model.
+    pub(super) fn is_slow(&self) -> bool {
+        times_as_long(&self.classifier) > 2.0
+    }
+
+    /// Whether it learns from the complement of each class.
+    pub(super) fn is_complement(&self) -> bool {
+        matches!(&self.classifier, Classifier::NaiveBayes(learner) if learner.kind == NaiveBayesKind::Complement)
+    }
+
     /// Whether a learner is this one but for its price.
     pub(super) fn is_like(&self, other: &Classifier) -> bool {
         same_but_for_price(&self.classifier, other)
     }
 
-    /// The weightings to try, the learner's usual one first.
+    /// Whether it is about how often terms come, which values of other kinds do not say.
+    fn counts_terms(&self) -> bool {
+        matches!(&self.classifier, Classifier::LinearSvm(svm) if svm.log_count_ratio.is_some())
+    }
+
+    /// The weightings to try, the learner's usual one first; none where it has nothing to say.
     pub(super) fn weightings(
         &self,
         numbered_features: bool,
@@ -70,6 +89,9 @@ impl Contender {
         let usual = self.classifier.usual_weighting();
         if self.classifier == Classifier::Rules {
             return vec![usual]; // It looks at no terms.
+        }
+        if numbered_features && self.counts_terms() {
+            return Vec::new();
         }
         let mut all: Vec<WeightingSettings> = if self.classifier.presence_only() {
             vec![usual] // All others would say more than that a term is there.
@@ -95,6 +117,17 @@ impl Contender {
             }
         }
         distinct
+    }
+}
+
+/// About how many times as long as a linear SVM a learner takes, to guess by before it was tried.
+pub(super) fn times_as_long(classifier: &Classifier) -> f64 {
+    match classifier {
+        Classifier::NearestNeighbours(_) => 10.0,
+        Classifier::AdaBoost(_) => 25.0,
+        Classifier::LinearSvm(svm) if svm.log_count_ratio.is_some() => 2.0,
+        Classifier::Perceptron(_) => 1.5,
+        _ => 1.0,
     }
 }
 

@@ -1,9 +1,11 @@
-//! Which learner, weighting and price of errors? Whatever forecasts unseen documents best.
+//! Which learner, terms, weighting and price of errors? Those whose pool forecasts unseen documents best.
 
 mod contenders;
 mod names;
+mod pool;
 pub(super) mod sample;
 mod trials;
+mod views;
 
 #[cfg(test)]
 mod tests;
@@ -14,28 +16,37 @@ use serde::Serialize;
 
 use super::fit::with_text_named;
 use super::training_corpus::PreparedCorpus;
-use super::{FitSettings, Model, TrainingCorpus, TriedSettings};
+use super::{Classifier, FitSettings, Model, TriedSettings};
 use crate::corpus::Fields;
-use crate::features::Weighting;
-use crate::{FitError, Progress};
+use crate::features::{Weighting, WeightingSettings};
+use crate::{FitError, Progress, Task};
+use pool::HeldOut;
 use trials::{Choice, Ground, Trials};
+use views::PreparedView;
 
 pub use contenders::Contender;
+pub use pool::SearchGain;
+pub use views::{SearchBatch, SearchCorpus, SearchCounter};
 
 /// What a search may try, and for how long.
 ///
 /// # Method
-/// Every contender is fitted with its usual weighting, then the best of them with the other
-/// weightings, then the best pairs with other prices (`c`, or what stands in its place), in steps of
-/// 4, then 2, then 1.4 as long as it helps. Each trial is a whole fit: its log loss is that of
-/// forecasts by scorers and curves that never saw the document's fold. Where there are many
-/// documents this is done on a sample (every class in proportion, drawn by the documents' content),
-/// and only the best few are fitted to everything.
+/// The first contender is fitted with its usual weighting to every view of the documents (words, characters, pairs of
+/// words: see [`SearchCounter`]), the others to the words, the best of them to the other views; then the best of different
+/// kinds with other weightings and prices (`c`, or what stands in its place), in steps of 4, then 2, then 1.4 as long as it
+/// helps. Learners that take long come after the quick ones.
+/// Each trial is a whole fit: its forecasts are by scorers and curves that never saw the document's fold. Where there are
+/// many documents this is done on a sample (every class in proportion, drawn by the documents' content), and only the
+/// default and the best few are fitted to everything.
+///
+/// The default and the best of each kind are then pooled as [`LogOddsPool`](crate::calibration::LogOddsPool) does, with
+/// weights of least held-out log loss; those that hardly count are left out. What to expect of the pool is measured with
+/// weights that were fitted without the document's fold. If that is not better than the default by more than two
+/// standard errors, the default is the answer: see [`SearchGain`].
 ///
 /// # When it misleads
-/// The least of many log losses is a little too good: it was chosen for being small. With dozens of
-/// trials on some thousand documents that is far less than the trials differ; measure the model
-/// on documents that took no part where it matters.
+/// Which fits are pooled was chosen by the documents that also say how good the pool is. Measure the model on documents
+/// that took no part where it matters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchSettings {
     /// The learners; the first is the one that is fitted if there is time for nothing else.
@@ -48,9 +59,10 @@ pub struct SearchSettings {
     pub time_budget: Duration,
     /// With twice as many documents or more, so many are tried on first.
     pub sample: usize,
-    /// How many pairs of learner and weighting go on: to other prices, and from the sample to
-    /// everything.
+    /// How many trials of different kinds (learner and terms) go on to other weightings and prices.
     pub finalists: usize,
+    /// How many of different kinds may stand in the pool beside the default.
+    pub members: usize,
 }
 
 impl Default for SearchSettings {
@@ -62,6 +74,7 @@ impl Default for SearchSettings {
             time_budget: Duration::from_secs(300),
             sample: 5000,
             finalists: 3,
+            members: 7,
         }
     }
 }
@@ -80,7 +93,7 @@ pub struct Trial {
 /// What a search ends with.
 #[derive(Debug)]
 pub struct Found {
-    /// The model with the least log loss, fitted to all documents; its summary lists the trials.
+    /// A combination of the best, or the default; its summary lists the trials and says what is gained.
     pub model: Model,
     /// Every trial, in order.
     pub trials: Vec<Trial>,
@@ -88,13 +101,13 @@ pub struct Found {
     pub out_of_time: bool,
 }
 
-/// Tries learners, weightings and prices by cross-validated log loss, and fits the best.
+/// Tries learners, terms, weightings and prices by cross-validated log loss, and pools the best.
 ///
 /// `base` says everything else: analyzer, limits, calibrator, folds, seed; its learner and weighting
 /// have no say. The documents are counted once for all trials. The same documents and settings give
 /// the same model wherever the same trials fit into the time.
 pub fn search(
-    corpus: TrainingCorpus,
+    corpus: impl Into<SearchCorpus>,
     fields: &Fields,
     base: &FitSettings,
     search: &SearchSettings,
@@ -102,12 +115,12 @@ pub fn search(
 ) -> Result<Found, FitError> {
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();
-    search_by_clock(corpus, fields, base, search, progress, &clock)
+    search_by_clock(corpus.into(), fields, base, search, progress, &clock)
 }
 
 /// With a clock that tests can set.
 fn search_by_clock(
-    corpus: TrainingCorpus,
+    corpus: SearchCorpus,
     fields: &Fields,
     base: &FitSettings,
     search: &SearchSettings,
@@ -127,23 +140,37 @@ fn search_by_clock(
         ..base.clone()
     };
     base.check()?;
-    let fields = &with_text_named(fields.clone(), &corpus);
-    let corpus = corpus.prepare(&base)?;
+    if base.other_cost.is_some() {
+        return Err(FitError::BadSetting {
+            setting: "the costs of `other`",
+            requirement: "left out of a search, since a pool has no thresholds",
+            value: "given".into(),
+        });
+    }
+    let fields = &match corpus.as_asked() {
+        Some(corpus) => with_text_named(fields.clone(), corpus),
+        None => fields.clone(),
+    };
+    let views = corpus.prepare(&base)?;
+    let asked = &views[0].corpus;
     let limit = search.time_budget.as_secs_f64();
-    let mut trials = Trials::new(&base, fields, progress, limit, clock);
-    let whole = Ground::whole(&corpus);
+    let held_out = HeldOut::of(asked, &base)?;
+    let time = (limit, clock);
+    let mut trials = Trials::new(&base, &views, held_out, fields, progress, time, search);
     let plan = Plan {
         search,
-        numbered_features: corpus.numbered_features,
+        view_count: views.len(),
+        numbered_features: asked.numbered_features,
+        complements_differ: asked.labels.task == Task::SingleLabel && asked.labels.class_count > 2,
     };
-    let sample = if clock() < limit {
-        sample::sample(&corpus, &base, search.sample)
-    } else {
-        None
-    };
-    match &sample {
-        None => plan.explore(&mut trials, &whole),
-        Some(sample) => plan.sample_first(&mut trials, sample, &corpus),
+    let has_time = clock() < limit;
+    let samples = views.iter().map(|view| {
+        let sampled = has_time.then(|| sample::sample(&view.corpus, &base, search.sample));
+        sampled.flatten()
+    });
+    match samples.collect::<Option<Vec<PreparedCorpus>>>() {
+        None => plan.explore(&mut trials, &Ground::whole(&views)),
+        Some(samples) => plan.sample_first(&mut trials, &samples, &views),
     }
     trials.finish()
 }
@@ -151,7 +178,10 @@ fn search_by_clock(
 /// In which order things are tried.
 struct Plan<'a> {
     search: &'a SearchSettings,
+    view_count: usize,
     numbered_features: bool,
+    /// Whether the complement of a class is more than one other class.
+    complements_differ: bool,
 }
 
 /// Coarse to fine.
@@ -159,21 +189,26 @@ const COARSE: f64 = 4.0;
 const FINE: [f64; 2] = [2.0, 1.4];
 /// In steps of the coarse factor, a way of 4^6 = 4096 from the usual price.
 const MOST_STEPS: usize = 6;
+/// So many learners beside the first see the other views.
+const LEARNERS_IN_ALL_VIEWS: usize = 2;
 
 impl Plan<'_> {
-    /// The best few of the sample on everything, then the price once more: it depends on how much
+    /// The default and the best few of the sample on everything, then the price once more: it depends on how much
     /// there is to learn from.
     fn sample_first(
         &self,
         trials: &mut Trials<'_>,
-        sample: &PreparedCorpus,
-        whole: &PreparedCorpus,
+        samples: &[PreparedCorpus],
+        views: &[PreparedView],
     ) {
-        let small = Ground::sample_of(sample, whole);
+        let small = Ground::sample_of(samples, views);
         self.explore(trials, &small);
-        let whole = Ground::whole(whole);
-        for finalist in self.finalists(trials, &small) {
-            trials.attempt(&whole, &finalist);
+        let whole = Ground::whole(views);
+        if let Some(default) = self.usual(&self.search.learners[0], 0) {
+            trials.attempt(&whole, &default);
+        }
+        for member in self.best_of_kinds(trials, &small, self.search.members) {
+            trials.attempt(&whole, &member);
         }
         for step in FINE {
             self.climb_from_the_best(trials, &whole, step);
@@ -184,37 +219,103 @@ impl Plan<'_> {
         }
     }
 
+    /// What promises most for its time comes first: a budget cuts off the end.
     fn explore(&self, trials: &mut Trials<'_>, ground: &Ground<'_>) {
-        let mut ranked: Vec<(f64, &Contender)> = Vec::new();
-        for contender in &self.search.learners {
-            let weightings = self.weightings(contender);
-            let usual = weightings.first().map(|&weighting| Choice {
-                classifier: contender.classifier,
-                weighting,
-            });
-            let loss = usual.and_then(|usual| trials.attempt(ground, &usual));
-            ranked.push((loss.unwrap_or(f64::INFINITY), contender));
+        let mut contenders = self.contenders();
+        if let Some(first) = contenders.next() {
+            self.attempt_usual(trials, ground, first, 0..self.view_count);
         }
-        // Stable: of equals the first stays first.
-        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (_, contender) in &ranked {
-            for weighting in self.weightings(contender).into_iter().skip(1) {
+        let (slow, others) = contenders.partition(|contender| contender.is_slow());
+        let ranked = self.ranked(trials, ground, others);
+        self.second_weightings(trials, ground);
+        for contender in ranked.into_iter().take(LEARNERS_IN_ALL_VIEWS) {
+            self.attempt_usual(trials, ground, contender, 1..self.view_count);
+        }
+        self.second_weightings(trials, ground);
+        self.ranked(trials, ground, slow);
+        for finalist in self.finalists(trials, ground) {
+            self.climb(trials, ground, &finalist, COARSE);
+        }
+        for finalist in self.finalists(trials, ground) {
+            for weighting in self.weightings_of(&finalist.classifier) {
                 let choice = Choice {
-                    classifier: contender.classifier,
                     weighting,
+                    ..finalist
                 };
                 trials.attempt(ground, &choice);
             }
-        }
-        for finalist in self.finalists(trials, ground) {
-            self.climb(trials, ground, &finalist, COARSE);
         }
         for step in FINE {
             self.climb_from_the_best(trials, ground, step);
         }
     }
 
-    fn weightings(&self, contender: &Contender) -> Vec<crate::features::WeightingSettings> {
+    /// The learners, without those that would say what another says.
+    fn contenders(&self) -> impl Iterator<Item = &Contender> {
+        let complements_differ = self.complements_differ;
+        let learners = self.search.learners.iter().enumerate();
+        learners
+            .filter(move |(place, learner)| {
+                *place == 0 || complements_differ || !learner.is_complement()
+            })
+            .map(|(_, learner)| learner)
+    }
+
+    /// Tries learners as they are usually used; the best first, of equals the first.
+    fn ranked<'c>(
+        &self,
+        trials: &mut Trials<'_>,
+        ground: &Ground<'_>,
+        contenders: Vec<&'c Contender>,
+    ) -> Vec<&'c Contender> {
+        let mut ranked: Vec<(f64, &Contender)> = Vec::new();
+        for contender in contenders {
+            let loss = self.attempt_usual(trials, ground, contender, 0..1);
+            ranked.push((loss.unwrap_or(f64::INFINITY), contender));
+        }
+        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        ranked.into_iter().map(|(_, contender)| contender).collect()
+    }
+
+    /// The weighting that comes next for the best of each kind.
+    fn second_weightings(&self, trials: &mut Trials<'_>, ground: &Ground<'_>) {
+        for finalist in self.finalists(trials, ground) {
+            if let Some(&weighting) = self.weightings_of(&finalist.classifier).get(1) {
+                let choice = Choice {
+                    weighting,
+                    ..finalist
+                };
+                trials.attempt(ground, &choice);
+            }
+        }
+    }
+
+    /// A learner with its usual weighting in some views; the log loss in the last of them.
+    fn attempt_usual(
+        &self,
+        trials: &mut Trials<'_>,
+        ground: &Ground<'_>,
+        contender: &Contender,
+        views: std::ops::Range<usize>,
+    ) -> Option<f64> {
+        let mut loss = None;
+        for view in views {
+            let usual = self.usual(contender, view);
+            loss = usual.and_then(|usual| trials.attempt(ground, &usual));
+        }
+        loss
+    }
+
+    fn usual(&self, contender: &Contender, view: usize) -> Option<Choice> {
+        let weighting = self.weightings(contender).into_iter().next()?;
+        Some(Choice {
+            view,
+            classifier: contender.classifier,
+            weighting,
+        })
+    }
+
+    fn weightings(&self, contender: &Contender) -> Vec<WeightingSettings> {
         contender.weightings(
             self.numbered_features,
             self.search.weighting,
@@ -222,15 +323,26 @@ impl Plan<'_> {
         )
     }
 
-    /// The best pairs of learner and weighting, each at its best price.
+    fn weightings_of(&self, classifier: &Classifier) -> Vec<WeightingSettings> {
+        let mut own = self.search.learners.iter();
+        let own = own.find(|contender| contender.is_like(classifier));
+        own.map(|contender| self.weightings(contender))
+            .unwrap_or_default()
+    }
+
     fn finalists(&self, trials: &Trials<'_>, ground: &Ground<'_>) -> Vec<Choice> {
+        self.best_of_kinds(trials, ground, self.search.finalists)
+    }
+
+    /// The best of each kind, at its best weighting and price.
+    fn best_of_kinds(&self, trials: &Trials<'_>, ground: &Ground<'_>, most: usize) -> Vec<Choice> {
         let mut best: Vec<Choice> = Vec::new();
         for choice in trials.ranking(ground) {
-            if !best.iter().any(|better| better.same_pair(&choice)) {
+            if !best.iter().any(|better| better.is_kin(&choice)) {
                 best.push(choice);
             }
         }
-        best.truncate(self.search.finalists.max(1));
+        best.truncate(most.max(1));
         best
     }
 

@@ -10,9 +10,31 @@ impl TriedSettings {
         learner(&self.classifier)
     }
 
+    /// What terms are: `words, 1 to 2` or `characters, 2 to 5`; `as set` where the settings say.
+    pub fn terms_name(&self) -> String {
+        let Some(analyzer) = &self.analyzer else {
+            return "as set".to_owned();
+        };
+        let (what, range) = match analyzer.char_ngrams {
+            Some(range) if analyzer.char_ngrams_across => ("characters across words", range),
+            Some(range) => ("characters", range),
+            None => ("words", analyzer.word_ngrams),
+        };
+        format!("{what}, {} to {}", range.min, range.max)
+    }
+
     /// The weighting: `log-tf-idf, unit length`.
     pub fn weighting_name(&self) -> String {
         self.weighting.name()
+    }
+
+    /// All of it in a line.
+    pub(super) fn name(&self) -> String {
+        let mut name = format!("{}, {}", self.learner_name(), self.weighting_name());
+        if self.analyzer.is_some() {
+            name = format!("{name}, {}", self.terms_name());
+        }
+        name
     }
 }
 

@@ -7,7 +7,7 @@ use crate::calibration::CalibratorKind;
 use crate::corpus::{Content, Document};
 use crate::features::WeightingSettings;
 use crate::numeric::Random;
-use crate::pipeline::{ClassWeights, Classifier, fit};
+use crate::pipeline::{ClassWeights, Classifier, TrainingCorpus, fit};
 use crate::scorers::{LinearSvm, NaiveBayes};
 
 fn documents(count: usize, class_count: usize, seed: u64) -> Vec<Document> {
@@ -87,23 +87,16 @@ fn without_time_the_first_learner_is_fitted_as_fit_would() {
     );
 }
 
+/// The trials that went into the model.
+fn chosen(found: &Found) -> Vec<&TriedSettings> {
+    let tried = found.trials.iter().map(|trial| &trial.tried);
+    tried.filter(|tried| tried.chosen).collect()
+}
+
 #[test]
 fn every_log_loss_is_that_of_a_fit_with_those_settings() {
     let all = documents(90, 3, 2);
     let found = found(all.clone(), &base(), &endless());
-    let least = found
-        .trials
-        .iter()
-        .filter_map(|trial| trial.tried.log_loss)
-        .fold(f64::INFINITY, f64::min);
-    assert_eq!(found.model.summary().held_out.log_loss, least);
-    let chosen: Vec<&Trial> = found.trials.iter().filter(|t| t.tried.chosen).collect();
-    assert_eq!(chosen.len(), 1);
-    assert_eq!(chosen[0].tried.log_loss, Some(least));
-    assert_eq!(
-        settings_of(&found.model).classifier,
-        chosen[0].tried.classifier
-    );
     for trial in found.trials.iter().step_by(5) {
         let settings = FitSettings {
             classifier: trial.tried.classifier,
@@ -124,9 +117,10 @@ fn every_log_loss_is_that_of_a_fit_with_those_settings() {
 }
 
 #[test]
-fn every_learner_is_tried_with_every_weighting_and_no_trial_twice() {
-    let found = found(documents(60, 2, 3), &base(), &endless());
+fn every_learner_is_tried_the_best_with_every_weighting_and_no_trial_twice() {
+    let found = found(documents(60, 3, 3), &base(), &endless());
     let tried: Vec<&TriedSettings> = found.trials.iter().map(|trial| &trial.tried).collect();
+    let mut with_all = 0;
     for contender in Contender::usual() {
         let own = tried
             .iter()
@@ -134,8 +128,10 @@ fn every_learner_is_tried_with_every_weighting_and_no_trial_twice() {
         let mut weightings: Vec<String> = own.map(|tried| tried.weighting_name()).collect();
         weightings.sort();
         weightings.dedup();
-        assert_eq!(weightings.len(), 6, "{weightings:?}");
+        assert!(!weightings.is_empty(), "{contender:?}");
+        with_all += usize::from(weightings.len() == 6);
     }
+    assert!(with_all >= endless().finalists, "{with_all}");
     for (place, trial) in tried.iter().enumerate() {
         let before = &tried[..place];
         assert!(
@@ -145,6 +141,155 @@ fn every_learner_is_tried_with_every_weighting_and_no_trial_twice() {
             "{trial:?}"
         );
     }
+}
+
+/// Words of one class share a beginning, and hardly one comes twice: only characters can tell.
+fn inflected(count: usize, seed: u64) -> Vec<Document> {
+    let mut random = Random::from_seed(seed);
+    let mut all = documents(count, 2, seed);
+    for document in &mut all {
+        let stem = if document.labels[0] == "class 1" {
+            "wander"
+        } else {
+            "harvest"
+        };
+        let words: Vec<String> = (0..6)
+            .map(|_| match random.below(6) {
+                0 => format!("{stem}{}", random.below(100_000)),
+                _ => format!("any{}", random.below(30)),
+            })
+            .collect();
+        document.content = Content::Text(words.join(" "));
+    }
+    all
+}
+
+fn found_in_all_views(documents: Vec<Document>, settings: &SearchSettings) -> Found {
+    let counter = SearchCounter::new(&base()).unwrap();
+    let mut corpus = counter.corpus(&base());
+    // In two batches, as a reader hands them on.
+    let rest = documents[documents.len() / 2..].to_vec();
+    corpus.add(counter.count(documents[..documents.len() / 2].to_vec()));
+    corpus.add(counter.count(rest));
+    search(corpus, &Fields::default(), &base(), settings, &NoProgress).unwrap()
+}
+
+fn few_learners() -> SearchSettings {
+    let learners = [
+        Classifier::LinearSvm(LinearSvm::default()),
+        Classifier::NaiveBayes(NaiveBayes::default()),
+    ];
+    SearchSettings {
+        learners: learners
+            .map(|classifier| Contender {
+                classifier,
+                tuned: false,
+            })
+            .to_vec(),
+        weighting: Some(Weighting::LogTfIdf),
+        ..endless()
+    }
+}
+
+#[test]
+fn what_only_characters_can_tell_is_found_and_the_pool_is_as_good_as_it_says() {
+    let found = found_in_all_views(inflected(400, 21), &few_learners());
+    let gain = found.model.summary().search_gain.unwrap();
+    assert!(gain.is_clear(), "{gain:?}");
+    let Model::Combined(model) = &found.model else {
+        panic!("a combination");
+    };
+    let members: Vec<&str> = model.members().iter().map(|member| member.name()).collect();
+    assert!(
+        members
+            .iter()
+            .any(|name| name.contains("characters, 2 to 5"))
+    );
+    assert_eq!(chosen(&found).len(), members.len());
+    assert!((model.summary().held_out.log_loss - gain.log_loss).abs() < 1e-12);
+    let default = found.trials[0].tried.log_loss.unwrap();
+    assert!((default - gain.default_log_loss).abs() < 1e-12);
+
+    // Fresh documents: the gain that was stated comes, within four of its standard errors.
+    let fresh = inflected(2_000, 22);
+    let plain = fit(
+        corpus(inflected(400, 21)),
+        Fields::default(),
+        &base(),
+        &NoProgress,
+    )
+    .unwrap();
+    let loss = |model: &Model, document: &Document| {
+        let Content::Text(text) = &document.content else {
+            panic!("a text");
+        };
+        let class = usize::from(document.labels[0] == "class 1");
+        -model.predict(text)[class].ln()
+    };
+    let gained: Vec<f64> = fresh
+        .iter()
+        .map(|document| loss(&plain, document) - loss(&found.model, document))
+        .collect();
+    let mean = gained.iter().sum::<f64>() / gained.len() as f64;
+    let stated = gain.default_log_loss - gain.log_loss;
+    assert!(
+        (mean - stated).abs() < 4.0 * gain.standard_error,
+        "{mean} {gain:?}"
+    );
+}
+
+#[test]
+fn where_nothing_is_clearly_better_the_default_is_the_answer() {
+    // Classes by lot: there is nothing to find.
+    let mut all = documents(120, 2, 23);
+    let mut random = Random::from_seed(5);
+    for document in &mut all {
+        document.labels = vec![format!("class {}", random.below(2))];
+    }
+    let found = found_in_all_views(all.clone(), &few_learners());
+    let gain = found.model.summary().search_gain;
+    assert!(gain.is_none_or(|gain| !gain.is_clear()), "{gain:?}");
+    let plain = fit(corpus(all), Fields::default(), &base(), &NoProgress).unwrap();
+    assert_eq!(
+        found.model.predict("own1x2 any3"),
+        plain.predict("own1x2 any3")
+    );
+    assert_eq!(chosen(&found).len(), 1);
+}
+
+#[test]
+fn views_are_those_of_plain_fits_and_their_order_of_documents_is_one() {
+    let all = inflected(150, 24);
+    let found = found_in_all_views(all.clone(), &few_learners());
+    let mut terms: Vec<String> = found.trials.iter().map(|t| t.tried.terms_name()).collect();
+    terms.sort();
+    terms.dedup();
+    assert_eq!(
+        terms,
+        [
+            "as set",
+            "characters across words, 2 to 5",
+            "characters, 2 to 5",
+            "words, 1 to 2"
+        ]
+    );
+    for trial in found.trials.iter().filter(|t| t.tried.analyzer.is_some()) {
+        let settings = FitSettings {
+            analyzer: trial.tried.analyzer.clone().unwrap(),
+            classifier: trial.tried.classifier,
+            weighting: Some(trial.tried.weighting),
+            ..base()
+        };
+        let again = TrainingCorpus::of_documents(&settings, all.clone()).unwrap();
+        let again = fit(again, Fields::default(), &settings, &NoProgress).unwrap();
+        let loss = again.summary().held_out.log_loss;
+        assert_eq!(trial.tried.log_loss, Some(loss), "{trial:?}");
+    }
+    // N-grams that were asked for stay as they are.
+    let mut pairs = base();
+    pairs.analyzer.word_ngrams.max = 2;
+    let counter = SearchCounter::new(&pairs).unwrap();
+    assert_eq!(counter.way_count(), 1);
 }
 
 #[test]
@@ -204,7 +349,7 @@ fn many_documents_are_sampled_first_and_the_best_few_see_all() {
     let small = sizes.iter().take_while(|&&size| size != 200).count();
     assert!(sizes[..small].iter().all(|&size| (50..=52).contains(&size)));
     assert!(sizes[small..].iter().all(|&size| size == 200));
-    assert!(small > 30 && sizes.len() > small + 1, "{sizes:?}");
+    assert!(small > 15 && sizes.len() > small + 1, "{sizes:?}");
     assert_eq!(found.model.summary().documents, 200);
     assert_eq!(found.model.summary().classes.len(), 4);
     let chosen = found.trials.iter().position(|trial| trial.tried.chosen);
@@ -239,7 +384,7 @@ fn by_ticks(documents: Vec<Document>, ticks: f64, limit: u64, sample: usize) -> 
     };
     let fields = Fields::default();
     search_by_clock(
-        corpus(documents),
+        corpus(documents).into(),
         &fields,
         &base(),
         &settings,
@@ -256,8 +401,8 @@ fn a_budget_cuts_the_tail_off() {
     let part = by_ticks(all, 1.0, 20, 5000);
     assert!(part.out_of_time && !whole.out_of_time);
     // By hand: one look for the sample, two for the first trial, which does not ask for time, then
-    // three a trial: number n asks at 3n - 2, and an eighth would have asked at 22.
-    assert_eq!(part.trials.len(), 7);
+    // three a trial: number n asks at 3n - 2, and a seventh would have asked at 19 for one second.
+    assert_eq!(part.trials.len(), 6);
     for (part, whole) in part.trials.iter().zip(&whole.trials) {
         assert_eq!(part.tried.classifier, whole.tried.classifier);
         assert_eq!(part.tried.log_loss, whole.tried.log_loss);
@@ -269,11 +414,14 @@ fn a_budget_cuts_the_tail_off() {
 fn trials_on_a_sample_leave_time_for_a_fit_to_everything() {
     let found = by_ticks(documents(200, 2, 9), 1.0, 40, 50);
     assert!(found.out_of_time);
-    assert_eq!(found.trials.last().unwrap().tried.documents, 200);
-    // By hand: all documents are four times the sample and take four seconds. Number n asks at
-    // 3n - 1 and expects one second for a learner that is known by then: 3n + 4 is below 40 up to 11.
+    // By hand: all documents are four times the sample and take four seconds, and the default and the best two others
+    // are to see them. Number n asks at 3n - 1, and with 8 or 12 seconds kept that is below 40 up to 9 or 10.
     let small = found.trials.iter().filter(|t| t.tried.documents < 200);
-    assert_eq!(small.count(), 11);
+    let small = small.count();
+    assert!((9..=10).contains(&small), "{small}");
+    // Every refusal is a look at the clock, too: after them there is time for the default alone.
+    assert_eq!(found.trials[small].tried.documents, 200);
+    assert_eq!(found.trials[small].tried.classifier, Classifier::default());
 }
 
 #[test]
@@ -341,9 +489,88 @@ fn numbered_features_keep_their_values() {
         document.content = Content::Features(vec![(1, value), (2, 1.0)]);
     }
     let found = found(all, &base(), &endless());
-    let used = settings_of(&found.model).weighting.unwrap();
-    assert_eq!(used.weighting, Weighting::Tf);
+    for tried in chosen(&found) {
+        assert_eq!(tried.weighting.weighting, Weighting::Tf);
+    }
     // Naive Bayes refuses negative values, and the others go on.
     let failed = found.trials.iter().filter(|t| t.tried.failure.is_some());
-    assert!(failed.count() >= 2);
+    assert!(failed.count() >= 1);
+    assert!(found.trials.iter().any(|t| t.tried.failure.is_none()));
+}
+
+#[test]
+fn copies_change_nothing() {
+    let once = inflected(120, 31);
+    let thrice: Vec<Document> = [once.clone(), once.clone(), once.clone()].concat();
+    let [once, thrice] = [once, thrice].map(|all| found_in_all_views(all, &few_learners()));
+    let losses = |found: &Found| -> Vec<f64> {
+        let tried = found.trials.iter().map(|trial| trial.tried.log_loss);
+        tried.map(Option::unwrap).collect()
+    };
+    assert_eq!(losses(&once).len(), losses(&thrice).len());
+    for (once, thrice) in losses(&once).iter().zip(losses(&thrice)) {
+        assert!((once - thrice).abs() < 1e-6, "{once} {thrice}");
+    }
+    let [once, thrice] = [once, thrice].map(|found| found.model.summary().search_gain.unwrap());
+    assert!((once.log_loss - thrice.log_loss).abs() < 1e-6);
+    assert!((once.standard_error - thrice.standard_error).abs() < 1e-6);
+}
+
+/// The gain where the first of two groups gains a nat for each of its two documents and the other nothing.
+fn gain_by_groups(grouped: bool) -> SearchGain {
+    let mut all = documents(4, 1, 32);
+    for (number, document) in all.iter_mut().enumerate() {
+        document.labels = vec![format!("class {}", number % 2)];
+        document.group = grouped.then(|| format!("group {}", number / 2));
+    }
+    let settings = FitSettings { folds: 2, ..base() };
+    let corpus = TrainingCorpus::of_documents(&settings, all).unwrap();
+    let corpus = corpus.prepare(&settings).unwrap();
+    let held_out = HeldOut::of(&corpus, &settings).unwrap();
+    let documents = &corpus.documents;
+    let group_of = |row: usize| match &documents.together {
+        Some(together) => together[documents.of_row[row] as usize],
+        None => u32::from(row >= 2),
+    };
+    let row = |row: usize, loss: f64| {
+        let own = crate::Probability::from_ln(-loss, (-(-loss).exp_m1()).ln());
+        let label = corpus.labels.of_row[row][0];
+        [0, 1].map(|class| {
+            if class == label {
+                own
+            } else {
+                own.complement()
+            }
+        })
+    };
+    let stated: Vec<crate::Probability> = (0..4).flat_map(|at| row(at, 0.5)).collect();
+    let default = (0..4).flat_map(|at| {
+        row(
+            at,
+            if group_of(at) == group_of(0) {
+                1.5
+            } else {
+                0.5
+            },
+        )
+    });
+    let stated = crate::evaluation::Forecasts {
+        task: crate::Task::SingleLabel,
+        class_names: corpus.class_names.clone(),
+        probabilities: stated,
+        labels: corpus.labels.of_row.clone(),
+        weights: None,
+    };
+    held_out.gain(&stated, &default.collect::<Vec<_>>())
+}
+
+#[test] // By hand: differences 1, 1, 0, 0 have mean 1/2; alone √(4/3 · 4 · 1/4)/4, in pairs √(2 · 2 · 1)/4.
+fn what_belongs_together_is_one_witness() {
+    let [alone, together] = [false, true].map(gain_by_groups);
+    for gain in [alone, together] {
+        assert!((gain.default_log_loss - 1.0).abs() < 1e-9, "{gain:?}");
+        assert!((gain.log_loss - 0.5).abs() < 1e-9, "{gain:?}");
+    }
+    assert!((alone.standard_error - (4.0f64 / 3.0).sqrt() / 4.0).abs() < 1e-9);
+    assert!((together.standard_error - 0.5).abs() < 1e-9);
 }
