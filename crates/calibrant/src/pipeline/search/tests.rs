@@ -249,7 +249,14 @@ fn where_nothing_is_clearly_better_the_default_is_the_answer() {
     let found = found_in_all_views(all.clone(), &few_learners());
     let gain = found.model.summary().search_gain;
     assert!(gain.is_none_or(|gain| !gain.is_clear()), "{gain:?}");
-    let plain = fit(corpus(all), Fields::default(), &base(), &NoProgress).unwrap();
+    let asked = FitSettings {
+        weighting: Some(WeightingSettings {
+            weighting: Weighting::LogTfIdf,
+            l2_norm: true,
+        }),
+        ..base()
+    };
+    let plain = fit(corpus(all), Fields::default(), &asked, &NoProgress).unwrap();
     assert_eq!(
         found.model.predict("own1x2 any3"),
         plain.predict("own1x2 any3")
