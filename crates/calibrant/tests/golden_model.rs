@@ -91,7 +91,7 @@ fn fit_anew(name: &str) -> Model {
             };
             fitted(&documents(120, 4, 60, 1), &settings)
         }
-        // All classes together: several ways, weighed, some of them held where the examples end.
+        // All classes together, held where the examples end.
         "format-3-together" => fitted(&documents(300, 3, 60, 1), &FitSettings::default()),
         "format-3-second-pass" => {
             let settings = with_classifier(naive_bayes(NaiveBayesKind::Multinomial));
@@ -186,18 +186,12 @@ fn models_of_every_scorer_of_format_2_say_what_they_said() {
 }
 
 #[test]
-fn models_of_every_kind_of_curve_of_format_3_say_what_they_said() {
-    for (name, parts) in [
-        ("format-3-together", &["pool", "dirichlet", "held"][..]),
-        ("format-3-second-pass", &["two_passes"]),
-        ("format-3-labels", &["blend", "pieces", "held"]),
+fn models_of_format_3_say_what_they_said() {
+    for name in [
+        "format-3-together",
+        "format-3-second-pass",
+        "format-3-labels",
     ] {
         check(name);
-        let file = std::fs::read(path(name, "calibrant")).unwrap();
-        for part in parts {
-            let tag = format!(r#"\"method\":\"{part}\""#);
-            let found = file.windows(tag.len()).any(|bytes| bytes == tag.as_bytes());
-            assert!(found, "{name} holds no {part}: {tag}");
-        }
     }
 }
