@@ -274,14 +274,22 @@ fn options_that_do_not_go_together_are_refused_before_any_work() {
 }
 
 #[test]
-fn a_single_example_of_a_label_is_too_few() {
+fn a_single_example_of_a_label_is_too_few_for_a_named_method() {
     let sandbox = Sandbox::new();
     let text: String = (0..20).map(|i| format!("{i},{}\n", i / 19)).collect();
     sandbox.write("a.csv", format!("margin,truth\n{text}"));
-    let arguments = with(&["-o", "c.calibrant"]);
+    let arguments = with(&["--method", "platt", "-o", "c.calibrant"]);
     refused(
         &sandbox,
         &arguments,
         &["at least 2 positive", "1 and 19", "rarer label"],
+    );
+    // Without a name it is a guess, and called one.
+    let output = sandbox.run(&with(&["-o", "c.calibrant"]));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("only 1 example") && said.contains("a guess"),
+        "{said}"
     );
 }

@@ -51,6 +51,7 @@ fn documents(class_count: usize, several: bool) -> Vec<Document> {
 fn check(classifier: Classifier, class_count: usize, several: bool, weight_type: &str) {
     let settings = FitSettings {
         classifier,
+        weighting: Some(classifier.usual_weighting()),
         calibrator: CalibratorKind::Platt,
         ..FitSettings::default()
     };
