@@ -20,6 +20,7 @@ mod model;
 pub(crate) mod model_envelope;
 mod model_file;
 mod other;
+mod paired_losses;
 mod pooled;
 mod rule_scorer;
 mod score_calibrator;

@@ -8,13 +8,14 @@ use crate::corpus::{Fields, Folds};
 use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::pipeline::class_spread::spreads_of_classes;
 use crate::pipeline::fit::check_survives;
+use crate::pipeline::paired_losses::PairedLosses;
 use crate::pipeline::pooled::{pooled, pools_without_folds};
 use crate::pipeline::summary::shape_of;
 use crate::pipeline::training_corpus::PreparedCorpus;
 use crate::pipeline::{
     ClassSummary, CombinedMember, CombinedModel, FitSettings, HeldOutMeasures, TrainingSummary,
 };
-use crate::{FitError, Probability, Task};
+use crate::{FitError, Probability};
 
 /// What a search expects of the pool of the best beside the default.
 ///
@@ -147,59 +148,14 @@ impl<'a> HeldOut<'a> {
         Ok(forecasts)
     }
 
-    /// The difference of two log losses, with the standard error of a weighted mean over what belongs together.
+    /// What is gained by stating this in place of what the default states.
     pub(super) fn gain(&self, stated: &Forecasts, default: &[Probability]) -> SearchGain {
-        let (task, count) = (stated.task, stated.class_names.len());
-        let documents = &self.corpus.documents;
-        let mut total = 0.0;
-        let (mut own, mut defaults) = (0.0, 0.0);
-        // By what belongs together: weight, and weighted difference.
-        let mut units = vec![(0.0, 0.0); documents.seen.len()];
-        let pairs = stated.probabilities.chunks_exact(count);
-        let pairs = pairs.zip(default.chunks_exact(count));
-        for ((&row, labels), (pooled, default)) in self.rows.iter().zip(&stated.labels).zip(pairs) {
-            let weight = documents.weights[row as usize];
-            let (pooled, default) = (loss(task, pooled, labels), loss(task, default, labels));
-            total += weight;
-            own += weight * pooled;
-            defaults += weight * default;
-            let document = documents.of_row[row as usize] as usize;
-            let unit = match &documents.together {
-                Some(together) => together[document] as usize,
-                None => document,
-            };
-            units[unit].0 += weight;
-            units[unit].1 += weight * (default - pooled);
-        }
-        let difference = (defaults - own) / total;
-        let units = units.iter().filter(|unit| unit.0 > 0.0);
-        let count = units.clone().count() as f64;
-        let squares = units.map(|(weight, sum)| (sum - weight * difference).powi(2));
-        let squares: f64 = squares.sum::<f64>() * count / (count - 1.0).max(1.0);
+        let rows = self.rows.iter().map(|&row| row as usize);
+        let pair = PairedLosses::of(self.corpus, rows, &stated.probabilities, default);
         SearchGain {
-            log_loss: own / total,
-            default_log_loss: defaults / total,
-            standard_error: squares.sqrt() / total,
-        }
-    }
-}
-
-/// Log loss of one document: the mean over classes where it may have several.
-fn loss(task: Task, stated: &[Probability], labels: &[u32]) -> f64 {
-    match task {
-        Task::SingleLabel => {
-            let label = labels.first().and_then(|&label| stated.get(label as usize));
-            label.map_or(0.0, |probability| -probability.ln())
-        }
-        Task::MultiLabel => {
-            let of = |(class, stated): (u32, &Probability)| {
-                if labels.contains(&class) {
-                    -stated.ln()
-                } else {
-                    -stated.complement().ln()
-                }
-            };
-            (0..).zip(stated).map(of).sum::<f64>() / stated.len() as f64
+            log_loss: pair.log_loss,
+            default_log_loss: pair.other,
+            standard_error: pair.standard_error,
         }
     }
 }
