@@ -126,12 +126,9 @@ fn run_ours(
                     draw,
                     copies,
                 };
-                let ways = Way::of(size, copies).into_iter();
-                let wanted = |way: &Way| {
-                    (options.only.is_empty() || options.only.contains(way))
-                        && !store.has(&cell, way.name(), Some(&program.key))
-                };
-                let ways: Vec<Way> = ways.filter(wanted).collect();
+                let is_new = |way: &Way| !store.has(&cell, way.name(), Some(&program.key));
+                let ways = Way::of(size, copies, &options.only).into_iter();
+                let ways: Vec<Way> = ways.filter(is_new).collect();
                 if ways.is_empty() {
                     continue;
                 }

@@ -25,6 +25,8 @@ pub(super) enum Way {
     NaiveBayes,
     /// `fit --search --time-budget 30`
     Search,
+    /// `fit --weighting log-tf-idf --min-df 1`: what choosing a weighting gains. Only where it is asked for
+    LogTfIdf,
 }
 
 impl Way {
@@ -34,6 +36,7 @@ impl Way {
             Self::Logistic => "logistic",
             Self::NaiveBayes => "naive_bayes",
             Self::Search => "search",
+            Self::LogTfIdf => "log_tf_idf",
         }
     }
 
@@ -43,17 +46,18 @@ impl Way {
             Self::Logistic => &["--classifier", "logistic"],
             Self::NaiveBayes => &["--classifier", "naive-bayes"],
             Self::Search => &["--search", "--time-budget", "30"],
+            Self::LogTfIdf => &["--weighting", "log-tf-idf", "--min-df", "1"],
         }
     }
 
-    /// The ways of a cell: searches take long, so two sizes without copies must do.
-    pub(super) fn of(size: Size, copies: bool) -> Vec<Self> {
-        let mut ways = vec![Self::Svm, Self::Logistic, Self::NaiveBayes];
+    /// The ways of a cell, of those asked for if any are: searches take long, so two sizes without copies must do.
+    pub(super) fn of(size: Size, copies: bool, only: &[Self]) -> Vec<Self> {
         let searched = [Size::Documents(1_000), Size::Documents(10_000)];
-        if searched.contains(&size) && !copies {
-            ways.push(Self::Search);
-        }
-        ways
+        let searched = searched.contains(&size) && !copies;
+        let usual = [Self::Svm, Self::Logistic, Self::NaiveBayes, Self::Search];
+        let asked = if only.is_empty() { &usual } else { only };
+        let of_cell = |way: &&Self| **way != Self::Search || searched;
+        asked.iter().filter(of_cell).copied().collect()
     }
 }
 

@@ -23,7 +23,9 @@ use crate::solvers::{
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearSvm {
-    /// The price of a row inside the margin; larger fits the training rows closer.
+    /// The price of a row inside the margin; larger fits the training rows closer. The same for few and for many documents:
+    /// from 300 to 10,000 of them half and twice as much changed held-out log losses by a per cent or two, in no
+    /// common direction (experiment `small`).
     pub c: f64,
     /// Hinge or squared hinge.
     pub loss: HingeLoss,

@@ -16,7 +16,8 @@ use crate::solvers::sum_in_parts;
 /// ```
 /// The weights have the least log loss over held-out examples, each forecast by members that were fitted without
 /// its fold. Since they sum to one, members that are each calibrated are at most made more cautious. A
-/// member whose weight would be below 0.05 is left out.
+/// member whose weight would be below 0.05 is left out. Each of `n` examples counts as one of the best wrong class to the share
+/// `1/(n + 2)`, as in [`super::SharedCurve`]: where there was no error, the surest member is not the best.
 ///
 /// # Reference
 /// Genest & Zidek, Statistical Science 1 (1986), on logarithmic opinion pools.
@@ -150,6 +151,10 @@ struct Said {
     /// For each example and member one a class.
     ln: Vec<f64>,
     labels: Vec<usize>,
+    /// The likeliest wrong class of each example, as the first member has it.
+    runners_up: Vec<usize>,
+    /// To what share an example counts as one of that class.
+    slip: f64,
     weights: Vec<f64>,
     folds: Vec<usize>,
 }
@@ -173,14 +178,20 @@ impl Said {
                 each.for_each(|(ln, p)| *ln = p.ln().max(LEAST_LN));
             }
         });
+        let label = |&row: &usize| held_out.labels()[row] as usize;
+        let runner_up = |row: &usize| {
+            let (own, said) = (label(row), &forecasts[0][row * classes..][..classes]);
+            let wrong = (0..classes).filter(|&class| class != own);
+            let best = wrong.max_by(|&a, &b| said[a].log_odds().total_cmp(&said[b].log_odds()));
+            best.unwrap_or(own)
+        };
         Self {
             classes,
             members,
             ln,
-            labels: rows
-                .iter()
-                .map(|&row| held_out.labels()[row] as usize)
-                .collect(),
+            labels: rows.iter().map(label).collect(),
+            runners_up: rows.iter().map(runner_up).collect(),
+            slip: 1.0 / (held_out.len() as f64 + 2.0),
             weights: rows.iter().map(|&row| held_out.weights()[row]).collect(),
             folds: rows.iter().map(|&row| held_out.fold_of(row)).collect(),
         }
@@ -290,8 +301,10 @@ impl Said {
                         square += p * difference * difference;
                     }
                     let (mean, square) = (mean / total, square / total);
-                    let (weight, label) = (self.weights[row], self.labels[row]);
-                    *slope += weight * (mean - (others[label] - ones[label]));
+                    let of = |class: usize| others[class] - ones[class];
+                    let (own, second) = (of(self.labels[row]), of(self.runners_up[row]));
+                    let weight = self.weights[row];
+                    *slope += weight * (mean - own + self.slip * (own - second));
                     *curve += weight * (square - mean * mean);
                 }
             },

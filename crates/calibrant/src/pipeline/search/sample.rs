@@ -9,7 +9,8 @@ use crate::pipeline::training_corpus::PreparedCorpus;
 const OTHER_DRAW: u64 = 0x5A3D_1E0F;
 
 /// About `wanted` documents, every class in proportion and with one document at least, drawn by what
-/// the documents say. Nothing where there are fewer than twice as many.
+/// the documents say. Nothing where there are fewer than twice as many. Whole groups where there are enough of them, else some
+/// documents of each.
 pub(in crate::pipeline) fn sample(
     corpus: &PreparedCorpus,
     settings: &FitSettings,
@@ -17,15 +18,21 @@ pub(in crate::pipeline) fn sample(
 ) -> Option<PreparedCorpus> {
     let labels = &corpus.labels;
     let row_count = labels.of_row.len();
-    let parts = (row_count / wanted.max(1)).min(255);
+    let parts = row_count / wanted.max(1);
     if parts < 2 {
         return None;
     }
     let seed = settings.seed ^ OTHER_DRAW;
-    let drawn = corpus.documents.folds(labels, parts, seed).ok()?;
-    let mut rows: Vec<u32> = (0..row_count as u32)
-        .filter(|&row| drawn.of(row as usize) == 0)
-        .collect();
+    let drawn = match u8::try_from(parts) {
+        Ok(_) => corpus.documents.folds(labels, parts, seed).ok(),
+        Err(_) => None,
+    };
+    let takes_part = |&row: &u32| match &drawn {
+        Some(drawn) => drawn.of(row as usize) == 0,
+        // Documents are numbered in the order of their hashes: every so many is a fair part.
+        None => corpus.documents.of_row[row as usize] as usize % parts == 0,
+    };
+    let mut rows: Vec<u32> = (0..row_count as u32).filter(takes_part).collect();
     let mut is_there = vec![false; labels.class_count];
     for &row in &rows {
         for &class in &labels.of_row[row as usize] {

@@ -81,7 +81,11 @@ pub(super) struct Cell {
 ///
 /// With many classes most scores of a row say next to nothing: a class whose probability is
 /// `1e-4` pulls as much on the curve as its probability. Below a probability of [`WHOLE`] only some of them
-/// are kept, in proportion to that, and each stands for those that are not. The right classes are always kept.
+/// are kept, in proportion to that, and each stands for those that are not. The right classes are always kept, and so is the
+/// best of the wrong ones where classes exclude each other.
+///
+/// Truth is not taken at its word: as with Platt's targets, each row counts as wrong to the share [`Self::slip`], one example
+/// among all of them. Scores that never err among a hundred examples would else become certainties.
 #[derive(Debug)]
 pub(super) struct Cells {
     pub(super) link: Link,
@@ -92,8 +96,24 @@ pub(super) struct Cells {
     /// Which of a row's cells are right: places within the row.
     right: Vec<u32>,
     right_ends: Vec<usize>,
+    /// Where classes exclude each other: the place of the best wrong one within each row.
+    runner_up: Vec<Option<u32>>,
+    /// `1/(n + 2)` for `n` rows, or decisions where any number of classes may be right: the share of each that says the opposite.
+    pub(super) slip: f64,
     pub(super) weights: Vec<f64>,
     pub(super) folds: Vec<u8>,
+}
+
+/// One row of [`Cells`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row<'a> {
+    pub(super) cells: &'a [Cell],
+    /// The places of the right ones among them.
+    pub(super) right: &'a [u32],
+    /// The place of the best wrong one, where classes exclude each other and there is another.
+    pub(super) runner_up: Option<u32>,
+    /// How much of the row says the opposite.
+    pub(super) slip: f64,
 }
 
 /// Scores whose class is likelier than this are all kept.
@@ -163,6 +183,8 @@ impl Cells {
             ends: Vec::new(),
             right: Vec::new(),
             right_ends: Vec::new(),
+            runner_up: Vec::new(),
+            slip: slip(rows),
             weights: Vec::new(),
             folds: Vec::new(),
         };
@@ -191,12 +213,19 @@ impl Cells {
         // Where along the row the first is kept is left to chance, so that no class is favoured.
         let mut passed = Random::from_seed(row as u64).uniform();
         let first = self.cells.len();
+        let runner_up = match self.link {
+            Link::Softmax => best_wrong(x, labels),
+            Link::Sigmoid => None,
+        };
+        let mut runner_up_at = None;
         let mut labels = labels.iter().peekable();
         for (class, (&x, &chance)) in x.iter().zip(chances).enumerate() {
             let right = labels.next_if(|&&label| label as usize == class).is_some();
             let mut stands_for = 1.0;
             if right {
                 self.right.push((self.cells.len() - first) as u32);
+            } else if runner_up == Some(class) {
+                runner_up_at = Some((self.cells.len() - first) as u32);
             } else if chance < 1.0 {
                 passed += chance;
                 if passed < 1.0 {
@@ -216,6 +245,7 @@ impl Cells {
         }
         self.ends.push(self.cells.len());
         self.right_ends.push(self.right.len());
+        self.runner_up.push(runner_up_at);
     }
 
     pub(super) fn row_count(&self) -> usize {
@@ -229,16 +259,18 @@ impl Cells {
         rows.map(|(weight, _)| weight).sum()
     }
 
-    /// The cells of a row, and the places of the right ones among them.
+    /// The cells of a row.
     #[inline]
-    pub(super) fn row(&self, row: usize) -> (&[Cell], &[u32]) {
+    pub(super) fn row(&self, row: usize) -> Row<'_> {
         let before = row.wrapping_sub(1);
         let first = self.ends.get(before).copied().unwrap_or(0);
         let first_right = self.right_ends.get(before).copied().unwrap_or(0);
-        (
-            &self.cells[first..self.ends[row]],
-            &self.right[first_right..self.right_ends[row]],
-        )
+        Row {
+            cells: &self.cells[first..self.ends[row]],
+            right: &self.right[first_right..self.right_ends[row]],
+            runner_up: self.runner_up[row],
+            slip: self.slip,
+        }
     }
 
     /// How many rows of so many classes make about so many cells.
@@ -250,6 +282,21 @@ impl Cells {
         };
         cells / kept
     }
+}
+
+/// One example in all says the opposite.
+fn slip(rows: &ScoreRows<'_>) -> f64 {
+    let examples = match rows.link {
+        Link::Softmax => rows.row_count(),
+        Link::Sigmoid => rows.scores.len(),
+    };
+    1.0 / (examples as f64 + 2.0)
+}
+
+/// The class with the highest score among those that are not right.
+fn best_wrong(x: &[f64], labels: &[u32]) -> Option<usize> {
+    let wrong = (0..x.len()).filter(|&class| !labels.contains(&(class as u32)));
+    wrong.max_by(|&a, &b| x[a].total_cmp(&x[b]))
 }
 
 /// With what chance each score of a row is kept.

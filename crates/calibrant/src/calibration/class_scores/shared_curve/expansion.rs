@@ -1,6 +1,6 @@
 //! The loss of a curve and its lines, with its slope and about its curvature.
 
-use super::cells::{Cell, Cells, Link, Part};
+use super::cells::{Cell, Cells, Link, Part, Row};
 use super::curvature::Curvature;
 use super::parameters::{Penalty, Shape};
 use crate::numeric::{exp_of_negative, softplus};
@@ -47,9 +47,8 @@ pub(super) fn value_at(cells: &Cells, penalty: &Penalty, part: Part, parameters:
         || (0.0, Vec::new()),
         |(sum, room), rows| {
             for row in rows.filter(|&row| part.has(cells.folds[row])) {
-                let (scores, right) = cells.row(row);
                 *sum += cells.weights[row]
-                    * row_loss(cells.link, penalty.shape, scores, right, parameters, room);
+                    * row_loss(cells.link, penalty.shape, cells.row(row), parameters, room);
             }
         },
         |total, part| total.0 += part.0,
@@ -57,38 +56,41 @@ pub(super) fn value_at(cells: &Cells, penalty: &Penalty, part: Part, parameters:
     loss.0 + penalty.value(parameters)
 }
 
-/// Fills `room` with log-weights (softmax: minus the largest, of what each cell stands for) and gives the loss.
+/// Fills `room` with log-weights (softmax: with probabilities, of what each cell stands for) and gives the loss.
 fn row_loss(
     link: Link,
     shape: Shape,
-    row: &[Cell],
-    right: &[u32],
+    row: Row<'_>,
     parameters: &[f64],
     room: &mut Vec<f64>,
 ) -> f64 {
     room.clear();
-    room.extend(row.iter().map(|cell| cell.log_weight(shape, parameters)));
+    let cells = row.cells.iter();
+    room.extend(cells.map(|cell| cell.log_weight(shape, parameters)));
     match link {
         Link::Sigmoid => {
-            let mut right = right.iter().peekable();
-            let losses = room.iter().zip(row).enumerate().map(|(at, (&l, cell))| {
+            let mut right = row.right.iter().peekable();
+            let cells = room.iter().zip(row.cells).enumerate();
+            let losses = cells.map(|(at, (&l, cell))| {
                 let hit = right.next_if(|&&place| place as usize == at).is_some();
-                f64::from(cell.stands_for) * softplus(if hit { -l } else { l })
+                let l = if hit { -l } else { l };
+                f64::from(cell.stands_for) * (softplus(l) - row.slip * l)
             });
             losses.sum()
         }
         Link::Softmax => {
-            let own = room[right[0] as usize];
+            let own = room[row.right[0] as usize];
+            let second = row.runner_up.map_or(own, |at| room[at as usize]);
             let top = room.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             room.iter_mut()
                 .for_each(|weight| *weight = exp_of_negative(*weight - top));
             let mut total = 0.0;
-            for (weight, cell) in room.iter_mut().zip(row) {
+            for (weight, cell) in room.iter_mut().zip(row.cells) {
                 *weight *= f64::from(cell.stands_for);
                 total += *weight;
             }
             room.iter_mut().for_each(|weight| *weight /= total);
-            total.ln() + top - own
+            total.ln() + top - own + row.slip * (own - second)
         }
     }
 }
@@ -104,15 +106,14 @@ pub(super) fn expand(cells: &Cells, shape: Shape, part: Part, parameters: &[f64]
         zero,
         |(sum, room, mean), rows| {
             for row in rows.filter(|&row| part.has(cells.folds[row])) {
-                let (scores, right) = cells.row(row);
                 let weight = cells.weights[row];
-                let loss = row_loss(cells.link, shape, scores, right, parameters, room);
-                sum.value += weight * loss;
+                let row = cells.row(row);
+                sum.value += weight * row_loss(cells.link, shape, row, parameters, room);
                 match cells.link {
-                    Link::Sigmoid => sum.add_sigmoid_row(shape, scores, right, weight, room),
+                    Link::Sigmoid => sum.add_sigmoid_row(shape, row, weight, room),
                     Link::Softmax => {
-                        sum.add_softmax_row(shape, scores, right[0] as usize, weight, room);
-                        sum.curvature.add_row(scores, weight, room, mean);
+                        sum.add_softmax_row(shape, row, weight, room);
+                        sum.curvature.add_row(row.cells, weight, room, mean);
                     }
                 }
             }
@@ -151,16 +152,9 @@ impl Expansion {
         (self.value + penalty.value(parameters), gradient)
     }
 
-    fn add_sigmoid_row(
-        &mut self,
-        shape: Shape,
-        row: &[Cell],
-        right: &[u32],
-        weight: f64,
-        log_weights: &[f64],
-    ) {
-        let mut right = right.iter().peekable();
-        for (at, (cell, &l)) in row.iter().zip(log_weights).enumerate() {
+    fn add_sigmoid_row(&mut self, shape: Shape, row: Row<'_>, weight: f64, log_weights: &[f64]) {
+        let mut right = row.right.iter().peekable();
+        for (at, (cell, &l)) in row.cells.iter().zip(log_weights).enumerate() {
             let hit = right.next_if(|&&place| place as usize == at).is_some();
             // One exponential serves the probabilities of both sides.
             let e = exp_of_negative(-l.abs());
@@ -171,28 +165,28 @@ impl Expansion {
                 (e * inverse, inverse)
             };
             let share = weight * f64::from(cell.stands_for);
-            let pull = share * if hit { -other } else { p };
+            let pull = if hit { row.slip - other } else { p - row.slip };
+            let pull = share * pull;
             cell.add(shape, pull, &mut self.gradient);
             let curve = share * p * other;
             self.curvature.add_cell(cell, curve, curve);
         }
     }
 
-    fn add_softmax_row(
-        &mut self,
-        shape: Shape,
-        row: &[Cell],
-        right: usize,
-        weight: f64,
-        p: &[f64],
-    ) {
-        for (at, (cell, &p)) in row.iter().zip(p).enumerate() {
+    fn add_softmax_row(&mut self, shape: Shape, row: Row<'_>, weight: f64, p: &[f64]) {
+        let right = row.right[0] as usize;
+        for (at, (cell, &p)) in row.cells.iter().zip(p).enumerate() {
             if at != right {
                 cell.add(shape, weight * p, &mut self.gradient);
             }
         }
         // From the others' side, which does not cancel.
-        let others = p[..right].iter().chain(&p[right + 1..]).sum::<f64>();
-        row[right].add(shape, -weight * others, &mut self.gradient);
+        let mut others = p[..right].iter().chain(&p[right + 1..]).sum::<f64>();
+        if let Some(second) = row.runner_up {
+            let slip = weight * row.slip;
+            row.cells[second as usize].add(shape, -slip, &mut self.gradient);
+            others -= row.slip;
+        }
+        row.cells[right].add(shape, -weight * others, &mut self.gradient);
     }
 }

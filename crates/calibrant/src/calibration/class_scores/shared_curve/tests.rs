@@ -173,8 +173,18 @@ fn thinned_rows_stand_for_all_of_their_scores() {
     let cells = Cells::of(&rows, 0..300, standard, &[-20.0, 20.0]);
     let (mut kept, mut all, mut standing) = (0.0, 0.0, 0.0);
     for (row, &label) in labels.iter().enumerate() {
-        let (thinned, right) = cells.row(row);
+        let cells::Row {
+            cells: thinned,
+            right,
+            runner_up,
+            ..
+        } = cells.row(row);
         assert_eq!(thinned[right[0] as usize].class, label);
+        let second = thinned[runner_up.unwrap() as usize];
+        let wrong = (0..200).filter(|&class| class != label);
+        let best = wrong.map(|class| rows.row(row)[class as usize]);
+        let best = best.fold(f64::NEG_INFINITY, f64::max);
+        assert_eq!(second.x, standard.apply(best) as f32);
         kept += thinned.len() as f64;
         standing += thinned
             .iter()
@@ -216,5 +226,32 @@ fn labels_that_do_not_exclude_each_other_are_fitted_too() {
     for score in [-2.0, 0.0, 1.0, 2.5] {
         let said = fitted.whole.log_weight(1, score);
         assert!((said - (bent(score) - 1.0)).abs() < 0.4, "{score}: {said}");
+    }
+}
+
+/// Scores that never err are no certainty: one example in a hundred may yet be the first to do so.
+#[test]
+fn examples_without_an_error_leave_room_for_one() {
+    for (classes, count) in [(3, 150), (20, 400)] {
+        let (mut scores, mut labels) = (Vec::new(), Vec::new());
+        let mut random = Random::from_seed(11);
+        for row in 0..count {
+            let label = row % classes;
+            let score = |class| if class == label { 1.0 } else { -1.0 };
+            scores.extend((0..classes).map(|class| score(class) + 0.1 * random.normal()));
+            labels.push(label as u32);
+        }
+        let held_out = HeldOutClassScores::assume(scores.clone(), classes, labels).unwrap();
+        let calibrator = SharedCurve::default().fit(&held_out).unwrap();
+        let wrong = scores.chunks_exact(classes).zip(held_out.labels());
+        let wrong = wrong.map(|(row, &label)| {
+            let said: Vec<f64> = (0..classes)
+                .map(|class| calibrator.log_weight(class, row[class]))
+                .collect();
+            1.0 - (said[label as usize] - log_sum_exp(&said)).exp()
+        });
+        let errors: f64 = wrong.sum();
+        // One of all examples, as targets of 1/(n + 2) say; the spreads that hold parameters take some of it back.
+        assert!((0.3..3.0).contains(&errors), "{classes}: {errors}");
     }
 }
