@@ -318,7 +318,11 @@ fn intervals_of(
         bootstrap: replicates,
         ..CompareSettings::default()
     };
-    let compared = compare_groups(&[("first", first), ("second", second)], &set.groups, &settings)?;
+    let compared = compare_groups(
+        &[("first", first), ("second", second)],
+        &set.groups,
+        &settings,
+    )?;
     let pair = &compared.pairs[0];
     for loss in [&pair.log_loss, &pair.brier] {
         shown.push(loss.bootstrap.map(|found| (found.lower, found.upper)));

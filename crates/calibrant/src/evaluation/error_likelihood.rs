@@ -63,10 +63,9 @@ impl Forecasts {
         }
         let between = (!units.all_alone() && !rows.is_empty()).then(|| {
             let of_row = decisions.len() / rows.len();
-            Between {
-                variance: variance_between(&decisions, of_row, units),
-                units: units.worth(|row| rows[row].weight),
-            }
+            Between::of(&decisions, of_row, units, || {
+                units.worth(|row| rows[row].weight)
+            })
         });
         sums.finish(self.largest_weight(), between)
     }
@@ -126,15 +125,38 @@ impl Decision {
     }
 }
 
-/// The variance of the number of wrong decisions where some belong together, and how many units of equal weight there
-/// are.
+/// What is known of the number of wrong decisions where some belong together.
 #[derive(Clone, Copy)]
 struct Between {
     variance: f64,
-    units: f64,
+    /// How many units of equal weight the variance was seen between; `None` where it follows from the stated
+    /// probabilities, because there are copies and nothing else belongs together.
+    units: Option<f64>,
 }
 
-fn variance_between(decisions: &[Decision], of_row: usize, units: &Units) -> f64 {
+impl Between {
+    fn of(
+        decisions: &[Decision],
+        of_row: usize,
+        units: &Units,
+        worth: impl FnOnce() -> f64,
+    ) -> Self {
+        let [least, found, most] = variances_between(decisions, of_row, units);
+        let is_open = most > least * (1.0 + 1e-12);
+        Self {
+            variance: if is_open {
+                found.min(most).max(least)
+            } else {
+                least
+            },
+            units: is_open.then(worth),
+        }
+    }
+}
+
+/// The variance if all but copies are independent, the one seen between units, and that of units whose decisions are
+/// all right or all wrong together.
+fn variances_between(decisions: &[Decision], of_row: usize, units: &Units) -> [f64; 3] {
     let mut least = StableSum::default();
     let mut found = StableSum::default();
     let mut most = StableSum::default();
@@ -146,7 +168,13 @@ fn variance_between(decisions: &[Decision], of_row: usize, units: &Units) -> f64
             let first = row as usize * of_row;
             members.extend_from_slice(&decisions[first..first + of_row]);
         }
-        members.sort_by_key(|decision| (decision.class, decision.copy, decision.wrong));
+        // Sums must not depend on the order of rows.
+        members.sort_by(|a, b| {
+            let key = |d: &Decision| (d.class, d.copy, d.wrong);
+            let by_error = a.error.log_odds().total_cmp(&b.error.log_odds());
+            let by_weight = a.weight.total_cmp(&b.weight);
+            key(a).cmp(&key(b)).then(by_error).then(by_weight)
+        });
         for of_class in members.chunk_by(|a, b| a.class == b.class) {
             let [all_weight, all_gap] = totals[of_class[0].class];
             let (mut weight, mut gap, mut deviations) = (0.0, 0.0, 0.0);
@@ -172,7 +200,7 @@ fn variance_between(decisions: &[Decision], of_row: usize, units: &Units) -> f64
     }
     let count = units.count() as f64;
     let found = found.total() * (count - 1.0) / count;
-    found.min(most.total()).max(least.total())
+    [least.total(), found, most.total()]
 }
 
 /// By class: the weight of all decisions, and by how much more was wrong than stated.
@@ -226,9 +254,9 @@ impl Sums {
         let root = |sum: StableSum| sum_of_mean((inflated * sum.total().max(0.0)).sqrt(), scale);
         let gap = self.observed.total() - self.expected.total();
         let t = gap / (inflated * independent).sqrt();
-        let z = match between {
-            Some(between) if between.units < FEWEST_UNITS => f64::NAN,
-            Some(between) => student_as_normal(t, between.units - 1.0),
+        let z = match between.and_then(|between| between.units) {
+            Some(units) if units < FEWEST_UNITS => f64::NAN,
+            Some(units) => student_as_normal(t, units - 1.0),
             None => t,
         };
         ErrorLikelihood {
@@ -279,9 +307,10 @@ mod tests {
             };
             let expected = of(&once, alone(3));
             let found = of(&thrice, Units::of(copied.iter().copied()));
-            // By hand: three documents tell the variance with two degrees of freedom.
-            let z = student_as_normal(expected.z.unwrap(), 2.0);
-            assert!((found.z.unwrap() - z).abs() < 1e-12, "{task:?}");
+            assert!(
+                (found.z.unwrap() - expected.z.unwrap()).abs() < 1e-12,
+                "{task:?}"
+            );
             assert!((found.deviation - 3.0 * expected.deviation).abs() < 1e-12);
             let ratio = found.ln_likelihood_deviation / expected.ln_likelihood_deviation;
             assert!((ratio - 3.0).abs() < 1e-12, "{ratio}");

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::forecasts::Row;
-use crate::numeric::{NORMAL_975, student_reach};
+use crate::numeric::{NORMAL_975, StableSum, student_reach};
 
 /// With fewer groups than this, or a few that outweigh all others as much, the variance between them cannot be told.
 pub(super) const FEWEST_UNITS: f64 = 3.0;
@@ -71,16 +71,15 @@ impl Units {
 
     /// As many units of equal weight as these are worth, `(ΣW)² / ΣW²`, by the weight of each document.
     pub(super) fn worth(&self, weight_of: impl Fn(usize) -> f64) -> f64 {
-        let (mut total, mut squares) = (0.0, 0.0);
+        let (mut total, mut squares) = (StableSum::default(), StableSum::default());
         for unit in 0..self.count() {
-            let documents = self.documents(unit).iter();
-            let weight: f64 = documents
-                .map(|&document| weight_of(document as usize))
-                .sum();
-            total += weight;
-            squares += weight * weight;
+            let weights = self.documents(unit).iter();
+            let weights = weights.map(|&document| weight_of(document as usize));
+            let weight = weights.collect::<StableSum>().total();
+            total.add(weight);
+            squares.add(weight * weight);
         }
-        total * total / squares
+        total.total() * total.total() / squares.total()
     }
 
     /// Half of a 95 % interval in standard errors: that of the normal curve where each document stands for itself, else

@@ -61,7 +61,10 @@ fn rated_films(films: usize, ratings: usize, seed: u64) -> Vec<Document> {
         words.push(format!("film{seed}x{film}"));
         for _ in 0..ratings {
             let liked = good == (random.below(100) < 85);
-            rows.push(document(&words.join(" "), &[if liked { "good" } else { "bad" }]));
+            rows.push(document(
+                &words.join(" "),
+                &[if liked { "good" } else { "bad" }],
+            ));
         }
     }
     rows
