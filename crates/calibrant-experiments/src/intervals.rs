@@ -6,7 +6,7 @@ use std::io::Write;
 
 use calibrant::evaluation::{
     BootstrapSettings, CalibrationLine, CompareSettings, Evaluation, EvaluationError,
-    EvaluationOptions, Forecasts, Interval, compare, evaluate_with,
+    EvaluationOptions, Forecasts, Interval, compare_groups, evaluate_with,
 };
 use calibrant::numeric::Random;
 use calibrant::{Probability, Task};
@@ -49,18 +49,90 @@ const WORLDS: [World; 4] = [
 
 const TRUTH: usize = 400_000;
 
-/// Forecasts of two classes, and those of a second system whose log-odds are halved, of the same documents.
-fn drawn(world: World, count: usize, seed: u64) -> [Forecasts; 2] {
-    let mut random = Random::from_seed(seed);
-    let (mut stated, mut labels) = (Vec::new(), Vec::new());
-    for _ in 0..count {
-        let truth = world.centre + world.spread * random.normal();
-        labels.push(vec![u32::from(
-            random.uniform() < Probability::from_log_odds(truth).value(),
-        )]);
-        stated.push(world.slope * truth);
+/// How many documents a test set has, and in how many groups; without groups each stands for itself.
+#[derive(Clone, Copy, serde::Serialize)]
+struct Shape {
+    documents: usize,
+    groups: Option<usize>,
+    /// Whether sizes of groups are log-normal (with a deviation of 1) in place of equal.
+    uneven: bool,
+}
+
+/// The deviation of what the documents of a group have in common, in log-odds, which no forecast knows.
+const COMMON: f64 = 0.8;
+
+impl Shape {
+    /// Documents that stand for themselves.
+    const fn alone(documents: usize) -> Self {
+        Self {
+            documents,
+            groups: None,
+            uneven: false,
+        }
     }
-    [1.0, 0.5].map(|factor| Forecasts {
+
+    /// Groups of 20 documents, or of about as many.
+    const fn groups(groups: usize, uneven: bool) -> Self {
+        Self {
+            documents: 20 * groups,
+            groups: Some(groups),
+            uneven,
+        }
+    }
+
+    /// Many documents of the same kind, which tell what is true of them all.
+    fn of_truth(self) -> Self {
+        Self {
+            documents: TRUTH,
+            groups: self.groups.map(|_| TRUTH / 5),
+            uneven: false,
+        }
+    }
+
+    /// How many documents each group has.
+    fn sizes(self, random: &mut Random) -> Vec<usize> {
+        let groups = self.groups.unwrap_or(self.documents);
+        let mean = self.documents as f64 / groups as f64;
+        let size = |_| match self.uneven {
+            true => (mean * (random.normal() - 0.5).exp()).ceil() as usize,
+            false => mean as usize,
+        };
+        (0..groups).map(size).collect()
+    }
+
+    fn name(self) -> String {
+        let kind = if self.uneven { " uneven" } else { "" };
+        match self.groups {
+            Some(groups) => format!("{} documents in {groups}{kind} groups", self.documents),
+            None => format!("{} documents", self.documents),
+        }
+    }
+}
+
+/// What two systems say of one test set, and what belongs together there.
+struct TestSet {
+    forecasts: [Forecasts; 2],
+    groups: Vec<Option<u64>>,
+}
+
+/// Forecasts of two classes, and those of a second system whose log-odds are halved, of the same documents.
+fn drawn(world: World, shape: Shape, seed: u64) -> TestSet {
+    let mut random = Random::from_seed(seed);
+    let (mut stated, mut labels, mut groups) = (Vec::new(), Vec::new(), Vec::new());
+    for (group, size) in (0..).zip(shape.sizes(&mut random)) {
+        let common = match shape.groups {
+            Some(_) => COMMON * random.normal(),
+            None => 0.0,
+        };
+        for _ in 0..size {
+            let truth = world.centre + world.spread * random.normal();
+            let probability = Probability::from_log_odds(truth + common).value();
+            labels.push(vec![u32::from(random.uniform() < probability)]);
+            stated.push(world.slope * truth);
+            groups.push(shape.groups.map(|_| group));
+        }
+    }
+    let forecasts = [1.0, 0.5].map(|factor| Forecasts {
         task: Task::SingleLabel,
         class_names: vec!["no".into(), "yes".into()],
         probabilities: stated
@@ -70,7 +142,8 @@ fn drawn(world: World, count: usize, seed: u64) -> [Forecasts; 2] {
             .collect(),
         labels: labels.clone(),
         weights: None,
-    })
+    });
+    TestSet { forecasts, groups }
 }
 
 /// Every measure that has an interval, by name.
@@ -130,24 +203,40 @@ struct Coverage {
 #[derive(serde::Serialize)]
 struct Cell {
     world: &'static str,
-    documents: usize,
+    #[serde(flatten)]
+    shape: Shape,
     sets: usize,
     intervals: Vec<Coverage>,
 }
 
-/// The size of test sets, how many of them, and the draws of the bootstrap.
-const SIZES: [(usize, usize); 3] = [(200, 1_000), (1_000, 500), (5_000, 200)];
+/// What test sets look like, and how many of them there are.
+const SHAPES: [(Shape, usize); 13] = [
+    (Shape::alone(200), 1_000),
+    (Shape::alone(1_000), 500),
+    (Shape::alone(5_000), 200),
+    (Shape::groups(5, false), 1_000),
+    (Shape::groups(10, false), 1_000),
+    (Shape::groups(20, false), 1_000),
+    (Shape::groups(50, false), 500),
+    (Shape::groups(100, false), 500),
+    (Shape::groups(5, true), 1_000),
+    (Shape::groups(10, true), 1_000),
+    (Shape::groups(20, true), 1_000),
+    (Shape::groups(50, true), 500),
+    (Shape::groups(100, true), 500),
+];
+/// The draws of the bootstrap.
 const REPLICATES: usize = 400;
 
 pub(crate) fn run(json: bool, sets: Option<usize>) -> Result<(), Box<dyn Error>> {
     let mut cells = Vec::new();
     let mut out = std::io::stdout().lock();
     for world in WORLDS {
-        for (documents, usual) in SIZES {
+        for (shape, usual) in SHAPES {
             let sets = sets.unwrap_or(usual);
-            let intervals = coverages(world, documents, sets, REPLICATES)?;
+            let intervals = coverages(world, shape, sets, REPLICATES)?;
             if !json {
-                writeln!(out, "{} ({documents} documents, {sets} sets)", world.name)?;
+                writeln!(out, "{} ({}, {sets} sets)", world.name, shape.name())?;
                 for found in &intervals {
                     let share = found.held as f64 / found.shown.max(1) as f64;
                     writeln!(out, "  {:24} {share:.3} of {}", found.name, found.shown)?;
@@ -155,7 +244,7 @@ pub(crate) fn run(json: bool, sets: Option<usize>) -> Result<(), Box<dyn Error>>
             }
             cells.push(Cell {
                 world: world.name,
-                documents,
+                shape,
                 sets,
                 intervals,
             });
@@ -171,11 +260,11 @@ pub(crate) fn run(json: bool, sets: Option<usize>) -> Result<(), Box<dyn Error>>
 /// How often each interval holds the truth over so many test sets.
 fn coverages(
     world: World,
-    documents: usize,
+    shape: Shape,
     sets: usize,
     replicates: usize,
 ) -> Result<Vec<Coverage>, EvaluationError> {
-    let [first, second] = drawn(world, TRUTH, 1);
+    let [first, second] = drawn(world, shape.of_truth(), 1).forecasts;
     let plain = EvaluationOptions::default();
     let (first, second) = (
         evaluate_with(&first, &plain)?,
@@ -193,7 +282,7 @@ fn coverages(
         })
         .collect();
     for set in 0..sets {
-        let shown = intervals_of(&drawn(world, documents, 1_000 + set as u64), replicates)?;
+        let shown = intervals_of(&drawn(world, shape, 1_000 + set as u64), replicates)?;
         for ((found, interval), (_, truth)) in found.iter_mut().zip(shown).zip(&truths) {
             if let Some((lower, upper)) = interval {
                 found.shown += 1;
@@ -207,14 +296,16 @@ fn coverages(
 /// The ends of every interval that is printed of two systems on one test set: those of the first, then those of the
 /// differences.
 fn intervals_of(
-    [first, second]: &[Forecasts; 2],
+    set: &TestSet,
     replicates: usize,
 ) -> Result<Vec<Option<(f64, f64)>>, EvaluationError> {
+    let [first, second] = &set.forecasts;
     let options = EvaluationOptions {
         bootstrap: Some(BootstrapSettings {
             replicates: Some(replicates),
             seed: 1,
         }),
+        groups: set.groups.clone(),
         ..EvaluationOptions::default()
     };
     let evaluation = evaluate_with(first, &options)?;
@@ -227,7 +318,11 @@ fn intervals_of(
         bootstrap: replicates,
         ..CompareSettings::default()
     };
-    let compared = compare(&[("first", first), ("second", second)], &settings)?;
+    let compared = compare_groups(
+        &[("first", first), ("second", second)],
+        &set.groups,
+        &settings,
+    )?;
     let pair = &compared.pairs[0];
     for loss in [&pair.log_loss, &pair.brier] {
         shown.push(loss.bootstrap.map(|found| (found.lower, found.upper)));
@@ -242,12 +337,34 @@ mod tests {
     #[test] // 150 sets: 95 % of them less 3.4 standard errors is 0.89.
     fn intervals_of_small_test_sets_hold_the_truth() {
         for world in [WORLDS[0], WORLDS[1]] {
-            for coverage in coverages(world, 200, 150, 150).unwrap() {
+            for coverage in coverages(world, Shape::alone(200), 150, 150).unwrap() {
                 let share = coverage.held as f64 / coverage.shown as f64;
                 assert!(
                     share >= 0.89 && coverage.shown >= 140,
                     "{}, {}: {share} of {}",
                     world.name,
+                    coverage.name,
+                    coverage.shown
+                );
+            }
+        }
+    }
+
+    #[test] // 200 sets: 95 % of them less 3 standard errors is 0.90.
+    fn intervals_over_groups_hold_the_truth() {
+        for shape in [
+            Shape::groups(5, false),
+            Shape::groups(20, false),
+            Shape::groups(5, true),
+            Shape::groups(20, true),
+            Shape::groups(50, true),
+        ] {
+            for coverage in coverages(WORLDS[1], shape, 200, 100).unwrap() {
+                let share = coverage.held as f64 / coverage.shown as f64;
+                assert!(
+                    share >= 0.90 || coverage.shown < 20,
+                    "{}, {}: {share} of {}",
+                    shape.name(),
                     coverage.name,
                     coverage.shown
                 );

@@ -8,7 +8,7 @@ use calibrant::corpus::{
 };
 use calibrant::evaluation::TestSetHash;
 use calibrant::features::term_hash;
-use calibrant::pipeline::{Acquaintance, Model, PredictBuffers, TestDocuments};
+use calibrant::pipeline::{Acquaintance, Model, PredictBuffers, TestDocuments, leading_words};
 
 use super::{Question, System};
 use crate::error::CliError;
@@ -185,8 +185,10 @@ fn one_pass(
             })
             .collect();
         let hash = TestSetHash::of(&documents);
-        let mut texts = documents.iter().map(|document| document.content.as_text());
-        let any_text = texts.any(|text| text.is_some());
+        let words: Vec<u8> = documents
+            .iter()
+            .map(|d| leading_words(&d.content))
+            .collect();
         // The text is not kept.
         let truths: Vec<_> = documents
             .into_iter()
@@ -195,7 +197,7 @@ fn one_pass(
                 (d.labels, d.labels_were_list, d.weight, d.id, group)
             })
             .collect();
-        (predictions, hash, truths, any_text)
+        (predictions, hash, truths, words)
     };
     let mut before = 0;
     let summary = read_batches(
@@ -203,16 +205,15 @@ fn one_pass(
         &options,
         &TerminalProgress::default(),
         predict,
-        |(predictions, hash, truths, any_text)| {
+        |(predictions, hash, truths, words)| {
             for ((number, _), (predictions, known, keys)) in models.iter().zip(predictions) {
                 test_set.predictions[*number].extend(predictions);
                 test_set.known[*number].merge(&known);
-                for (document, key) in (before..).zip(keys) {
-                    test_set.documents.see(document, key);
+                for (document, (key, &words)) in (before..).zip(keys.into_iter().zip(&words)) {
+                    test_set.documents.see(document, key, words);
                 }
             }
             before += truths.len();
-            test_set.documents.any_text |= any_text;
             if first {
                 test_set.hash.merge(hash);
                 for (labels, is_list, weight, id, group) in truths {
@@ -220,6 +221,7 @@ fn one_pass(
                         test_set.documents.groups.push(group);
                     }
                     test_set.any_list |= is_list;
+                    test_set.documents.push_labels(&labels);
                     test_set.labels.push(labels);
                     test_set.weights.push(weight);
                     test_set.ids.push(id);

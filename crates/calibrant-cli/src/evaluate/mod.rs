@@ -14,7 +14,7 @@ use calibrant::evaluation::{
     StatedEnds, TestSetHash, evaluate_with,
 };
 use calibrant::features::{UnknownCells, term_hash};
-use calibrant::pipeline::{Acquaintance, Model, PredictBuffers, TestDocuments};
+use calibrant::pipeline::{Acquaintance, Model, PredictBuffers, TestDocuments, leading_words};
 use calibrant::{Probability, Task};
 
 use crate::arguments::EvaluateArguments;
@@ -136,8 +136,8 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                 .zip(keys)
                 .map(|(document, key)| {
                     let group = document.group.map(|group| term_hash(group.as_bytes()));
-                    let has_text = document.content.as_text().is_some();
-                    (document.labels, document.weight, (group, key, has_text))
+                    let words = leading_words(&document.content);
+                    (document.labels, document.weight, (group, key, words))
                 })
                 .collect();
             (hash, truths, probabilities, scores, above, (unknown, known))
@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
             unknown_cells.merge(unknown);
             known.merge(&seen);
             let rows = truths.into_iter().zip(batch.chunks_exact(class_count));
-            for (document, ((names, weight, (group, key, has_text)), batch)) in rows.enumerate() {
+            for (document, ((names, weight, (group, key, words)), batch)) in rows.enumerate() {
                 let mut known = Vec::new();
                 for name in names {
                     match numbers.get(name.as_str()) {
@@ -167,10 +167,10 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                     page.keep(&scores[first..first + kept_outputs.len()]);
                 }
                 probabilities.extend_from_slice(batch);
+                measured.see(labels.len(), key, words);
+                measured.push_labels(known.iter().map(|class| class.to_le_bytes()));
                 labels.push(known);
                 weights.push(weight);
-                measured.see(labels.len() - 1, key);
-                measured.any_text |= has_text;
                 if arguments.group.is_some() {
                     measured.groups.push(group);
                 }
@@ -210,6 +210,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     };
     let forecasts = restricted(forecasts, &wanted);
     options.groups = measured.together();
+    options.copies = measured.copied();
     let evaluation = evaluate_with(&forecasts, &options)?;
     if let Some(page) = &page {
         let notes = notes.iter().map(|note| format!("{note}.")).collect();
@@ -251,7 +252,7 @@ fn options<'a>(
             replicates: arguments.bootstrap,
             ..BootstrapSettings::default()
         }),
-        groups: Vec::new(),
+        ..EvaluationOptions::default()
     })
 }
 
@@ -262,6 +263,14 @@ fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), C
         writeln!(out)?;
     } else {
         show::show(&mut out, &report.evaluation)?;
+        let further = report.evaluation.further.as_ref();
+        let intervals = further.and_then(|further| further.bootstrap.as_ref());
+        if arguments.bootstrap != Some(0) && intervals.is_none() {
+            writeln!(
+                out,
+                "\nNo intervals: fewer than three groups, or groups of such different sizes, do not tell how much other ones would differ."
+            )?;
+        }
         if arguments.other.other.is_some() {
             open::show(&mut out, report.other.as_ref())?;
         }

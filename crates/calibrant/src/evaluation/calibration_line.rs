@@ -3,7 +3,7 @@
 use super::sorted_forecasts::Point;
 use super::units::Units;
 use super::{Interval, SortedForecasts};
-use crate::numeric::sigmoid;
+use crate::numeric::{NORMAL_975, sigmoid};
 use crate::solvers::newton_logistic;
 use serde::{Deserialize, Serialize};
 
@@ -24,74 +24,111 @@ pub struct CalibrationLine {
 }
 
 impl CalibrationLine {
-    /// The same line with intervals that take what belongs together as one piece of evidence: the sandwich over units,
-    /// `G/(G-1) H⁻¹ (Σ_u g_u g_uᵀ) H⁻¹` with `g_u` the sum of `w (y-q) x` over the forecasts of a unit, where that is
-    /// the wider one. There are `of_row` points a row; those of different classes are taken as independent, as everywhere.
+    /// The same line with intervals that take what belongs together as one piece of evidence: the jackknife over units,
+    /// `(G-1)/G Σ_u d_u d_uᵀ` with `d_u = (H - H_u)⁻¹ g_u` the step that leaving a unit out makes (`H_u` its part of the
+    /// Hessian, `g_u` the sum of `w (y-q) x` over its forecasts), where that is the larger variance. Half an interval is
+    /// Student's 97.5 % point with one degree of freedom less than units of equal weight. There are `of_row` points a row;
+    /// those of different classes are taken as independent, as everywhere.
     pub(super) fn between_units(mut self, points: &[Point], of_row: usize, units: &Units) -> Self {
-        let wider = |interval: Option<Interval>, variance: f64| {
-            let interval = interval?;
-            let wide = Interval::normal(interval.value, variance.sqrt());
-            let wide = wide.filter(|wide| wide.upper > interval.upper);
-            Some(wide.unwrap_or(interval))
+        let reach = units.reach(|row| points[row * of_row].2);
+        let wider = |interval: Interval, variance: f64| {
+            let own = (interval.upper - interval.value) / NORMAL_975;
+            let error = if variance.is_finite() {
+                own.max(variance.sqrt())
+            } else {
+                own
+            };
+            Interval::reaching(interval.value, reach * error)
         };
         if let (Some(slope), Some(intercept)) = (self.slope, self.intercept) {
-            let of_unit = Sandwich::over(points, of_row, units, slope.value, intercept.value);
-            let [a, b, c] = of_unit.hessian;
-            let determinant = a * c - b * b;
-            let variance = |row: (f64, f64)| {
-                let (u, v) = (row.0 / determinant, row.1 / determinant);
-                let [x, y, z] = of_unit.squares;
-                u * u * x + 2.0 * u * v * y + v * v * z
-            };
-            self.intercept = wider(self.intercept, variance((c, -b)));
-            self.slope = wider(self.slope, variance((-b, a)));
+            let pieces = Piece::of(points, of_row, units, slope.value, intercept.value);
+            let [of_intercept, of_slope] = jackknife(&pieces, units.count(), Piece::step);
+            self.intercept = wider(intercept, of_intercept);
+            self.slope = wider(slope, of_slope);
         }
         if let Some(large) = self.intercept_in_the_large {
-            let of_unit = Sandwich::over(points, of_row, units, 1.0, large.value);
-            let variance = of_unit.squares[0] / (of_unit.hessian[0] * of_unit.hessian[0]);
-            self.intercept_in_the_large = wider(Some(large), variance);
+            let pieces = Piece::of(points, of_row, units, 1.0, large.value);
+            let [variance, _] = jackknife(&pieces, units.count(), Piece::step_of_intercept);
+            self.intercept_in_the_large = wider(large, variance);
         }
         self.robust = true;
         self
     }
 }
 
-/// Lower halves of the Hessian and of the sum of squared gradients of units.
-struct Sandwich {
+/// What a unit, or all, adds to the Hessian (its lower half) and to the gradient.
+#[derive(Clone, Copy, Default)]
+struct Piece {
     hessian: [f64; 3],
-    squares: [f64; 3],
+    gradient: [f64; 2],
 }
 
-impl Sandwich {
-    fn over(points: &[Point], of_row: usize, units: &Units, slope: f64, intercept: f64) -> Self {
-        let mut sums = Self {
-            hessian: [0.0; 3],
-            squares: [0.0; 3],
-        };
+impl Piece {
+    /// One a unit and point of a row.
+    fn of(points: &[Point], of_row: usize, units: &Units, slope: f64, intercept: f64) -> Vec<Self> {
         let pieces = (0..units.count()).flat_map(|unit| (0..of_row).map(move |at| (unit, at)));
-        for (unit, at) in pieces {
-            let (mut pull, mut turn) = (0.0, 0.0);
+        let piece = |(unit, at): (usize, usize)| {
+            let mut sums = Self::default();
             for &row in units.documents(unit) {
                 let (probability, happened, weight) = points[row as usize * of_row + at];
                 let x = probability.log_odds().clamp(-MOST_LOG_ODDS, MOST_LOG_ODDS);
                 let q = sigmoid(intercept + slope * x);
                 let gap = weight * (f64::from(u8::from(happened)) - q);
-                pull += gap;
-                turn += gap * x;
+                for (sum, product) in sums.gradient.iter_mut().zip([1.0, x]) {
+                    *sum += gap * product;
+                }
                 for (sum, product) in sums.hessian.iter_mut().zip([1.0, x, x * x]) {
                     *sum += weight * q * (1.0 - q) * product;
                 }
             }
-            let products = [pull * pull, pull * turn, turn * turn];
-            for (sum, product) in sums.squares.iter_mut().zip(products) {
-                *sum += product;
-            }
-        }
-        let count = units.count() as f64;
-        let more = count / (count - 1.0).max(1.0);
-        sums.squares.iter_mut().for_each(|square| *square *= more);
-        sums
+            sums
+        };
+        pieces.map(piece).collect()
     }
+
+    /// How far line and intercept move without it; by the Hessian of all where the others tell no slope.
+    fn step(&self, all: [f64; 3]) -> [f64; 2] {
+        let without = [0, 1, 2].map(|i| all[i] - self.hessian[i]);
+        let determinant = |[a, b, c]: [f64; 3]| a * c - b * b;
+        let used = match determinant(without) > 1e-9 * determinant(all) {
+            true => without,
+            false => all,
+        };
+        let ([a, b, c], [u, v]) = (used, self.gradient);
+        let d = determinant(used);
+        [(c * u - b * v) / d, (a * v - b * u) / d]
+    }
+
+    /// How far the intercept of a line of slope 1 moves without it.
+    fn step_of_intercept(&self, all: [f64; 3]) -> [f64; 2] {
+        let without = all[0] - self.hessian[0];
+        let used = if without > 1e-9 * all[0] {
+            without
+        } else {
+            all[0]
+        };
+        [self.gradient[0] / used, 0.0]
+    }
+}
+
+/// Variances from the steps that leaving out each of so many units makes.
+fn jackknife(
+    pieces: &[Piece],
+    units: usize,
+    step: impl Fn(&Piece, [f64; 3]) -> [f64; 2],
+) -> [f64; 2] {
+    let mut all = [0.0; 3];
+    for piece in pieces {
+        (0..3).for_each(|i| all[i] += piece.hessian[i]);
+    }
+    let count = units as f64;
+    let mut variances = [0.0; 2];
+    for piece in pieces {
+        for (variance, moved) in variances.iter_mut().zip(step(piece, all)) {
+            *variance += (count - 1.0) / count * moved * moved;
+        }
+    }
+    variances
 }
 
 /// A probability that differs from 0 or 1 by less than rounding tells no slope more.

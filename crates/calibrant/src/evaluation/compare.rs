@@ -175,7 +175,7 @@ pub struct LossDifference {
     pub sign: SignTest,
     /// Ranks of the documents' differences; positive where the first lost more.
     pub wilcoxon: WilcoxonTest,
-    /// The interval of the difference, if asked for.
+    /// The interval of the difference, if asked for; absent where fewer than three groups cannot tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<BootstrapDifference>,
 }
@@ -247,7 +247,9 @@ pub fn compare_groups(
         .collect::<Result<_, _>>()?;
     let (mut compared, losses): (Vec<ComparedSystem>, Vec<Losses<'_>>) =
         measured.into_iter().unzip();
-    let resamples = (settings.bootstrap > 0).then(|| draw(&losses, groups, settings));
+    let resamples = (settings.bootstrap > 0)
+        .then(|| draw(&losses, groups, settings))
+        .filter(Resamples::can_tell);
     let units = Units::of_rows(losses[0].rows(), groups);
     let numbers: Vec<(usize, usize)> = (0..systems.len())
         .flat_map(|first| (first + 1..systems.len()).map(move |second| (first, second)))

@@ -2,8 +2,8 @@
 
 use super::forecasts::{Forecasts, Row};
 use super::losses::sum_of_mean;
-use super::units::Units;
-use crate::numeric::StableSum;
+use super::units::{FEWEST_UNITS, Units};
+use crate::numeric::{StableSum, student_as_normal};
 use crate::{Probability, Task};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,9 @@ pub struct ErrorLikelihood {
     pub expected: f64,
     /// The standard deviation of their number.
     pub deviation: f64,
-    /// How many standard deviations more were wrong than expected; `None` where nothing is open.
+    /// How many standard deviations more were wrong than expected. Of groups it is the normal number that is as
+    /// surprising as Student's `t` with one degree of freedom less than groups of equal weight. `None` where nothing is
+    /// open, and where fewer than three groups cannot tell.
     pub z: Option<f64>,
     /// The log-likelihood (nats) of exactly these decisions being wrong and the others right.
     pub ln_likelihood: f64,
@@ -36,51 +38,66 @@ impl Forecasts {
     /// expected = Σ w e     deviation = √ Σ w² e (1-e)
     /// ln likelihood = Σ w (ln e if wrong, else ln(1-e))
     /// ```
-    /// Copies in a unit (equal chances and outcomes of one class) are one decision with their weights added. Of what
-    /// else belongs together the deviation is the one seen between units, `√ Σ_u (Σ w (wrong - e))²`, but neither less
-    /// than that of independent decisions nor more than that of decisions that are all right or all wrong together.
+    /// Copies with the same outcome are one decision with their weights added. Of what else belongs together the variance
+    /// is the one seen between units, or that of independent decisions where it is larger:
+    /// ```text
+    /// (G-1)/G Σ_u ((g_u - d W_u) / (1 - W_u/W))²,     g_u = Σ w (wrong - e),     d = Σ g_u / W
+    /// ```
+    /// with `W_u` the weight of one of `G` units and `W` that of all. What all units have in common, more or fewer errors
+    /// than stated, is not taken for a difference between them. No variance is larger than that of units whose decisions
+    /// are all right or all wrong together.
     ///
     /// # When it misleads
     /// Decisions of different units, and those on different classes, are taken as independent. Too sure here and too timid there cancel in the count (less
     /// so in the likelihood).
-    pub(super) fn error_likelihood(&self, rows: &[Row<'_>], units: &Units) -> ErrorLikelihood {
-        let decisions = self.decisions_of(rows);
+    pub(super) fn error_likelihood(
+        &self,
+        rows: &[Row<'_>],
+        units: &Units,
+        copies: &[Option<u64>],
+    ) -> ErrorLikelihood {
+        let decisions = self.decisions_of(rows, copies);
         let mut sums = Sums::default();
         for decision in &decisions {
             sums.add(decision.error, decision.wrong, decision.weight);
         }
         let between = (!units.all_alone() && !rows.is_empty()).then(|| {
             let of_row = decisions.len() / rows.len();
-            variance_between(&decisions, of_row, units)
+            Between::of(&decisions, of_row, units, || {
+                units.worth(|row| rows[row].weight)
+            })
         });
         sums.finish(self.largest_weight(), between)
     }
 
     /// One a row, or one a row and class.
-    fn decisions_of(&self, rows: &[Row<'_>]) -> Vec<Decision> {
-        let decision = |class: usize, error: Probability, wrong: bool, weight: f64| Decision {
-            class,
-            error,
-            wrong,
-            weight,
-        };
+    fn decisions_of(&self, rows: &[Row<'_>], copies: &[Option<u64>]) -> Vec<Decision> {
+        let copy_of = |row: &Row<'_>| copies.get(row.document).copied().flatten();
         match self.task {
             Task::SingleLabel => rows
                 .iter()
                 .map(|row| {
                     let top = row.top_class();
                     let right = row.labels.first().is_some_and(|&l| l as usize == top);
-                    decision(0, row.probabilities[top].complement(), !right, row.weight)
+                    Decision {
+                        class: 0,
+                        copy: copy_of(row),
+                        error: row.probabilities[top].complement(),
+                        wrong: !right,
+                        weight: row.weight,
+                    }
                 })
                 .collect(),
             Task::MultiLabel => self
                 .points_of(rows)
                 .into_iter()
                 .enumerate()
-                .map(|(place, (probability, happened, weight))| {
-                    let error = Probability::from_log_odds(-probability.log_odds().abs());
-                    let wrong = happened != (probability.log_odds() > 0.0);
-                    decision(place % self.class_names.len(), error, wrong, weight)
+                .map(|(place, (probability, happened, weight))| Decision {
+                    class: place % self.class_names.len(),
+                    copy: copy_of(&rows[place / self.class_names.len()]),
+                    error: Probability::from_log_odds(-probability.log_odds().abs()),
+                    wrong: happened != (probability.log_odds() > 0.0),
+                    weight,
                 })
                 .collect(),
         }
@@ -90,17 +107,60 @@ impl Forecasts {
 #[derive(Clone, Copy)]
 struct Decision {
     class: usize,
+    /// What it shares with copies of its document.
+    copy: Option<u64>,
     /// The stated chance that it is wrong.
     error: Probability,
     wrong: bool,
     weight: f64,
 }
 
-/// The variance of the number of wrong decisions where some belong together.
-fn variance_between(decisions: &[Decision], of_row: usize, units: &Units) -> f64 {
+impl Decision {
+    /// By how much more, by weight, is wrong than was stated.
+    fn gap(&self) -> f64 {
+        match self.wrong {
+            true => self.weight * self.error.complement().value(),
+            false => -self.weight * self.error.value(),
+        }
+    }
+}
+
+/// What is known of the number of wrong decisions where some belong together.
+#[derive(Clone, Copy)]
+struct Between {
+    variance: f64,
+    /// How many units of equal weight the variance was seen between; `None` where it follows from the stated
+    /// probabilities, because there are copies and nothing else belongs together.
+    units: Option<f64>,
+}
+
+impl Between {
+    fn of(
+        decisions: &[Decision],
+        of_row: usize,
+        units: &Units,
+        worth: impl FnOnce() -> f64,
+    ) -> Self {
+        let [least, found, most] = variances_between(decisions, of_row, units);
+        let is_open = most > least * (1.0 + 1e-12);
+        Self {
+            variance: if is_open {
+                found.min(most).max(least)
+            } else {
+                least
+            },
+            units: is_open.then(worth),
+        }
+    }
+}
+
+/// The variance if all but copies are independent, the one seen between units, and that of units whose decisions are
+/// all right or all wrong together.
+fn variances_between(decisions: &[Decision], of_row: usize, units: &Units) -> [f64; 3] {
     let mut least = StableSum::default();
     let mut found = StableSum::default();
     let mut most = StableSum::default();
+    let totals = totals_of(decisions, of_row);
     let mut members: Vec<Decision> = Vec::new();
     for unit in 0..units.count() {
         members.clear();
@@ -108,27 +168,53 @@ fn variance_between(decisions: &[Decision], of_row: usize, units: &Units) -> f64
             let first = row as usize * of_row;
             members.extend_from_slice(&decisions[first..first + of_row]);
         }
-        let key = |d: &Decision| (d.class, d.error.log_odds(), d.wrong);
+        // Sums must not depend on the order of rows.
         members.sort_by(|a, b| {
-            let (a, b) = (key(a), key(b));
-            let by_class = a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
-            by_class.then(a.2.cmp(&b.2))
+            let key = |d: &Decision| (d.class, d.copy, d.wrong);
+            let by_error = a.error.log_odds().total_cmp(&b.error.log_odds());
+            let by_weight = a.weight.total_cmp(&b.weight);
+            key(a).cmp(&key(b)).then(by_error).then(by_weight)
         });
         for of_class in members.chunk_by(|a, b| a.class == b.class) {
-            let (mut gap, mut deviations) = (0.0, 0.0);
-            for copies in of_class.chunk_by(|a, b| key(a) == key(b)) {
-                let weight: f64 = copies.iter().map(|copy| copy.weight).sum();
+            let [all_weight, all_gap] = totals[of_class[0].class];
+            let (mut weight, mut gap, mut deviations) = (0.0, 0.0, 0.0);
+            let is_copy = |a: &Decision, b: &Decision| {
+                a.copy.is_some() && (a.copy, a.wrong) == (b.copy, b.wrong)
+            };
+            for copies in of_class.chunk_by(is_copy) {
+                let of_copies: f64 = copies.iter().map(|copy| copy.weight).sum();
                 let error = copies[0].error;
-                let (e, right) = (error.value(), error.complement().value());
-                gap += weight * if copies[0].wrong { right } else { -e };
-                deviations += weight * (e * right).sqrt();
-                least.add(weight * weight * e * right);
+                let variance = error.value() * error.complement().value();
+                weight += of_copies;
+                gap += copies.iter().map(Decision::gap).sum::<f64>();
+                deviations += of_copies * variance.sqrt();
+                least.add(of_copies * of_copies * variance);
             }
-            found.add(gap * gap);
+            let others = 1.0 - weight / all_weight;
+            if others > 0.0 {
+                let apart = (gap - all_gap / all_weight * weight) / others;
+                found.add(apart * apart);
+            }
             most.add(deviations * deviations);
         }
     }
-    found.total().min(most.total()).max(least.total())
+    let count = units.count() as f64;
+    let found = found.total() * (count - 1.0) / count;
+    [least.total(), found, most.total()]
+}
+
+/// By class: the weight of all decisions, and by how much more was wrong than stated.
+fn totals_of(decisions: &[Decision], of_row: usize) -> Vec<[f64; 2]> {
+    let mut sums = vec![<[StableSum; 2]>::default(); of_row];
+    for decision in decisions {
+        let [weight, gap] = &mut sums[decision.class];
+        weight.add(decision.weight);
+        gap.add(decision.gap());
+    }
+    let totals = sums.iter();
+    totals
+        .map(|[weight, gap]| [weight.total(), gap.total()])
+        .collect()
 }
 
 #[derive(Default)]
@@ -158,15 +244,21 @@ impl Sums {
             .add(variance * error.log_odds() * error.log_odds());
     }
 
-    /// `between` is the variance of the number of errors where decisions are not independent; that of the
-    /// likelihood is taken to be larger by as much.
-    fn finish(self, scale: f64, between: Option<f64>) -> ErrorLikelihood {
+    /// `between` is for decisions that are not independent; the variance of the likelihood is taken to be larger by as
+    /// much as that of the number of errors.
+    fn finish(self, scale: f64, between: Option<Between>) -> ErrorLikelihood {
         let independent = self.variance.total();
-        let inflated = between.map_or(1.0, |between| between / independent);
+        let inflated = between.map_or(1.0, |between| between.variance / independent);
         let inflated = if inflated.is_finite() { inflated } else { 1.0 };
         let scaled = |sum: StableSum| sum_of_mean(sum.total().abs(), scale);
         let root = |sum: StableSum| sum_of_mean((inflated * sum.total().max(0.0)).sqrt(), scale);
-        let z = (self.observed.total() - self.expected.total()) / (inflated * independent).sqrt();
+        let gap = self.observed.total() - self.expected.total();
+        let t = gap / (inflated * independent).sqrt();
+        let z = match between.and_then(|between| between.units) {
+            Some(units) if units < FEWEST_UNITS => f64::NAN,
+            Some(units) => student_as_normal(t, units - 1.0),
+            None => t,
+        };
         ErrorLikelihood {
             observed: scaled(self.observed),
             expected: scaled(self.expected),
@@ -182,6 +274,7 @@ impl Sums {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numeric::Random;
 
     fn forecasts(task: Task, table: &[[f64; 3]], labels: &[&[u32]]) -> Forecasts {
         Forecasts {
@@ -208,11 +301,12 @@ mod tests {
         for task in [Task::SingleLabel, Task::MultiLabel] {
             let once = forecasts(task, &table, &labels);
             let thrice = forecasts(task, &table.repeat(3), &labels.repeat(3));
+            let copied: Vec<Option<u64>> = (0..9).map(|row| Some(row % 3)).collect();
             let of = |forecasts: &Forecasts, units: Units| {
-                forecasts.error_likelihood(&forecasts.rows(), &units)
+                forecasts.error_likelihood(&forecasts.rows(), &units, &copied)
             };
             let expected = of(&once, alone(3));
-            let found = of(&thrice, Units::of((0..9).map(|row| Some(row % 3))));
+            let found = of(&thrice, Units::of(copied.iter().copied()));
             assert!(
                 (found.z.unwrap() - expected.z.unwrap()).abs() < 1e-12,
                 "{task:?}"
@@ -227,33 +321,109 @@ mod tests {
         }
     }
 
-    #[test] // Groups of five that are right or wrong by half together; 95 % of |z| are below 1.96.
-    fn the_number_of_errors_of_groups_is_as_uncertain_as_it_says() {
-        let mut random = crate::numeric::Random::from_seed(4);
-        let (mut far, mut far_apart) = (0, 0);
-        for _ in 0..400 {
-            let (mut table, mut labels) = (Vec::new(), Vec::<&[u32]>::new());
-            for _ in 0..80 {
-                let common = random.uniform();
-                for _ in 0..5 {
-                    let e = 0.05 + 0.4 * random.uniform();
-                    let own = random.uniform();
-                    let drawn = if random.uniform() < 0.5 { common } else { own };
-                    table.push([1.0 - e, 0.6 * e, 0.4 * e]);
-                    labels.push(if drawn < e { &[1] } else { &[0] });
-                }
+    /// The `z` of rows in groups of equal size. Each row follows what its group has in common with probability
+    /// `together`, and has an error with a probability that is `shift` above the stated one.
+    fn z_of_groups(
+        random: &mut Random,
+        groups: usize,
+        size: usize,
+        together: f64,
+        shift: f64,
+    ) -> [f64; 2] {
+        let (mut table, mut labels) = (Vec::new(), Vec::<&[u32]>::new());
+        for _ in 0..groups {
+            let common = random.uniform();
+            for _ in 0..size {
+                let e = 0.05 + 0.4 * random.uniform();
+                let own = random.uniform();
+                let drawn = if random.uniform() < together {
+                    common
+                } else {
+                    own
+                };
+                table.push([1.0 - e, 0.6 * e, 0.4 * e]);
+                labels.push(if drawn < e + shift { &[1] } else { &[0] });
             }
-            let forecasts = forecasts(Task::SingleLabel, &table, &labels);
-            let z = |units: &Units| {
-                let found = forecasts.error_likelihood(&forecasts.rows(), units);
-                found.z.unwrap().abs() > 1.96
-            };
-            far += i32::from(z(&Units::of((0..400).map(|row| Some(row / 5)))));
-            far_apart += i32::from(z(&alone(400)));
         }
-        // 5 % of 400 are 20 ± 4.4.
-        assert!(far <= 38, "{far}");
-        assert!(far_apart > 45, "{far_apart}");
+        let rows = groups * size;
+        let forecasts = forecasts(Task::SingleLabel, &table, &labels);
+        let grouped = Units::of((0..rows).map(|row| Some((row / size) as u64)));
+        [grouped, alone(rows)].map(|units| {
+            let found = forecasts.error_likelihood(&forecasts.rows(), &units, &[]);
+            found.z.unwrap()
+        })
+    }
+
+    #[test] // 95 % of |z| are below 1.96, and one of 370 is above 3.
+    fn the_number_of_errors_of_groups_is_as_uncertain_as_it_says() {
+        for (groups, together) in [(80, 0.0), (80, 0.5), (20, 0.5), (10, 0.3), (5, 0.3)] {
+            let mut random = Random::from_seed(4);
+            let (mut far, mut very_far, mut far_apart) = (0, 0, 0);
+            for _ in 0..400 {
+                let [z, apart] = z_of_groups(&mut random, groups, 5, together, 0.0);
+                far += i32::from(z.abs() > 1.96);
+                very_far += i32::from(z.abs() > 3.0);
+                far_apart += i32::from(apart.abs() > 1.96);
+            }
+            // 5 % of 400 are 20 ± 4.4.
+            assert!(far <= 38, "{groups} {together}: {far}");
+            assert!(very_far <= 5, "{groups} {together}: {very_far}");
+            assert!(together < 0.5 || far_apart > 35, "{groups}: {far_apart}");
+        }
+    }
+
+    #[test]
+    fn a_plain_shift_is_noticed_the_more_the_more_rows_there_are() {
+        let mut random = Random::from_seed(5);
+        // By hand: 4,000 rows with variances of about 0.175 and a shift of 0.1 are 400/√700 = 15 standard deviations,
+        // with 39 degrees of freedom as surprising as a normal number of about 9.
+        let [grouped, apart] = z_of_groups(&mut random, 40, 100, 0.0, 0.1);
+        assert!(apart > 12.0 && grouped > 7.5, "{apart} {grouped}");
+        let [fewer, _] = z_of_groups(&mut random, 40, 10, 0.0, 0.1);
+        assert!(fewer > 3.0 && fewer < grouped, "{fewer} {grouped}");
+        // More than the square root of the number of groups, which bounds gaps that are not centred.
+        assert!(grouped > 40f64.sqrt());
+    }
+
+    #[test] // Histograms and rounded tables state the same probability again and again.
+    fn equal_forecasts_of_a_group_are_no_copies() {
+        let mut random = Random::from_seed(6);
+        let labels: Vec<&[u32]> = (0..4000)
+            .map(|_| {
+                if random.uniform() < 0.7 {
+                    &[0][..]
+                } else {
+                    &[1]
+                }
+            })
+            .collect();
+        let z = |jitter: f64| {
+            let table: Vec<[f64; 3]> = (0..4000)
+                .map(|row| {
+                    let p = 0.8 + jitter * f64::from(row % 7);
+                    [p, 0.6 * (1.0 - p), 0.4 * (1.0 - p)]
+                })
+                .collect();
+            let forecasts = forecasts(Task::SingleLabel, &table, &labels);
+            let units = Units::of((0..4000).map(|row| Some(row / 100)));
+            let found = forecasts.error_likelihood(&forecasts.rows(), &units, &[]);
+            found.z.unwrap()
+        };
+        let (tied, apart) = (z(0.0), z(1e-6));
+        assert!((tied - apart).abs() < 0.01, "{tied} {apart}");
+        assert!(tied > 7.0, "{tied}");
+    }
+
+    #[test]
+    fn two_groups_cannot_tell() {
+        let table = [[0.6, 0.3, 0.1], [0.1, 0.8, 0.1], [0.5, 0.2, 0.3]].repeat(10);
+        let labels: Vec<&[u32]> = vec![&[0]; 30];
+        let forecasts = forecasts(Task::SingleLabel, &table, &labels);
+        for groups in [1, 2] {
+            let units = Units::of((0..30).map(|row| Some(row % groups)));
+            let found = forecasts.error_likelihood(&forecasts.rows(), &units, &[]);
+            assert!(found.z.is_none() && found.deviation > 0.0);
+        }
     }
 
     #[test] // By hand: errors have chances 0.4 and 0.2, the second happened; everything counts twice.
@@ -263,7 +433,7 @@ mod tests {
             &[[0.6, 0.3, 0.1], [0.1, 0.8, 0.1]],
             &[&[0], &[2]],
         );
-        let found = forecasts.error_likelihood(&forecasts.rows(), &alone(2));
+        let found = forecasts.error_likelihood(&forecasts.rows(), &alone(2), &[]);
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
         near(found.observed, 2.0);
         near(found.expected, 1.2);
@@ -284,7 +454,7 @@ mod tests {
             &[[0.6, 0.3, 0.1], [0.1, 0.8, 0.5]],
             &[&[0, 1], &[1]],
         );
-        let found = forecasts.error_likelihood(&forecasts.rows(), &alone(2));
+        let found = forecasts.error_likelihood(&forecasts.rows(), &alone(2), &[]);
         assert!((found.observed - 2.0).abs() < 1e-12 && (found.expected - 3.2).abs() < 1e-12);
         let likelihood = 0.6f64 * 0.3 * 0.9 * 0.9 * 0.8 * 0.5;
         assert!((found.ln_likelihood - 2.0 * likelihood.ln()).abs() < 1e-12);

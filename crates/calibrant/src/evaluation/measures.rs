@@ -11,7 +11,7 @@ use super::error_likelihood::ErrorLikelihood;
 use super::forecasts::{EvaluationError, Forecasts, Row};
 use super::losses::sum_of_mean;
 use super::per_class::{ClassEvaluation, Tally, macro_f1, micro_f1, ratio, tally};
-use super::units::Units;
+use super::units::{FEWEST_UNITS, Units};
 use crate::Task;
 use crate::numeric::StableSum;
 use serde::{Deserialize, Serialize};
@@ -127,7 +127,8 @@ pub struct Further {
     /// What decisions cost, where costs were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub costs: Option<CostReport>,
-    /// Intervals, where they were asked for.
+    /// Intervals, where they were asked for; absent where documents are in fewer than three groups, or in groups of such
+    /// different weights that they are worth less than three.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<Bootstrap>,
 }
@@ -142,6 +143,9 @@ pub struct EvaluationOptions {
     /// For each document the group that it is drawn and counted with, `None` for those that stand for themselves;
     /// empty where all do.
     pub groups: Vec<Option<u64>>,
+    /// For each document a number that it shares with its copies, `None` where it has none; empty where no document has
+    /// any. Copies are told here apart from other documents of a group, for whom equal forecasts are a coincidence.
+    pub copies: Vec<Option<u64>>,
 }
 
 /// Measures forecasts against the truth, in `O(n log n)` of the decisions.
@@ -294,7 +298,7 @@ fn further(
     let units = Units::of_rows(rows, &options.groups);
     let (calibration, calibration_of_second) = calibrations(forecasts, rows, points, &units);
     Ok(Further {
-        error_likelihood: forecasts.error_likelihood(rows, &units),
+        error_likelihood: forecasts.error_likelihood(rows, &units, &options.copies),
         macro_auc: mean_of(rankings.iter().filter_map(|ranking| ranking.auc)),
         macro_average_precision: mean_of(
             rankings
@@ -313,6 +317,7 @@ fn further(
         bootstrap: options
             .bootstrap
             .as_ref()
+            .filter(|_| units.all_alone() || units.worth(|row| rows[row].weight) >= FEWEST_UNITS)
             .map(|settings| bootstrap_rows(forecasts, rows, &options.groups, settings)),
     })
 }

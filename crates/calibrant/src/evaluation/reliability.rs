@@ -131,10 +131,14 @@ const BAND_DRAWS: usize = 1_000;
 /// (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n)
 /// ```
 pub(super) fn wilson_interval(share: f64, count: f64) -> (f64, f64) {
-    const Z: f64 = NORMAL_975;
-    let z2 = Z * Z / count;
+    score_interval(share, count, NORMAL_975)
+}
+
+/// As [`wilson_interval`], with another `z`.
+pub(super) fn score_interval(share: f64, count: f64, z: f64) -> (f64, f64) {
+    let z2 = z * z / count;
     let centre = share + z2 / 2.0;
-    let half = (Z * Z * share * (1.0 - share) / count + z2 * z2 / 4.0)
+    let half = (z * z * share * (1.0 - share) / count + z2 * z2 / 4.0)
         .max(0.0)
         .sqrt();
     let (lower, upper) = ((centre - half) / (1.0 + z2), (centre + half) / (1.0 + z2));

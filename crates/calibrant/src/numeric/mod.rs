@@ -23,7 +23,7 @@ pub use order::{order_bits, rising_order, value_of_order_bits};
 pub use random::Random;
 pub use relative_weights::relative_weights;
 pub use stable_sum::StableSum;
-pub use student::student_tails;
+pub use student::{student_as_normal, student_reach, student_tails};
 
 /// `ln(1 + e^x)` without overflow; the log loss of a forecast with log-odds `-x`.
 ///

@@ -42,6 +42,58 @@ pub fn student_tails(t: f64, degrees_of_freedom: f64) -> f64 {
     incomplete_beta(nu / 2.0, 0.5, x, y).clamp(0.0, 1.0)
 }
 
+/// How far from zero a variable with Student's distribution lies with this probability at most, on either side: half
+/// of an interval that holds the truth with that probability, in estimated standard errors.
+///
+/// Found by halving; infinite without a degree of freedom.
+///
+/// ```
+/// use calibrant::numeric::student_reach;
+/// assert!((student_reach(0.95, 4.0) - 2.776445).abs() < 1e-6); // from any table
+/// assert!((student_reach(0.5, 1.0) - 1.0).abs() < 1e-9); // by hand: Cauchy's quartiles
+/// assert!((student_reach(0.95, 1e9) - 1.959964).abs() < 1e-6); // the normal curve's
+/// ```
+pub fn student_reach(probability: f64, degrees_of_freedom: f64) -> f64 {
+    let beyond = |t: f64| student_tails(t, degrees_of_freedom) > 1.0 - probability;
+    let mut high = 1.0;
+    while beyond(high) {
+        high *= 2.0;
+        if high > 1e300 {
+            return f64::INFINITY;
+        }
+    }
+    let mut low = 0.0;
+    while high - low > 1e-13 * high {
+        let middle = 0.5 * (low + high);
+        match beyond(middle) {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    high
+}
+
+/// The normal number that is about as surprising as `t` is with so many degrees of freedom, however far out.
+///
+/// # Formula
+/// ```text
+/// z = ±(8ν + 1)/(8ν + 3) √(ν ln(1 + t²/ν))
+/// ```
+///
+/// # Reference
+/// Wallace, Annals of Mathematical Statistics 30 (1959).
+///
+/// ```
+/// use calibrant::numeric::{student_as_normal, student_reach};
+/// let t = student_reach(0.95, 9.0);
+/// assert!((student_as_normal(t, 9.0) - 1.96).abs() < 0.003);
+/// ```
+pub fn student_as_normal(t: f64, degrees_of_freedom: f64) -> f64 {
+    let nu = degrees_of_freedom;
+    let root = (nu * (t * t / nu).ln_1p()).sqrt();
+    ((8.0 * nu + 1.0) / (8.0 * nu + 3.0) * root).copysign(t)
+}
+
 /// `I_x(a, b)` with `y = 1 - x` given apart, so that neither is rounded away.
 fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if x <= 0.0 {
@@ -114,6 +166,26 @@ mod tests {
             prop_assert!((0.0..=1.0).contains(&near));
             prop_assert!(far <= near + 1e-12);
         }
+    }
+
+    #[test] // The closed form beside the tails themselves.
+    fn a_normal_number_is_as_surprising() {
+        for nu in [2.0, 3.0, 9.0, 40.0, 1000.0] {
+            for t in [-0.5, 1.0, 2.0, 4.0] {
+                let z = student_as_normal(t, nu);
+                assert!((z > 0.0) == (t > 0.0));
+                let (found, expected) = (
+                    2.0 * crate::numeric::normal_cdf(-z.abs()),
+                    student_tails(t, nu),
+                );
+                assert!(
+                    (found / expected - 1.0).abs() < 0.12,
+                    "{t} {nu}: {found} {expected}"
+                );
+            }
+        }
+        assert!(student_as_normal(1e6, 1e4).is_finite());
+        assert_eq!(student_reach(0.95, 0.0), f64::INFINITY);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::combined_model::{MOST_MEMBERS, shared_key};
 use super::distinct::{Distinct, Documents, Identities};
 use super::document_key::key_of_group;
 use super::fit::{WeightShares, check_survives};
+use super::observations::leading_words;
 use super::pooled::{pooled, pools_without};
 use super::training_corpus::content_key;
 use super::{
@@ -112,6 +113,7 @@ struct Labelled {
     group: u128,
     /// What all models together see of it.
     document: u128,
+    words: u8,
     labels: Vec<String>,
     weight: f64,
 }
@@ -133,6 +135,7 @@ struct Row {
     key: u128,
     group: u128,
     document: u128,
+    words: u8,
     labels: Vec<u32>,
     weight: f64,
     probabilities: Vec<Probability>,
@@ -210,6 +213,7 @@ impl Combiner {
                 key: content_key(&document),
                 group: document.group.as_deref().map_or(0, key_of_group),
                 document: seen,
+                words: leading_words(&document.content),
                 labels: document.labels,
                 weight: document.weight,
             })
@@ -246,6 +250,7 @@ impl Combiner {
             to.rows.push(Row {
                 key: document.key,
                 document: document.document,
+                words: document.words,
                 group: document.group,
                 labels,
                 weight: document.weight,
@@ -395,6 +400,7 @@ impl Combiner {
 fn distinct(rows: &[Row], folds: usize) -> Distinct {
     let orders: Vec<u128> = rows.iter().map(|row| row.key).collect();
     let documents: Vec<u128> = rows.iter().map(|row| row.document).collect();
+    let words: Vec<u8> = rows.iter().map(|row| row.words).collect();
     let weights: Vec<f64> = rows.iter().map(|row| row.weight).collect();
     let mut groups: Vec<u128> = rows.iter().map(|row| row.group).collect();
     if groups.iter().all(|&group| group == 0) {
@@ -403,6 +409,7 @@ fn distinct(rows: &[Row], folds: usize) -> Distinct {
     let identities = Identities {
         orders: &orders,
         documents: &documents,
+        words: &words,
         groups: &groups,
         weights: &weights,
         folds,

@@ -3,24 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::document_key::has_words;
+use super::observations::Observations;
 use crate::corpus::{FoldError, Folds};
 use crate::multiclass::ClassLabels;
 use crate::numeric::{Links, relative_weights};
-
-/// Tables of a few categories, and texts of a word or two, are full of rows that agree by chance: only with this
-/// many rows to a pattern or more may a row be an observation of its own.
-const ROWS_TO_A_PATTERN: usize = 10;
-/// So many patterns of cells without a text are a table that may well have no others.
-const FEW_PATTERNS: usize = 50;
-/// Copies say the same of a document's class, but for a slip; from this share of the disagreement of rows drawn by
-/// lot on, they are no copies.
-const MUCH_DISAGREEMENT: f64 = 0.1;
-
-/// Whether rows that look alike are copies of a document, rather than a pattern that comes by chance.
-pub(super) fn are_documents(patterns: usize, rows: usize, any_text: bool) -> bool {
-    any_text || patterns * ROWS_TO_A_PATTERN > rows
-}
 
 /// What decides which rows are the same: one entry a row of the file in every list.
 pub(super) struct Identities<'a> {
@@ -28,6 +14,8 @@ pub(super) struct Identities<'a> {
     pub(super) orders: &'a [u128],
     /// Of what a model sees.
     pub(super) documents: &'a [u128],
+    /// How many words the text begins with.
+    pub(super) words: &'a [u8],
     /// Of the group, zero where there is none; empty where no row has one.
     pub(super) groups: &'a [u128],
     pub(super) weights: &'a [f64],
@@ -72,12 +60,10 @@ impl Identities<'_> {
         order.sort_unstable_by_key(|&row| self.documents[row as usize]);
         let is_same = |&a: &u32, &b: &u32| self.documents[a as usize] == self.documents[b as usize];
         let runs: Vec<&[u32]> = order.chunk_by(is_same).collect();
-        let with_words = self.are_observations(&runs, true, &classes_of);
-        let without_words = self.are_observations(&runs, false, &classes_of);
-        let is_observation = |row: u32| match has_words(self.documents[row as usize]) {
-            true => with_words,
-            false => without_words,
-        };
+        let words_of = |row: u32| self.words[row as usize];
+        let observations =
+            Observations::among(&runs, self.documents, words_of, &classes_of, self.folds);
+        let is_observation = |row: u32| observations.has(self.documents[row as usize]);
         let mut is_first = vec![false; order.len()];
         let mut kept: Vec<u32> = Vec::with_capacity(runs.len());
         let mut copies = Copies::new();
@@ -102,35 +88,6 @@ impl Identities<'_> {
             documents,
             is_first,
         }
-    }
-
-    /// Whether rows with words, or those without, that look alike are observations of one pattern rather than
-    /// copies of a document: there are many to a pattern, and either they disagree about the class, or
-    /// nothing is seen of them but cells that take few values.
-    fn are_observations(
-        &self,
-        runs: &[&[u32]],
-        words: bool,
-        classes_of: &impl Fn(u32) -> Option<Vec<u32>>,
-    ) -> bool {
-        let all_patterns = runs.len();
-        let runs = runs
-            .iter()
-            .filter(|run| has_words(self.documents[run[0] as usize]) == words);
-        let (patterns, rows) = runs.clone().fold((0, 0), |(patterns, rows), run| {
-            (patterns + 1, rows + run.len())
-        });
-        let nothing_to_hold_out = !words && all_patterns < self.folds;
-        if patterns * ROWS_TO_A_PATTERN > rows && !nothing_to_hold_out {
-            return false;
-        }
-        if nothing_to_hold_out || (!words && patterns < FEW_PATTERNS) {
-            return true;
-        }
-        let classes = |run: &[u32]| run.iter().filter_map(|&row| classes_of(row)).collect();
-        let within: f64 = runs.clone().map(|run| disagreement(classes(run))).sum();
-        let among = disagreement(runs.flat_map(|run| classes(run)).collect());
-        within > MUCH_DISAGREEMENT * among
     }
 
     /// The order of rows, which what they say decides.
@@ -207,18 +164,6 @@ impl Identities<'_> {
             together,
         }
     }
-}
-
-/// How much rows disagree about their classes: their number times the probability that two of them, drawn by lot
-/// without putting back, have not the same.
-fn disagreement(mut classes: Vec<Vec<u32>>) -> f64 {
-    let count = classes.len() as f64;
-    classes.sort_unstable();
-    let alike = classes
-        .chunk_by(|a, b| a == b)
-        .map(|same| same.len() as f64);
-    let pairs: f64 = alike.map(|same| same * (same - 1.0)).sum();
-    count - pairs / (count - 1.0).max(1.0)
 }
 
 /// For rows that stand for others, the others.

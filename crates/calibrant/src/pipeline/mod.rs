@@ -19,6 +19,7 @@ mod fold_rows;
 mod model;
 pub(crate) mod model_envelope;
 mod model_file;
+mod observations;
 mod other;
 mod paired_losses;
 mod pooled;
@@ -43,6 +44,7 @@ pub use fit::{fit, fit_keeping_scores};
 pub use model::Model;
 pub use model_envelope::publish;
 pub use model_file::{FORMAT_VERSION, ModelFileError};
+pub use observations::leading_words;
 pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts};
 pub use score_calibrator::{
     ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreNote, ScoreRoom,

@@ -2,71 +2,112 @@
 
 use std::collections::HashMap;
 
-use super::distinct::are_documents;
+use super::FitSettings;
+use super::document_key::{has_words, marked};
+use super::observations::Observations;
+use crate::features::term_hash;
 use crate::numeric::Links;
 
 /// What makes documents of a test set hang together: copies say the same twice, and documents of a group (a
-/// thread, a customer, an author) may well do so.
+/// thread, a customer, an author) may well do so. What is a copy is decided as in fitting.
 ///
 /// ```
 /// use calibrant::pipeline::TestDocuments;
 /// let documents = TestDocuments {
 ///     keys: vec![7, 8, 7, 9, 5],
 ///     groups: vec![None, Some(1), None, Some(1), None],
-///     any_text: true,
+///     ..TestDocuments::default()
 /// };
 /// assert_eq!(documents.copies(), 1); // the third is the first again
 /// let together = documents.together();
 /// assert_eq!(together[0], together[2]);
 /// assert_eq!(together[1], together[3]); // one group
 /// assert_eq!(together[4], None); // stands for itself
+/// assert_eq!(documents.copied()[1], None); // a group is no copy
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct TestDocuments {
     /// What models see of each document, from [`Model::count_known`](super::Model::count_known); empty where that
-    /// is not known.
+    /// is not known. The lowest bit says whether there are words.
     pub keys: Vec<u128>,
     /// The group of each document, `None` for those without one; empty where no groups were asked for.
     pub groups: Vec<Option<u64>>,
-    /// Whether any document has a text. Without texts, rows of a small table agree by chance.
-    pub any_text: bool,
+    /// How many words each document begins with, from [`leading_words`](super::leading_words). What is not known is
+    /// taken for many.
+    pub words: Vec<u8>,
+    /// A number for the labels of each document: equal ones have equal numbers. Empty where no document is taken to
+    /// contradict another.
+    pub labels: Vec<u64>,
 }
 
 impl TestDocuments {
     /// Adds what one more model sees of a document: documents are the same where no model can tell them apart.
-    pub fn see(&mut self, document: usize, key: u128) {
+    pub fn see(&mut self, document: usize, key: u128, words: u8) {
         /// Any odd number: what was seen before stays in the sum, and the order of models in it.
         const ODD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
         if self.keys.len() <= document {
             self.keys.resize(document + 1, 0);
+            self.words.resize(document + 1, 0);
         }
         let seen = &mut self.keys[document];
-        *seen = seen.wrapping_mul(ODD).wrapping_add(key);
+        let any_words = has_words(*seen) || has_words(key);
+        *seen = marked(seen.wrapping_mul(ODD).wrapping_add(key), any_words);
+        self.words[document] = self.words[document].max(words);
+    }
+
+    /// Adds the labels of the next document.
+    pub fn push_labels(&mut self, labels: impl IntoIterator<Item = impl AsRef<[u8]>>) {
+        let hashes = labels.into_iter().map(|label| term_hash(label.as_ref()));
+        self.labels.push(hashes.fold(0, u64::wrapping_add));
     }
 
     /// Some of the documents.
     pub fn part(&self, documents: &[usize]) -> Self {
-        let keys = documents.iter().filter_map(|&d| self.keys.get(d).copied());
-        let groups = documents
-            .iter()
-            .filter_map(|&d| self.groups.get(d).copied());
+        fn some<T: Copy>(all: &[T], documents: &[usize]) -> Vec<T> {
+            let kept = documents.iter().filter_map(|&d| all.get(d));
+            kept.copied().collect()
+        }
         Self {
-            keys: keys.collect(),
-            groups: groups.collect(),
-            any_text: self.any_text,
+            keys: some(&self.keys, documents),
+            groups: some(&self.groups, documents),
+            words: some(&self.words, documents),
+            labels: some(&self.labels, documents),
         }
     }
 
     /// How many documents are copies of earlier ones.
     pub fn copies(&self) -> usize {
-        let mut keys = self.keys.clone();
-        keys.sort_unstable();
-        keys.dedup();
-        if are_documents(keys.len(), self.keys.len(), self.any_text) {
-            self.keys.len() - keys.len()
-        } else {
-            0
-        }
+        let mut copies = 0;
+        self.for_each_copied(|rows| copies += rows.len() - 1);
+        copies
+    }
+
+    /// For each document a number that it shares with its copies, `None` where there are none; empty where no document
+    /// has any.
+    pub fn copied(&self) -> Vec<Option<u64>> {
+        let mut numbers = Vec::new();
+        self.for_each_copied(|rows| {
+            numbers.resize(self.keys.len(), None);
+            for &row in rows {
+                numbers[row as usize] = Some(self.keys[row as usize] as u64);
+            }
+        });
+        numbers
+    }
+
+    /// Visits the documents that come more than once, each with its copies.
+    fn for_each_copied(&self, mut visit: impl FnMut(&[u32])) {
+        let mut order: Vec<u32> = (0..self.keys.len() as u32).collect();
+        order.sort_unstable_by_key(|&row| (self.keys[row as usize], row));
+        let is_same = |&a: &u32, &b: &u32| self.keys[a as usize] == self.keys[b as usize];
+        let runs: Vec<&[u32]> = order.chunk_by(is_same).collect();
+        let words_of = |row: u32| self.words.get(row as usize).copied().unwrap_or(u8::MAX);
+        let label_of = |row: u32| self.labels.get(row as usize).copied();
+        let folds = FitSettings::default().folds;
+        let observations = Observations::among(&runs, &self.keys, words_of, label_of, folds);
+        runs.into_iter()
+            .filter(|run| run.len() > 1 && !observations.has(self.keys[run[0] as usize]))
+            .for_each(&mut visit);
     }
 
     /// For each document the number of those that it is drawn with, `None` where it stands for itself; empty where
@@ -74,12 +115,7 @@ impl TestDocuments {
     pub fn together(&self) -> Vec<Option<u64>> {
         let count = self.keys.len().max(self.groups.len());
         let mut links = Links::new(count);
-        if self.copies() > 0 {
-            let mut first_of: HashMap<u128, u32> = HashMap::new();
-            for (document, &key) in (0..).zip(&self.keys) {
-                links.join(*first_of.entry(key).or_insert(document), document);
-            }
-        }
+        self.for_each_copied(|rows| rows.iter().for_each(|&row| links.join(rows[0], row)));
         let mut first_of: HashMap<u64, u32> = HashMap::new();
         for (document, group) in (0..).zip(&self.groups) {
             if let Some(group) = group {
@@ -115,7 +151,7 @@ mod tests {
         let different = TestDocuments {
             keys: vec![1, 2, 3],
             groups: vec![Some(4), None, Some(5)],
-            any_text: true,
+            ..TestDocuments::default()
         };
         assert!(different.together().is_empty());
         assert_eq!(different.copies(), 0);
@@ -125,10 +161,10 @@ mod tests {
     fn documents_are_the_same_where_all_models_say_so() {
         let mut documents = TestDocuments::default();
         for (document, key) in [5, 5, 5].into_iter().enumerate() {
-            documents.see(document, key);
+            documents.see(document, key, 10);
         }
         for (document, key) in [3, 4, 3].into_iter().enumerate() {
-            documents.see(document, key);
+            documents.see(document, key, 10);
         }
         assert_eq!(documents.keys[0], documents.keys[2]);
         assert_ne!(documents.keys[0], documents.keys[1]);
@@ -141,9 +177,9 @@ mod tests {
     #[test]
     fn groups_that_share_a_document_are_one_whatever_the_order() {
         let documents = TestDocuments {
-            keys: vec![1, 2, 2, 3, 4],
+            keys: vec![1, 3, 3, 5, 7], // odd: texts
             groups: vec![Some(8), Some(8), Some(9), Some(9), None],
-            any_text: true,
+            ..TestDocuments::default()
         };
         let together = documents.together();
         assert_eq!(together, [Some(8), Some(8), Some(8), Some(8), None]);
@@ -155,15 +191,38 @@ mod tests {
         assert_eq!(together, turned);
     }
 
-    #[test] // As in fitting: ten rows to a pattern or more, and no text.
-    fn patterns_of_a_small_table_are_no_copies() {
-        let documents = |any_text| TestDocuments {
-            keys: (0..40).map(|row| row % 4).collect(),
-            groups: Vec::new(),
-            any_text,
+    #[test] // As in fitting: ten rows to a pattern or more.
+    fn patterns_of_a_small_table_and_answers_of_a_word_are_no_copies() {
+        let documents = |any_words: u128, words: u8, agree: bool| TestDocuments {
+            keys: (0..60).map(|row| (row % 6) << 1 | any_words).collect(),
+            words: vec![words; 60],
+            labels: (0..60)
+                .map(|row| if agree { row % 6 } else { row / 6 % 2 })
+                .collect(),
+            ..TestDocuments::default()
         };
-        assert_eq!(documents(false).copies(), 0);
-        assert!(documents(false).together().is_empty());
-        assert_eq!(documents(true).copies(), 36);
+        for agree in [false, true] {
+            assert_eq!(documents(0, 0, agree).copies(), 0);
+            assert!(documents(0, 0, agree).together().is_empty());
+        }
+        assert_eq!(documents(1, 1, false).copies(), 0);
+        assert!(documents(1, 1, false).copied().is_empty());
+        // Longer texts, and answers that never disagree, are documents.
+        assert_eq!(documents(1, 5, false).copies(), 54);
+        assert_eq!(documents(1, 1, true).copies(), 54);
+        assert_eq!(documents(1, 5, false).copied().len(), 60);
+    }
+
+    #[test] // Two models see words: so do both together.
+    fn words_stay_words_however_many_models_see_them() {
+        let mut documents = TestDocuments::default();
+        for key in [3, 5] {
+            documents.see(0, key, 2);
+        }
+        documents.see(1, 4, 0);
+        assert!(has_words(documents.keys[0]) && !has_words(documents.keys[1]));
+        documents.push_labels(["a", "b"]);
+        documents.push_labels(["b", "a"]);
+        assert_eq!(documents.labels[0], documents.labels[1]);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::distinct::{Distinct, Documents, Identities};
 use super::document_key::{key_as_written, key_of_group, key_of_terms};
+use super::observations::leading_words;
 use super::{Classifier, FitSettings};
 use crate::corpus::{Content, Document};
 use crate::features::{
@@ -25,6 +26,8 @@ pub struct TrainingCorpus {
     documents: Vec<u128>,
     /// What a model sees of each row, where that does not decide which rows are one document.
     seen: Option<Vec<u128>>,
+    /// How many words the text of each begins with.
+    words: Vec<u8>,
     /// Keys of groups, zero for none; empty as long as no document has one.
     groups: Vec<u128>,
     weights: Vec<f64>,
@@ -50,6 +53,7 @@ pub struct CountedBatch {
 struct CountedDocument {
     key: u128,
     document: u128,
+    words: u8,
     group: Option<u128>,
     weight: f64,
     labels: Vec<String>,
@@ -110,6 +114,7 @@ impl DocumentCounter {
                     } else {
                         key_as_written(&document.content)
                     },
+                    words: leading_words(&document.content),
                     group: document.group.as_deref().map(key_of_group),
                     weight: document.weight,
                     is_list: document.labels_were_list,
@@ -183,6 +188,7 @@ impl TrainingCorpus {
             keys: Vec::new(),
             documents: Vec::new(),
             seen: None,
+            words: Vec::new(),
             groups: Vec::new(),
             weights: Vec::new(),
             labels: Vec::new(),
@@ -223,6 +229,7 @@ impl TrainingCorpus {
             }
             self.keys.push(document.key);
             self.documents.push(document.document);
+            self.words.push(document.words);
             self.weights.push(document.weight);
             let numbers = document.labels.into_iter().map(|label| {
                 let next = self.label_names.len() as u32;
@@ -323,6 +330,7 @@ impl TrainingCorpus {
         let identities = Identities {
             orders: &self.keys,
             documents: &self.documents,
+            words: &self.words,
             groups: &self.groups,
             weights: &self.weights,
             folds: settings.folds,

@@ -5,7 +5,9 @@ use crate::common::document;
 use calibrant::corpus::Document;
 use calibrant::features::{Weighting, WeightingSettings};
 use calibrant::numeric::Random;
-use calibrant::pipeline::{Acquaintance, Classifier, FitSettings, PredictBuffers};
+use calibrant::pipeline::{
+    Acquaintance, Classifier, FitSettings, Model, PredictBuffers, TestDocuments, leading_words,
+};
 use calibrant::scorers::{LogisticRegression, NaiveBayes};
 
 /// Answers of one word, each of which goes with the class by a probability of its own.
@@ -19,6 +21,83 @@ fn answers(count: usize, seed: u64) -> Vec<Document> {
             document(&format!("answer{word}"), &[label])
         })
         .collect()
+}
+
+/// The documents as `evaluate` sees them.
+fn test_documents(model: &Model, rows: &[Document]) -> TestDocuments {
+    let (mut known, mut room) = (Acquaintance::default(), PredictBuffers::default());
+    let mut documents = TestDocuments::default();
+    for (number, row) in rows.iter().enumerate() {
+        let key = model.count_known(&row.content, &mut room, &mut known);
+        documents.see(number, key, leading_words(&row.content));
+        documents.push_labels(&row.labels);
+    }
+    documents
+}
+
+/// The share of rows that the model gets right.
+fn accuracy(model: &Model, rows: &[Document]) -> f64 {
+    let right = |row: &&Document| {
+        let classes = model.predict(row.content.as_text().unwrap());
+        let top = (0..classes.len())
+            .max_by(|&a, &b| classes[a].log_odds().total_cmp(&classes[b].log_odds()));
+        model.class_names().nth(top.unwrap()) == Some(row.labels[0].as_str())
+    };
+    rows.iter().filter(right).count() as f64 / rows.len() as f64
+}
+
+/// Films that several people rated, every rating a row. What they think of a film shows in its text a little.
+fn rated_films(films: usize, ratings: usize, seed: u64) -> Vec<Document> {
+    let mut random = Random::from_seed(seed);
+    let mut rows = Vec::new();
+    for film in 0..films {
+        let good = random.below(2) == 0;
+        let mut words: Vec<String> = (0..12)
+            .map(|_| match random.below(12) {
+                0 => format!("{}{}", if good { "fine" } else { "dull" }, random.below(30)),
+                _ => format!("any{}", random.below(800)),
+            })
+            .collect();
+        words.push(format!("film{seed}x{film}"));
+        for _ in 0..ratings {
+            let liked = good == (random.below(100) < 85);
+            rows.push(document(
+                &words.join(" "),
+                &[if liked { "good" } else { "bad" }],
+            ));
+        }
+    }
+    rows
+}
+
+#[test]
+fn ratings_of_a_text_lie_on_one_side_of_every_fold() {
+    let (training, others) = (rated_films(150, 12, 1), rated_films(150, 12, 2));
+    let model = fitted(&training, &with_classifier(Classifier::default()));
+    assert_eq!(model.summary().copies, 150 * 11);
+    let (promised, found) = (
+        model.summary().held_out.accuracy.unwrap(),
+        accuracy(&model, &others),
+    );
+    assert!((promised - found).abs() < 0.1, "{promised:.3} {found:.3}");
+    assert_eq!(test_documents(&model, &others).copies(), 150 * 11);
+}
+
+#[test]
+fn texts_that_come_once_do_not_make_observations_of_copies() {
+    let mut random = Random::from_seed(9);
+    let mut noise = |count: usize, times: usize, name: &str| -> Vec<Document> {
+        let texts = (0..count).flat_map(|text| {
+            let label = if random.below(2) == 0 { "a" } else { "b" };
+            vec![document(&format!("{name}{text} {name}x{text}"), &[label]); times]
+        });
+        texts.collect()
+    };
+    let mut rows = noise(30, 1, "once");
+    rows.extend(noise(10, 100, "often"));
+    let model = fitted(&rows, &with_classifier(Classifier::default()));
+    assert_eq!(model.summary().copies, 10 * 99);
+    assert_eq!(test_documents(&model, &rows).copies(), 10 * 99);
 }
 
 #[test]
@@ -43,6 +122,10 @@ fn answers_of_a_word_are_observations() {
             model.count_known(&row.content, &mut room, &mut known);
         }
         assert_eq!(known.learned_from(), None, "{name}");
+        // Fitting and measuring agree about what is a copy.
+        let measured = test_documents(&model, &test);
+        assert_eq!(measured.copies(), 0, "{name}");
+        assert!(measured.together().is_empty() && measured.copied().is_empty());
     }
 }
 

@@ -195,7 +195,7 @@ fn what_single_labels_add_agrees_with_the_hand() {
     let options = EvaluationOptions {
         costs: Some(CostMatrix::zero_one(3)),
         bootstrap: Some(BootstrapSettings::default()),
-        groups: Vec::new(),
+        ..EvaluationOptions::default()
     };
     let found = evaluate_with(&forecasts, &options).unwrap();
     close(found.micro_precision, 0.5);

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::evaluation::units::Units;
+use crate::evaluation::units::{FEWEST_UNITS, Units};
 use crate::features::term_hash;
-use crate::numeric::{Random, StableSum};
+use crate::numeric::{Random, StableSum, student_reach};
 
 /// Where the difference of two systems' mean losses may lie.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -65,6 +65,8 @@ pub fn bootstrap_difference(
     Resamples::draw(&[first, second], weights, &[], resamples, seed).difference(0, 1, confidence)
 }
 
+/// With so many degrees of freedom Student's distribution is the normal one.
+const MANY_DEGREES: f64 = 1e9;
 /// More documents than this are dealt into this many heaps.
 const MOST_HEAPS: usize = 1 << 14;
 
@@ -72,6 +74,10 @@ const MOST_HEAPS: usize = 1 << 14;
 pub(in crate::evaluation) struct Resamples {
     /// By draw, then by column.
     means: Vec<Vec<f64>>,
+    /// By column, over all documents.
+    measured: Vec<f64>,
+    /// As many groups of equal weight as were drawn; `None` for documents that stand for themselves.
+    groups: Option<f64>,
 }
 
 impl Resamples {
@@ -88,7 +94,24 @@ impl Resamples {
         let draw = |number: usize| heaps.draw(Random::from_seed(seed ^ (number as u64 + 1) << 20));
         Self {
             means: (0..resamples).into_par_iter().map(draw).collect(),
+            measured: heaps.means(&vec![1; heaps.weights.len()]),
+            groups: heaps.groups,
         }
+    }
+
+    /// Whether enough was drawn to tell how far differences vary.
+    pub(in crate::evaluation) fn can_tell(&self) -> bool {
+        self.groups.is_none_or(|groups| groups >= FEWEST_UNITS)
+    }
+
+    /// By how much differences lie further from the measured one than they were drawn, where groups were: draws of `n`
+    /// vary too little by `√((n-1)/n)`, and how much they vary is known as Student's distribution knows it.
+    fn stretch(&self, confidence: f64) -> f64 {
+        self.groups.map_or(1.0, |groups| {
+            let degrees = (groups - 1.0).max(1.0);
+            let normal = student_reach(confidence, MANY_DEGREES);
+            (groups / degrees).sqrt() * student_reach(confidence, degrees) / normal
+        })
     }
 
     pub(in crate::evaluation) fn difference(
@@ -97,11 +120,13 @@ impl Resamples {
         second: usize,
         confidence: f64,
     ) -> BootstrapDifference {
-        let mut differences: Vec<f64> = self
-            .means
-            .iter()
-            .map(|means| means[first] - means[second])
-            .collect();
+        let measured = self.measured[first] - self.measured[second];
+        let stretch = self.stretch(confidence);
+        let drawn = self.means.iter().map(|means| means[first] - means[second]);
+        let mut differences: Vec<f64> = match stretch == 1.0 {
+            true => drawn.collect(),
+            false => drawn.map(|d| measured + stretch * (d - measured)).collect(),
+        };
         differences.sort_unstable_by(f64::total_cmp);
         let resamples = differences.len();
         let below = differences.iter().filter(|&&d| d <= 0.0).count();
@@ -141,6 +166,8 @@ struct Heaps {
     weights: Vec<f64>,
     /// Heap by heap the weighted losses of every column.
     losses: Vec<f64>,
+    /// As many groups of equal weight as there are; `None` where each document stands for itself.
+    groups: Option<f64>,
 }
 
 impl Heaps {
@@ -180,6 +207,8 @@ impl Heaps {
             columns: columns.len(),
             weights: vec![0.0; heap_count],
             losses: vec![0.0; heap_count * columns.len()],
+            groups: (!units.all_alone())
+                .then(|| units.worth(|in_order| weight_of(order[in_order].1))),
         };
         for (place, &unit) in dealt.iter().enumerate() {
             let heap = place % heap_count;
@@ -203,6 +232,11 @@ impl Heaps {
         for _ in 0..count {
             times[random.below(count)] += 1;
         }
+        self.means(&times)
+    }
+
+    /// The means if each heap were there so many times.
+    fn means(&self, times: &[u32]) -> Vec<f64> {
         let mut sums = vec![0.0; self.columns];
         let mut weight = StableSum::default();
         let heaps = self.losses.chunks_exact(self.columns.max(1));

@@ -34,15 +34,17 @@ impl Given {
         }
     }
 
-    fn distinct(&self, words: bool) -> Distinct {
+    /// With texts of so many words.
+    fn distinct(&self, words: u8) -> Distinct {
         let keys = self
             .documents
             .iter()
-            .map(|key| (key << 1) | u128::from(words));
+            .map(|key| (key << 1) | u128::from(words > 0));
         let keys: Vec<u128> = keys.collect();
         let identities = Identities {
             orders: &self.orders,
             documents: &keys,
+            words: &vec![words; keys.len()],
             groups: &self.groups,
             weights: &self.weights,
             folds: 2,
@@ -61,7 +63,7 @@ fn plain(contents_and_classes: &[(u8, u8)]) -> Vec<Row> {
 #[test]
 fn copies_become_weights_and_other_labels_stay_rows_of_one_document() {
     let given = Given::new(&plain(&[(1, 0), (2, 0), (1, 0), (1, 1), (3, 1), (1, 0)]));
-    let found = given.distinct(true);
+    let found = given.distinct(8);
     assert_eq!(found.rows.len(), 4);
     let documents = &found.documents;
     assert_eq!((documents.row_count(), documents.seen.len()), (6, 3));
@@ -84,32 +86,35 @@ fn copies_become_weights_and_other_labels_stay_rows_of_one_document() {
 
 #[test]
 fn rows_of_few_patterns_are_observations_and_not_copies() {
-    let documents = |rows: &[(u8, u8)], words: bool| {
+    let documents = |rows: &[(u8, u8)], words: u8| {
         let given = Given::new(&plain(rows));
         given.distinct(words).documents.seen.len()
     };
     // Ten rows to each of four patterns, which disagree about the class.
     let rows: Vec<(u8, u8)> = (0..40).map(|n| (n % 4, n % 3)).collect();
-    assert_eq!(documents(&rows, false), 40);
-    assert_eq!(documents(&rows, true), 40);
+    assert_eq!(documents(&rows, 0), 40);
+    assert_eq!(documents(&rows, 1), 40);
+    assert_eq!(documents(&rows, 2), 40);
+    // Equal texts of more words are one text, whatever their labels.
+    assert_eq!(documents(&rows, 3), 4);
     // Fewer than ten to a pattern are copies.
-    assert_eq!(documents(&rows[..36], false), 4);
-    assert_eq!(documents(&rows[..36], true), 4);
+    assert_eq!(documents(&rows[..36], 0), 4);
+    assert_eq!(documents(&rows[..36], 1), 4);
     // Where they agree about the class, a text is a document; four cells may be all that there are.
     let agreeing: Vec<(u8, u8)> = (0..40).map(|n| (n % 4, n % 2)).collect();
-    assert_eq!(documents(&agreeing, true), 4);
-    assert_eq!(documents(&agreeing, false), 40);
+    assert_eq!(documents(&agreeing, 1), 4);
+    assert_eq!(documents(&agreeing, 0), 40);
     // Of sixty rows of cells, eleven times each, it is the labels that tell.
     let copied: Vec<(u8, u8)> = (0..660)
         .map(|n| ((n % 60) as u8, (n % 60 % 2) as u8))
         .collect();
-    assert_eq!(documents(&copied, false), 60);
+    assert_eq!(documents(&copied, 0), 60);
     let observed: Vec<(u8, u8)> = (0..660)
         .map(|n| ((n % 60) as u8, (n / 60 % 2) as u8))
         .collect();
-    assert_eq!(documents(&observed, false), 660);
+    assert_eq!(documents(&observed, 0), 660);
     // One document stays one, though it cannot be divided into folds: that is for the folds to say.
-    assert_eq!(documents(&[(1, 0), (1, 1), (1, 0)], true), 1);
+    assert_eq!(documents(&[(1, 0), (1, 1), (1, 0)], 1), 1);
 }
 
 #[test] // A few rows with words among others say nothing about those without.
@@ -122,6 +127,7 @@ fn rows_with_words_and_rows_without_are_judged_apart() {
     let identities = Identities {
         orders: &given.orders,
         documents: &keys,
+        words: &vec![1; keys.len()],
         groups: &[],
         weights: &given.weights,
         folds: 2,
@@ -147,7 +153,7 @@ fn groups_with_a_document_in_common_are_one() {
         (4, 0, 1.0, 0),
     ];
     let given = Given::new(&rows);
-    let found = given.distinct(true);
+    let found = given.distinct(8);
     let together = found.documents.together.unwrap();
     let of = |content: u128| {
         let document = found
@@ -183,7 +189,7 @@ proptest! {
     ) {
         let folds_of = |rows: &[Row]| {
             let given = Given::new(rows);
-            let found = given.distinct(true);
+            let found = given.distinct(8);
             let labels = ClassLabels {
                 task: Task::SingleLabel,
                 class_count: 3,
@@ -232,7 +238,7 @@ proptest! {
             .zip(&counts)
             .map(|(row, &count)| (row.0, row.1, count as f64 / 4.0, row.3))
             .collect();
-        let (a, b) = (Given::new(&repeated).distinct(true), Given::new(&weighted).distinct(true));
+        let (a, b) = (Given::new(&repeated).distinct(8), Given::new(&weighted).distinct(8));
         prop_assert_eq!(a.documents.weights, b.documents.weights);
         prop_assert_eq!(a.documents.keys, b.documents.keys);
         prop_assert_eq!(a.documents.of_row, b.documents.of_row);
@@ -248,7 +254,7 @@ fn a_part_is_numbered_anew_and_weighs_one_a_document() {
         (3, 0, 2.0, 1),
     ];
     let given = Given::new(&rows);
-    let whole = given.distinct(true).documents;
+    let whole = given.distinct(8).documents;
     let kept: Vec<u32> = (0..4)
         .filter(|&row| whole.seen[whole.of_row[row as usize] as usize] >> 1 != 1)
         .collect();
