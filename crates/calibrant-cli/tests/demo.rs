@@ -63,6 +63,26 @@ fn calibration_brings_both_learners_closer_to_the_truth() {
     }
 }
 
+/// 95 of 100 perfect forecasters have an ECE of at most 1.4 times their mean here: fifteen bins, whose gaps are normal.
+#[test]
+fn calibrated_learners_are_as_well_calibrated_as_chance_allows() {
+    let mut outside = Vec::new();
+    for seed in ["1", "2", "5", "13"] {
+        let folder = tempfile::tempdir().unwrap();
+        let comparison = demo_json(folder.path(), seed);
+        for calibrated in [1, 3].map(|i| &comparison["forecasters"][i]) {
+            let (ece, perfect) = (
+                number(calibrated, "ece"),
+                number(calibrated, "ece_of_perfect"),
+            );
+            if ece > 1.4 * perfect {
+                outside.push((seed, calibrated["name"].clone(), ece, perfect));
+            }
+        }
+    }
+    assert!(outside.len() <= 1, "{outside:?}");
+}
+
 #[test]
 fn the_bins_hold_every_letter_and_calibrated_statements_are_near_the_truth() {
     let folder = tempfile::tempdir().unwrap();
