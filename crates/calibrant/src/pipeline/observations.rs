@@ -134,7 +134,7 @@ mod tests {
         // Twenty labels each of which a third differs.
         let rated = |texts: u32| -> Vec<(u32, u32)> {
             (0..20 * texts)
-                .map(|n| (n % texts, u32::from(n / texts % 3 == 0)))
+                .map(|n| (n % texts, u32::from((n / texts).is_multiple_of(3))))
                 .collect()
         };
         assert!(!are_observations(&rated(600), 10));

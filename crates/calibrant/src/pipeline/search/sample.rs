@@ -30,7 +30,7 @@ pub(in crate::pipeline) fn sample(
     let takes_part = |&row: &u32| match &drawn {
         Some(drawn) => drawn.of(row as usize) == 0,
         // Documents are numbered in the order of their hashes: every so many is a fair part.
-        None => corpus.documents.of_row[row as usize] as usize % parts == 0,
+        None => (corpus.documents.of_row[row as usize] as usize).is_multiple_of(parts),
     };
     let mut rows: Vec<u32> = (0..row_count as u32).filter(takes_part).collect();
     let mut is_there = vec![false; labels.class_count];
