@@ -313,8 +313,10 @@ impl ScoreCalibrator {
             method,
             mut tried,
             cross_validated,
+            failed,
             note,
         } = fit_curve(settings, scores, folds, &labels, &weights, stated.0)?;
+        notes.extend(failed);
         let notes = ScoreNote::with_calibration(notes, note, &class_counts, &settings.classes);
         let outputs = Outputs::of(&settings.classes, one_score);
         let forecasts = outputs.forecasts(cross_validated.clone(), &labels, weights);
@@ -687,6 +689,8 @@ struct Fitted {
     /// Name, cross-validated log loss, and weight where several are weighed.
     tried: Vec<(&'static str, f64, Option<f64>)>,
     cross_validated: Vec<Probability>,
+    /// Ways that could not be fitted.
+    failed: Vec<ScoreNote>,
     /// Where the curve comes from.
     note: CalibrationNote,
 }
@@ -711,6 +715,7 @@ fn fit_curve(
             method: CalibratorKind::None.name(),
             tried: Vec::new(),
             cross_validated: stated,
+            failed: Vec::new(),
             note: CalibrationNote::Own,
         });
     }
@@ -727,6 +732,7 @@ fn fit_curve(
             curve: ScoreCurve::OneScore(class.calibrator),
             method: class.kind.name(),
             cross_validated: class.forecasts,
+            failed: Vec::new(),
             note: class.note,
         });
     }
@@ -745,7 +751,12 @@ fn fit_curve(
         let weight = pooled.then_some(way.weight);
         (way.kind.name(), way.log_loss, weight)
     });
+    let failed = choice.failed.into_iter().map(|way| ScoreNote::NotFitted {
+        method: way.kind.name().to_owned(),
+        reason: way.reason,
+    });
     Ok(Fitted {
+        failed: failed.collect(),
         curve: ScoreCurve::ClassScores(choice.calibrator),
         method: choice.chosen.name(),
         tried: tried.collect(),
