@@ -463,6 +463,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_way_that_cannot_be_fitted_is_recorded_and_the_others_go_on() {
+        let row = |row: usize| {
+            (0..3).map(move |class| f64::from(u8::from(row % 3 == class)) + row as f64 / 90.0)
+        };
+        let scores = (0..60).flat_map(row).collect();
+        let labels = (0..60)
+            .map(|row| (row + u32::from(row % 7 == 0)) % 3)
+            .collect();
+        let held_out = HeldOutClassScores::assume(scores, 3, labels).unwrap();
+        let contest = MulticlassKind::Auto
+            .choose_beside(&held_out, false, |_| Err(FitError::Overflow))
+            .unwrap();
+        let failed = FailedWay::new(MulticlassKind::OneVsRest, &FitError::Overflow);
+        assert_eq!(contest.failed, [failed]);
+        let tried = contest.tried.iter().map(|way| way.kind);
+        assert_eq!(tried.collect::<Vec<_>>(), [MulticlassKind::SharedCurve]);
+    }
+
+    #[test]
     fn a_gain_must_be_more_than_luck_and_more_than_a_little() {
         let before = vec![1.0; 100];
         // By hand: half of the examples gain 0.3 and half lose 0.2: a mean of 0.05, and a standard error of 0.25/√100.
