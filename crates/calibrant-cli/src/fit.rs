@@ -101,6 +101,8 @@ fn warn_idle_rules(rules: &RuleSet, model: &Model) {
 
 fn settings(arguments: &FitArguments, rules: Option<&RulesFile>) -> Result<FitSettings, CliError> {
     let learning = &arguments.learning;
+    learning.check()?;
+    arguments.features.check()?;
     let classifier = learning.classifier();
     Ok(FitSettings {
         analyzer: arguments.features.analyzer(),

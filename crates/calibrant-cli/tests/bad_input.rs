@@ -501,6 +501,26 @@ fn settings_that_make_no_sense_are_refused_before_any_work() {
         (&["--hash-bits", "10", "--max-features", "5"], "hashing"),
         (&["--max-df", "1.5"], "at most 1"),
         (&["--weighting", "bm25", "--bm25-b", "2"], "b from 0 to 1"),
+        (
+            &["--bm25-k1", "2"],
+            "--bm25-k1 is of no use without --weighting bm25",
+        ),
+        (
+            &["--weighting", "tf-idf", "--bm25-b", "0.5"],
+            "add --weighting bm25, or leave out --bm25-b",
+        ),
+        (
+            &["--search", "--bm25-b", "0.5"],
+            "--bm25-b is of no use without --weighting bm25",
+        ),
+        (
+            &["--classifier", "logistic", "--log-count-ratio", "1"],
+            "--log-count-ratio is for --classifier svm alone",
+        ),
+        (
+            &["--search", "--classifier", "knn", "--log-count-ratio", "1"],
+            "leave out --log-count-ratio, or use --classifier svm",
+        ),
         (&["--class-weight", "corn=-1"], "a class weight"),
         (&["--class-weight", "corn"], "CLASS=WEIGHT"),
         (

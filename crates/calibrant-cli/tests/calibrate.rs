@@ -322,6 +322,79 @@ fn a_weight_of_two_is_the_row_twice() {
     assert!(gap.abs() < 1e-12);
 }
 
+/// With groups, copies are one example with all their weight, for every method.
+#[test]
+fn a_weight_of_two_is_the_row_twice_within_its_group_for_every_method() {
+    let sandbox = Sandbox::new();
+    let mut once = String::from("margin,truth,w,of\n");
+    let mut twice = String::from("margin,truth,w,of\n");
+    for (number, (score, label)) in examples(240, 0.0, 5).iter().enumerate() {
+        let label = u8::from(*label);
+        let (weight, group) = (1 + number % 2, number / 2);
+        once += &format!("{score},{label},{weight},g{group}\n");
+        twice += &format!("{score},{label},1,g{group}\n").repeat(weight);
+    }
+    sandbox.write("a.csv", once);
+    sandbox.write("b.csv", twice);
+    for method in calibrant::calibration::CalibratorKind::all() {
+        let options = ["--method", method.name(), "--group", "of", "--json"];
+        let weighted = sandbox.json(&[&with(&options)[..], &["--weight", "w"]].concat());
+        let mut arguments = with(&options);
+        arguments[1] = "b.csv";
+        let repeated = sandbox.json(&arguments);
+        assert_eq!(weighted["calibrator"], repeated["calibrator"], "{method:?}");
+        assert_eq!(weighted["tried"], repeated["tried"], "{method:?}");
+        for name in ["log_loss", "brier"] {
+            let gap = number(&weighted[name]) - number(&repeated[name]);
+            assert!(gap.abs() < 1e-12, "{method:?} {name}: {gap}");
+        }
+    }
+}
+
+#[test]
+fn the_page_says_why_the_chosen_method_was_chosen() {
+    let page = |sandbox: &Sandbox, options: &[&str]| {
+        let report = sandbox.json(&with(&[options, &["--html", "p.html", "--json"]].concat()));
+        (report, String::from_utf8(sandbox.read("p.html")).unwrap())
+    };
+    // Scores whose log-odds are a line: Platt's may be ahead by luck, or the smooth curve.
+    let mut ahead = [false; 2];
+    for seed in 1..7 {
+        let sandbox = Sandbox::new();
+        let rows = examples(300, 0.0, seed).into_iter();
+        let rows = rows.map(|(score, label)| format!("{score},{}\n", u8::from(label)));
+        sandbox.write(
+            "a.csv",
+            format!("margin,truth\n{}", rows.collect::<String>()),
+        );
+        let (report, said) = page(&sandbox, &[]);
+        let tried = report["tried"].as_array().unwrap();
+        let (first, loss) = (
+            tried[0]["method"].as_str().unwrap(),
+            number(&tried[0]["log_loss"]),
+        );
+        let better = tried
+            .iter()
+            .min_by(|a, b| number(&a["log_loss"]).total_cmp(&number(&b["log_loss"])));
+        let better = better.filter(|better| number(&better["log_loss"]) < loss);
+        if first != "spline" {
+            continue;
+        }
+        ahead[usize::from(better.is_some())] = true;
+        let expected = match better {
+            Some(better) => format!(
+                "Here spline comes first and keeps the lead: {} has a smaller loss, but is not surely better.",
+                better["method"].as_str().unwrap()
+            ),
+            None => "Here spline comes first and has the least loss.".to_owned(),
+        };
+        assert!(said.contains(&expected), "{expected} {tried:?}");
+    }
+    assert_eq!(ahead, [true; 2]);
+    let (_, said) = page(&sandbox(), &["--method", "platt"]);
+    assert!(said.contains("No other method was tried."));
+}
+
 #[test]
 fn one_score_a_class_gives_probabilities_that_sum_to_one() {
     let sandbox = Sandbox::new();
@@ -526,11 +599,12 @@ fn none_is_the_identity_and_every_command_has_the_same_log_loss() {
     // By hand: a's least other number is 0.05, and 40 rows give 0.63, 0.5, 0.6 and 0.5 but for one stated zero.
     assert!((number(&report["stated_ends"]["zero_counts_as"][0]) - 0.025).abs() < 1e-12);
     assert_eq!(report["stated_ends"]["zeros"], 30);
+    // c's is 0.1, but its zero stands beside a 0.05 and counts as half of that.
     let scale: f64 = 1.0 - 0.025; // what is left to the others where a is 0
     let losses = -10.0 * 0.63f64.ln()
         - (9.0 * (0.5 * scale).ln() + 0.025f64.ln())
         - 10.0 * (0.6f64 * (1.0 - 0.01)).ln()
-        - 10.0 * (0.5f64 * (1.0 - 0.05)).ln();
+        - 10.0 * (0.5f64 * (1.0 - 0.025)).ln();
     assert!(
         (before - losses / 40.0).abs() < 1e-12,
         "{before} {}",

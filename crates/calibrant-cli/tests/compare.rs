@@ -711,3 +711,80 @@ fn certain_probabilities_are_kept_off_the_ends_with_a_word() {
     let loss = report["systems"][0]["log_loss"]["mean"].as_f64().unwrap();
     assert!((loss - 0.5 * 53.0 * 2f64.ln()).abs() < 1e-9, "{loss}"); // by hand: -ln 2^-53 once of two
 }
+
+/// Two systems on 60 documents, by what each says of the true label of every document.
+fn of_truths(a: impl Fn(usize) -> f64, b: impl Fn(usize) -> f64) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let truth = |row: usize| if row % 2 == 0 { "ham" } else { "spam" };
+    let table = |said: &dyn Fn(usize) -> f64| {
+        let row = |row: usize| {
+            let of_spam = if row % 2 == 0 {
+                1.0 - said(row)
+            } else {
+                said(row)
+            };
+            format!("r{row},{},{of_spam}\n", truth(row))
+        };
+        let rows: String = (0..60).map(row).collect();
+        format!("id,label,probability\n{rows}")
+    };
+    sandbox.write("a.csv", table(&a));
+    sandbox.write("b.csv", table(&b));
+    sandbox
+}
+
+const OF_SPAM: [&str; 7] = [
+    "compare",
+    "a.csv",
+    "a.csv",
+    "b.csv",
+    "--positive",
+    "spam",
+    "--no-ledger",
+];
+
+/// By hand: 57 documents of 60 speak for the first, with -ln 0.9 against -ln 0.8 and 0.01 against 0.04; the other three cost it
+/// -ln 0.0001 each, and nearly 1.
+#[test]
+fn a_sign_test_against_the_better_mean_is_told() {
+    let sandbox = of_truths(|row| if row < 3 { 0.0001 } else { 0.9 }, |_| 0.8);
+    let report = sandbox.json(&[&OF_SPAM[..], &["--json"]].concat());
+    let name = |at: usize| report["systems"][at]["name"].as_str().unwrap();
+    let (first, second) = (name(0), name(1));
+    let pair = &report["pairs"][0];
+    assert_eq!(
+        (&pair["log_loss"]["sign"]["wins"], &pair["first"]),
+        (&57.into(), &first.into())
+    );
+    assert!(pair["log_loss"]["difference"].as_f64().unwrap() > 0.0);
+    let said = sandbox.succeed(&OF_SPAM);
+    for loss in ["log loss", "Brier"] {
+        let word = format!("by {loss} `{first}` is closer to the truth more often (sign p ");
+        let line = said.lines().find(|line| line.contains(&word));
+        let line = line.unwrap_or_else(|| panic!("{said}"));
+        assert!(
+            line.contains(&format!("but `{second}` has the better mean")),
+            "{line}"
+        );
+        assert!(
+            line.contains(&format!("large losses of `{first}`")),
+            "{line}"
+        );
+    }
+    // Where both agree there is nothing to tell.
+    let agreed = of_truths(|_| 0.9, |_| 0.8).succeed(&OF_SPAM);
+    assert!(!agreed.contains("more often"), "{agreed}");
+}
+
+/// By hand: every document speaks for the first by as much, so that no draw of a thousand says otherwise; 2/1001.
+#[test]
+fn the_least_p_value_of_a_bootstrap_is_told() {
+    let sandbox = of_truths(|_| 0.9, |_| 0.6);
+    let report = sandbox.json(&[&OF_SPAM[..], &["--json"]].concat());
+    let found = &report["pairs"][0]["log_loss"]["bootstrap"];
+    assert_eq!(found["resamples"], 1000);
+    assert!((found["p_value"].as_f64().unwrap() - 2.0 / 1001.0).abs() < 1e-12);
+    let said = sandbox.succeed(&OF_SPAM);
+    let note = "bootstrap p cannot fall below 2/(1000 + 1) = 0.0020, whatever the difference";
+    assert!(said.contains(note), "{said}");
+}

@@ -253,14 +253,18 @@ fn copies_in_a_test_set_make_no_interval_shorter() {
             "{once:?} {often:?}"
         );
     }
-    for said in [
-        sandbox.succeed(&["evaluate", "a", "often.csv", "--no-ledger"]),
-        sandbox.succeed(&["compare", "often.csv", "a", "b", "--no-ledger"]),
+    for (said, rows) in [
+        (
+            sandbox.succeed(&["evaluate", "a", "often.csv", "--no-ledger"]),
+            "Spiegelhalter, Kolmogorov-Smirnov and Kuiper, and a perfect forecaster's errors count rows.",
+        ),
+        (
+            sandbox.succeed(&["compare", "often.csv", "a", "b", "--no-ledger"]),
+            "tests between systems count them once; means and a perfect forecaster's ECE count rows.",
+        ),
     ] {
-        assert!(
-            said.contains("of the documents are copies of others"),
-            "{said}"
-        );
+        let copies = "of the documents are copies of others: intervals and";
+        assert!(said.contains(copies) && said.contains(rows), "{said}");
     }
 }
 

@@ -75,22 +75,12 @@ pub(crate) struct FeatureArguments {
     /// least held-out log loss on about a thousand documents; else log-tf-idf)
     #[arg(long, value_enum)]
     pub(crate) weighting: Option<WeightingName>,
-    /// BM25's k1
-    #[arg(
-        long,
-        allow_negative_numbers = true,
-        value_name = "X",
-        default_value_t = 1.2
-    )]
-    pub(crate) bm25_k1: f64,
-    /// BM25's b
-    #[arg(
-        long,
-        allow_negative_numbers = true,
-        value_name = "X",
-        default_value_t = 0.75
-    )]
-    pub(crate) bm25_b: f64,
+    /// With --weighting bm25: its k1 (default: 1.2)
+    #[arg(long, allow_negative_numbers = true, value_name = "X")]
+    pub(crate) bm25_k1: Option<f64>,
+    /// With --weighting bm25: its b (default: 0.75)
+    #[arg(long, allow_negative_numbers = true, value_name = "X")]
+    pub(crate) bm25_b: Option<f64>,
     /// Scale rows to unit length (default: yes for SVM and logistic regression, no for naive Bayes)
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     pub(crate) l2_norm: Option<bool>,
@@ -186,6 +176,19 @@ impl FeatureArguments {
         }
     }
 
+    /// Refuses constants of a weighting that was not asked for: a weighting that is chosen has its own.
+    pub(crate) fn check(&self) -> Result<(), CliError> {
+        let given = [("--bm25-k1", self.bm25_k1), ("--bm25-b", self.bm25_b)];
+        let given = given.into_iter().find(|(_, value)| value.is_some());
+        match given {
+            Some((option, _)) if !matches!(self.weighting, Some(WeightingName::Bm25)) => Err(
+                CliError::new(format!("{option} is of no use without --weighting bm25"))
+                    .hint(format!("add --weighting bm25, or leave out {option}")),
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// The weighting that was asked for.
     pub(crate) fn asked_weighting(&self) -> Option<Weighting> {
         self.weighting.map(|name| match name {
@@ -195,8 +198,8 @@ impl FeatureArguments {
             WeightingName::TfIdf => Weighting::TfIdf,
             WeightingName::LogTfIdf => Weighting::LogTfIdf,
             WeightingName::Bm25 => Weighting::Bm25 {
-                k1: self.bm25_k1,
-                b: self.bm25_b,
+                k1: self.bm25_k1.unwrap_or(1.2),
+                b: self.bm25_b.unwrap_or(0.75),
             },
         })
     }

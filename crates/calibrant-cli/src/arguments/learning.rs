@@ -223,6 +223,18 @@ pub(crate) enum MulticlassName {
 }
 
 impl LearningArguments {
+    /// Refuses what the learner that was asked for would not heed.
+    pub(crate) fn check(&self) -> Result<(), CliError> {
+        match self.classifier {
+            None | Some(ClassifierName::Svm) => Ok(()),
+            Some(_) if self.log_count_ratio.is_none() => Ok(()),
+            Some(_) => Err(
+                CliError::new("--log-count-ratio is for --classifier svm alone")
+                    .hint("leave out --log-count-ratio, or use --classifier svm"),
+            ),
+        }
+    }
+
     pub(crate) fn classifier(&self) -> Classifier {
         self.settings_of(self.classifier.unwrap_or(ClassifierName::Svm))
     }

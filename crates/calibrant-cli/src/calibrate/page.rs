@@ -1,7 +1,7 @@
 //! The report of a calibration as a page.
 
 use calibrant::calibration::{Calibrator, ScoreScale};
-use calibrant::pipeline::ScoreCurve;
+use calibrant::pipeline::{ScoreCurve, TriedMethod};
 use calibrant::plot::{
     Block, Figure, LogOddsPlot, ReliabilityPlot, ReliabilitySeries, Section, Table, log_odds_plot,
     page, reliability_diagram,
@@ -112,15 +112,42 @@ pub(super) fn render(report: &Report<'_>, measured: &Measured) -> Result<String,
     ))
 }
 
-/// What the table of methods shows, as it was decided.
-fn choice(report: &Report<'_>) -> &'static str {
-    match tried(report.calibrator).len() {
-        0 | 1 => " The method was asked for by name.",
-        _ => {
-            " The chosen method stands first. Another may have a slightly smaller loss: more flexible methods are passed \
-             over unless they are better by more than chance would make them look."
-        }
+/// What the table of methods shows, and why the choice is what it is.
+fn choice(report: &Report<'_>) -> String {
+    let tried = &report.calibrator.summary().tried;
+    let [first, _, ..] = &tried[..] else {
+        return " No other method was tried.".to_owned();
+    };
+    if tried.iter().any(|tried| tried.weight.is_some()) {
+        return " The ways are weighed together, by the weights that have the least cross-validated log loss; a way that \
+                would count for less than 5 % is left out."
+            .to_owned();
     }
+    let chosen = &report.calibrator.summary().method;
+    let least = tried
+        .iter()
+        .min_by(|a, b| a.log_loss.total_cmp(&b.log_loss))
+        .map_or(chosen, |least| &least.method);
+    let kept = if *chosen == first.method {
+        "comes first"
+    } else {
+        "took the lead"
+    };
+    let outcome = if least == chosen {
+        "has the least loss".to_owned()
+    } else {
+        format!("keeps the lead: {least} has a smaller loss, but is not surely better")
+    };
+    format!(
+        " The chosen method stands first. Methods are tried in the order {}, and one takes the lead only where it is surely better than the one \
+         that has it: by two standard errors of the difference, or, for two densities, by 2.5 nats over all examples. Here {chosen} {kept} and {outcome}.",
+        names(tried)
+    )
+}
+
+fn names(tried: &[TriedMethod]) -> String {
+    let names: Vec<&str> = tried.iter().map(|tried| tried.method.as_str()).collect();
+    names.join(", ")
 }
 
 /// The curve itself over what was counted, where there is one score.

@@ -69,16 +69,23 @@ pub(super) fn show(out: &mut impl Write, report: &CompareReport) -> Result<(), C
     for line in pair_legend(comparison) {
         writeln!(out, "{line}")?;
     }
-    show_copies(out, report.copies)?;
+    show_copies(out, report.copies, COPIES)?;
     show_note(out, report.ledger)
 }
 
-/// Says how many documents are no further evidence.
-pub(crate) fn show_copies(out: &mut impl Write, copies: usize) -> Result<(), CliError> {
+/// What counts copies once here, and what counts rows.
+const COPIES: &str = "intervals and tests between systems count them once; means and a perfect forecaster's ECE count rows";
+
+/// Says how many documents are no further evidence, and for what.
+pub(crate) fn show_copies(
+    out: &mut impl Write,
+    copies: usize,
+    for_what: &str,
+) -> Result<(), CliError> {
     if copies > 0 {
         writeln!(
             out,
-            "\n{copies} of the documents are copies of others: intervals and tests count them once."
+            "\n{copies} of the documents are copies of others: {for_what}."
         )?;
     }
     Ok(())

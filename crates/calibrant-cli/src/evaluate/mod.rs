@@ -29,6 +29,10 @@ use crate::prior::{PriorPlan, PriorReport};
 use crate::progress::TerminalProgress;
 use crate::side_columns::unknown_notes;
 
+/// What counts copies once here, and what counts rows.
+const COPIES: &str = "intervals and the spread of the number of errors count them once; the measures themselves, the tests of calibration by \
+     Spiegelhalter, Kolmogorov-Smirnov and Kuiper, and a perfect forecaster's errors count rows";
+
 #[derive(serde::Serialize)]
 struct EvaluateReport {
     #[serde(flatten)]
@@ -274,7 +278,7 @@ fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), C
         if arguments.other.other.is_some() {
             open::show(&mut out, report.other.as_ref())?;
         }
-        show_copies(&mut out, report.copies.unwrap_or(0))?;
+        show_copies(&mut out, report.copies.unwrap_or(0), COPIES)?;
         if let Some(path) = &arguments.html {
             writeln!(out, "\nThe report is in {}.", path.display())?;
         }

@@ -49,10 +49,10 @@ pub use blend::BlendCalibrator;
 pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};
 pub use class_scores::{
     CalibratedClass, CalibrationNote, ClassRoom, CouplingCalibrator, Dirichlet,
-    DirichletCalibrator, HeldClasses, HeldOutClassScores, MulticlassChoice, MulticlassKind,
-    OneVsRestCalibrator, PairwiseCoupling, PoolCalibrator, PoolMember, SavedMulticlassCalibrator,
-    ScoreEnds, SharedCurve, SharedCurveCalibrator, Temperature, TemperatureCalibrator, TwoPasses,
-    VectorCalibrator, VectorScaling, Weighed, couple,
+    DirichletCalibrator, FailedWay, HeldClasses, HeldOutClassScores, MulticlassChoice,
+    MulticlassKind, OneVsRestCalibrator, PairwiseCoupling, PoolCalibrator, PoolMember,
+    SavedMulticlassCalibrator, ScoreEnds, SharedCurve, SharedCurveCalibrator, Temperature,
+    TemperatureCalibrator, TwoPasses, VectorCalibrator, VectorScaling, Weighed, couple,
 };
 pub use cross_venn_abers::{CrossVennAbers, CrossVennAbersCalibrator};
 pub use density::{

@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 /// A stated 0 or 1 has no finite log-odds. It was most likely rounded: where the largest other
 /// number in the file is `1 - δ`, a 1 stands for `1 - δ/2` or more. So a 0 counts as half the least
 /// number above 0, and a 1 falls short of 1 by half of what the largest number below 1 does: the rule by
-/// which stated probabilities are measured everywhere ([`StatedTable`](crate::evaluation::StatedTable)).
+/// which stated probabilities are measured everywhere ([`StatedTable`](crate::evaluation::StatedTable)). Of several classes that rule
+/// looks at the other numbers of the row, too, and the caller brings what a 0 counts as; `lowest` is for files that lack it.
 ///
 /// # When it misleads
 /// Numbers between 0 and 1 need not be probabilities. Taking log-odds of a cosine similarity keeps

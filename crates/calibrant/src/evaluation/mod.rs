@@ -85,6 +85,6 @@ pub use significance::{
 };
 pub use smooth_error::SmoothError;
 pub use sorted_forecasts::SortedForecasts;
-pub(crate) use stated::exclusive_into;
+pub(crate) use stated::{RowZeros, exclusive_into};
 pub use stated::{StatedCell, StatedEnds, StatedTable};
 pub use threshold::{Threshold, balanced_threshold, least_cost_threshold};

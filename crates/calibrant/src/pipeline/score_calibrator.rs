@@ -13,7 +13,8 @@ use crate::calibration::{
     ScoreScale, calibrate_one,
 };
 use crate::evaluation::{
-    Forecasts, StatedCell, StatedEnds, StatedTable, evaluate_without_chance, exclusive_into,
+    Forecasts, RowZeros, StatedCell, StatedEnds, StatedTable, evaluate_without_chance,
+    exclusive_into,
 };
 use crate::numeric::{log_odds_against_rest, relative_weights};
 use crate::{FitError, Probability, Task};
@@ -120,8 +121,8 @@ pub struct ScoreCalibrator {
     classes: Vec<String>,
     fields: ScoreFields,
     scale: ScoreScale,
-    /// What a stated 0 of each class counts as, where there is one probability a class; absent in files of
-    /// version 1, where the scale says it for all classes.
+    /// What a stated 0 of each class counts as at most, where there is one probability a class: its row may ask for less.
+    /// Absent in files of version 1, where the scale says it for all classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     zeros: Option<Vec<f64>>,
     curve: ScoreCurve,
@@ -304,16 +305,18 @@ impl ScoreCalibrator {
             _ => None,
         };
         let width = settings.fields.scores.len();
-        for (place, score) in scores.iter_mut().enumerate() {
-            *score = scaled(scale, zeros.as_deref(), place % width, *score);
+        for row in scores.chunks_exact_mut(width) {
+            scale_row(scale, zeros.as_deref(), row);
         }
         let Fitted {
             curve,
             method,
             mut tried,
             cross_validated,
+            failed,
             note,
         } = fit_curve(settings, scores, folds, &labels, &weights, stated.0)?;
+        notes.extend(failed);
         let notes = ScoreNote::with_calibration(notes, note, &class_counts, &settings.classes);
         let outputs = Outputs::of(&settings.classes, one_score);
         let forecasts = outputs.forecasts(cross_validated.clone(), &labels, weights);
@@ -432,13 +435,9 @@ impl ScoreCalibrator {
                 out[0] = curve.probability(self.scale.apply(scores[0]));
             }
             ScoreCurve::ClassScores(curve) => {
-                let zeros = self.zeros.as_deref();
-                let scaled = scores
-                    .iter()
-                    .enumerate()
-                    .map(|(class, &score)| scaled(self.scale, zeros, class, score));
                 room.scores.clear();
-                room.scores.extend(scaled);
+                room.scores.extend_from_slice(scores);
+                scale_row(self.scale, self.zeros.as_deref(), &mut room.scores);
                 curve.probabilities_into(&room.scores, &mut room.classes, out);
             }
             ScoreCurve::AsStated => self.as_stated_into(scores, room, out),
@@ -584,11 +583,22 @@ fn cell(score: f64) -> StatedCell {
     StatedCell::of_number(score.clamp(0.0, 1.0)).unwrap_or(StatedCell::Zero)
 }
 
-/// The score that a calibrator sees.
-fn scaled(scale: ScoreScale, zeros: Option<&[f64]>, class: usize, score: f64) -> f64 {
-    match (scale, zeros) {
-        (ScoreScale::ClassProbability { .. }, Some(zeros)) if score <= 0.0 => zeros[class].ln(),
-        _ => scale.apply(score),
+/// Turns the scores of a row into those that a calibrator sees. A stated 0 counts as it does where it is measured, so
+/// that no curve finds it above a number that was stated.
+fn scale_row(scale: ScoreScale, zeros: Option<&[f64]>, row: &mut [f64]) {
+    let of_row = match (scale, zeros) {
+        (ScoreScale::ClassProbability { .. }, Some(zeros)) if row.iter().any(|&p| p <= 0.0) => {
+            let cells: Vec<StatedCell> = row.iter().map(|&score| cell(score)).collect();
+            // The curve sees the numbers as they are stated, not divided by their sum.
+            Some((zeros, RowZeros::of(&cells, 1.0)))
+        }
+        _ => None,
+    };
+    for (class, score) in row.iter_mut().enumerate() {
+        *score = match of_row {
+            Some((zeros, of_row)) if *score <= 0.0 => of_row.ln(zeros[class].ln()),
+            _ => scale.apply(*score),
+        };
     }
 }
 
@@ -679,6 +689,8 @@ struct Fitted {
     /// Name, cross-validated log loss, and weight where several are weighed.
     tried: Vec<(&'static str, f64, Option<f64>)>,
     cross_validated: Vec<Probability>,
+    /// Ways that could not be fitted.
+    failed: Vec<ScoreNote>,
     /// Where the curve comes from.
     note: CalibrationNote,
 }
@@ -703,6 +715,7 @@ fn fit_curve(
             method: CalibratorKind::None.name(),
             tried: Vec::new(),
             cross_validated: stated,
+            failed: Vec::new(),
             note: CalibrationNote::Own,
         });
     }
@@ -719,6 +732,7 @@ fn fit_curve(
             curve: ScoreCurve::OneScore(class.calibrator),
             method: class.kind.name(),
             cross_validated: class.forecasts,
+            failed: Vec::new(),
             note: class.note,
         });
     }
@@ -737,7 +751,12 @@ fn fit_curve(
         let weight = pooled.then_some(way.weight);
         (way.kind.name(), way.log_loss, weight)
     });
+    let failed = choice.failed.into_iter().map(|way| ScoreNote::NotFitted {
+        method: way.kind.name().to_owned(),
+        reason: way.reason,
+    });
     Ok(Fitted {
+        failed: failed.collect(),
         curve: ScoreCurve::ClassScores(choice.calibrator),
         method: choice.chosen.name(),
         tried: tried.collect(),

@@ -121,6 +121,7 @@ impl MulticlassKind {
             chosen: self,
             calibrator: contest.calibrator,
             tried: contest.tried,
+            failed: contest.failed,
             cross_validated: put_back(&contest.forecasts, &order, held_out.class_count()),
         })
     }
@@ -178,6 +179,7 @@ impl MulticlassKind {
                     log_loss,
                     weight: 1.0,
                 }],
+                failed: Vec::new(),
                 forecasts,
             });
         }
@@ -186,7 +188,7 @@ impl MulticlassKind {
             held_out,
             forecasts: Vec::new(),
         };
-        let mut failure = FitError::NoDocuments;
+        let mut failed = Vec::new();
         for kind in Self::POOLED {
             if !kind.suits(held_out) {
                 continue;
@@ -196,11 +198,13 @@ impl MulticlassKind {
                     members.push((kind, calibrator.held(held_out)));
                     rivals.forecasts.push(forecasts);
                 }
-                Err(error) => failure = error,
+                Err(error) => failed.push((kind, error)),
             }
         }
         if members.is_empty() {
-            return Err(failure);
+            return Err(failed
+                .pop()
+                .map_or(FitError::NoDocuments, |(_, error)| error));
         }
         let (weights, without) = rivals.weights();
         let losses = rivals.forecasts.iter().map(|said| mean_loss(said));
@@ -215,20 +219,13 @@ impl MulticlassKind {
             })
             .collect();
         let forecasts = rivals.pooled(&without);
-        let mut kept: Vec<PoolMember> = members
-            .into_iter()
-            .zip(weights)
-            .filter(|(_, weight)| *weight > 0.0)
-            .map(|((_, calibrator), weight)| PoolMember { weight, calibrator })
-            .collect();
-        let calibrator = if kept.len() == 1 {
-            kept.swap_remove(0).calibrator
-        } else {
-            Saved::Pool(PoolCalibrator::new(kept).ok_or(FitError::Overflow)?)
-        };
+        let failed = failed
+            .iter()
+            .map(|(kind, error)| FailedWay::new(*kind, error));
         let contest = Contest {
-            calibrator,
+            calibrator: pool_of(members, weights)?,
             tried,
+            failed: failed.collect(),
             forecasts,
         };
         if second_pass {
@@ -338,10 +335,27 @@ fn put_back(rows: &[Probability], order: &[u32], class_count: usize) -> Vec<Prob
     back
 }
 
+/// The ways that count, as one.
+fn pool_of(members: Vec<(MulticlassKind, Saved)>, weights: Vec<f64>) -> Result<Saved, FitError> {
+    let mut kept: Vec<PoolMember> = members
+        .into_iter()
+        .zip(weights)
+        .filter(|(_, weight)| *weight > 0.0)
+        .map(|((_, calibrator), weight)| PoolMember { weight, calibrator })
+        .collect();
+    if kept.len() == 1 {
+        return Ok(kept.swap_remove(0).calibrator);
+    }
+    Ok(Saved::Pool(
+        PoolCalibrator::new(kept).ok_or(FitError::Overflow)?,
+    ))
+}
+
 /// How the ways did.
 pub(crate) struct Contest {
     pub(crate) calibrator: Saved,
     pub(crate) tried: Vec<Weighed>,
+    pub(crate) failed: Vec<FailedWay>,
     pub(crate) forecasts: Vec<Probability>,
 }
 
@@ -411,6 +425,24 @@ pub struct Weighed {
     pub weight: f64,
 }
 
+/// A way that could not be fitted, and so was not weighed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedWay {
+    /// The way.
+    pub kind: MulticlassKind,
+    /// Why, in a sentence without a full stop.
+    pub reason: String,
+}
+
+impl FailedWay {
+    fn new(kind: MulticlassKind, error: &FitError) -> Self {
+        Self {
+            kind,
+            reason: error.to_string(),
+        }
+    }
+}
+
 /// What was fitted, and how each way did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MulticlassChoice {
@@ -420,6 +452,8 @@ pub struct MulticlassChoice {
     pub calibrator: Saved,
     /// All ways that were tried.
     pub tried: Vec<Weighed>,
+    /// Those among them that could not be fitted.
+    pub failed: Vec<FailedWay>,
     /// For each example, class after class, what a calibrator fitted to the other folds says of it.
     pub cross_validated: Vec<Probability>,
 }
@@ -427,6 +461,25 @@ pub struct MulticlassChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_way_that_cannot_be_fitted_is_recorded_and_the_others_go_on() {
+        let row = |row: usize| {
+            (0..3).map(move |class| f64::from(u8::from(row % 3 == class)) + row as f64 / 90.0)
+        };
+        let scores = (0..60).flat_map(row).collect();
+        let labels = (0..60)
+            .map(|row| (row + u32::from(row % 7 == 0)) % 3)
+            .collect();
+        let held_out = HeldOutClassScores::assume(scores, 3, labels).unwrap();
+        let contest = MulticlassKind::Auto
+            .choose_beside(&held_out, false, |_| Err(FitError::Overflow))
+            .unwrap();
+        let failed = FailedWay::new(MulticlassKind::OneVsRest, &FitError::Overflow);
+        assert_eq!(contest.failed, [failed]);
+        let tried = contest.tried.iter().map(|way| way.kind);
+        assert_eq!(tried.collect::<Vec<_>>(), [MulticlassKind::SharedCurve]);
+    }
 
     #[test]
     fn a_gain_must_be_more_than_luck_and_more_than_a_little() {

@@ -21,7 +21,7 @@ mod vector;
 #[cfg(test)]
 mod tests;
 
-pub use choose::{MulticlassChoice, MulticlassKind, Weighed};
+pub use choose::{FailedWay, MulticlassChoice, MulticlassKind, Weighed};
 pub use coupling::{CouplingCalibrator, PairwiseCoupling, couple};
 pub use dirichlet::{Dirichlet, DirichletCalibrator};
 pub use held::{HeldClasses, ScoreEnds};

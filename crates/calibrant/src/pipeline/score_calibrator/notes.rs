@@ -53,6 +53,13 @@ pub enum ScoreNote {
         /// Its examples, copies counted once.
         examples: usize,
     },
+    /// One of several ways could not be fitted, and was not weighed with the others.
+    NotFitted {
+        /// The way.
+        method: String,
+        /// Why, in a sentence without a full stop.
+        reason: String,
+    },
 }
 
 impl ScoreNote {
@@ -203,6 +210,9 @@ impl ScoreNote {
                 format!(
                     "only {count} of `{class}`: how fast its probability rises with the score {slope}"
                 )
+            }
+            Self::NotFitted { method, reason } => {
+                format!("{method} could not be fitted and is not weighed with the others: {reason}")
             }
             Self::OneFold { class, examples } => format!(
                 "all {examples} examples of `{class}` were left out together, as one group: what is said of the class was never \

@@ -256,6 +256,60 @@ fn a_zero_counts_alike_in_the_curve_and_in_what_is_measured() {
     assert!((ends.unwrap().zero_counts_as[2] - 0.3).abs() < 1e-12);
 }
 
+/// Ten votes for one of twenty classes. A zero of the last class, of which nothing but 0.6 is stated, came out above a 0.1.
+#[test]
+fn zeros_stay_below_what_is_stated_beside_them_with_and_without_a_curve() {
+    let names: Vec<String> = (0..20).map(|class| format!("c{class}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut scores = Vec::new();
+    let mut labels = Vec::new();
+    for row in 0..120_usize {
+        let mut stated = [0.0; 20];
+        if row % 12 == 0 {
+            (stated[19], stated[row % 7]) = (0.6, 0.4);
+        } else {
+            stated[row % 19] = 0.7;
+            for place in 1..4 {
+                stated[(row + 5 * place) % 19] += 0.1;
+            }
+        }
+        scores.extend(stated);
+        labels.push(if row % 12 == 0 {
+            19
+        } else {
+            ((row + 5 * usize::from(row % 5 == 0)) % 19) as u32
+        });
+    }
+    let table = ScoreTable {
+        weights: vec![1.0; labels.len()],
+        labels,
+        scores: scores.clone(),
+    };
+    let mut settings = settings(&names, &names);
+    for method in [CalibratorKind::None, CalibratorKind::Auto] {
+        settings.method = method;
+        settings.multiclass = MulticlassKind::Temperature;
+        let fit = ScoreCalibrator::fit(table.clone(), &settings).unwrap();
+        let (mut room, mut out) = (
+            ScoreRoom::default(),
+            vec![Probability::from_log_odds(0.0); 20],
+        );
+        for row in scores.chunks(20) {
+            fit.calibrator.probabilities_into(row, &mut room, &mut out);
+            for (a, b) in (0..20).flat_map(|a| (0..20).map(move |b| (a, b))) {
+                if row[a] < row[b] {
+                    assert!(out[a] < out[b], "{method:?} {row:?} {out:?}");
+                }
+            }
+        }
+    }
+    // By hand: sixteen zeros share 0.05 at the most.
+    settings.method = CalibratorKind::None;
+    let fit = ScoreCalibrator::fit(table, &settings).unwrap();
+    let found = fit.cross_validated[20 + 1].value();
+    assert!(found >= 0.7 * 0.95 - 1e-12 && found < 0.7, "{found}");
+}
+
 fn slope(calibrator: &ScoreCalibrator) -> f64 {
     let ScoreCurve::OneScore(held) = calibrator.curve() else {
         panic!("{:?}", calibrator.curve());
