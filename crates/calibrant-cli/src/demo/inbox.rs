@@ -132,7 +132,7 @@ mod tests {
     fn the_truth_follows_its_class_when_classes_are_sorted() {
         let inbox = TestInbox::new(5).unwrap();
         assert!(inbox.truth.class_names.is_sorted());
-        let drawn = draw(!5).unwrap();
+        let drawn = draw(TEST_LETTERS, !5).unwrap();
         for (letter, message) in drawn.messages.iter().enumerate() {
             for (class, name) in inbox.truth.class_names.iter().enumerate() {
                 let there = drawn.class_names.iter().position(|other| other == name);

@@ -307,7 +307,7 @@ fn zeros_stay_below_what_is_stated_beside_them_with_and_without_a_curve() {
     settings.method = CalibratorKind::None;
     let fit = ScoreCalibrator::fit(table, &settings).unwrap();
     let found = fit.cross_validated[20 + 1].value();
-    assert!(found >= 0.7 * 0.95 - 1e-12 && found < 0.7, "{found}");
+    assert!((0.7 * 0.95 - 1e-12..0.7).contains(&found), "{found}");
 }
 
 fn slope(calibrator: &ScoreCalibrator) -> f64 {
