@@ -715,10 +715,10 @@ fn certain_probabilities_are_kept_off_the_ends_with_a_word() {
 /// Two systems on 60 documents, by what each says of the true label of every document.
 fn of_truths(a: impl Fn(usize) -> f64, b: impl Fn(usize) -> f64) -> Sandbox {
     let sandbox = Sandbox::new();
-    let truth = |row: usize| if row % 2 == 0 { "ham" } else { "spam" };
+    let truth = |row: usize| if row.is_multiple_of(2) { "ham" } else { "spam" };
     let table = |said: &dyn Fn(usize) -> f64| {
         let row = |row: usize| {
-            let of_spam = if row % 2 == 0 {
+            let of_spam = if row.is_multiple_of(2) {
                 1.0 - said(row)
             } else {
                 said(row)
