@@ -1,5 +1,7 @@
 //! A part of the documents that looks like all of them.
 
+use std::sync::Arc;
+
 use crate::features::{ArrangedCounts, DocumentFrequencyLimits};
 use crate::multiclass::ClassLabels;
 use crate::pipeline::FitSettings;
@@ -15,6 +17,16 @@ pub(in crate::pipeline) fn sample(
     settings: &FitSettings,
     wanted: usize,
 ) -> Option<PreparedCorpus> {
+    let rows = rows(corpus, settings, wanted)?;
+    Some(part(corpus, settings, &rows))
+}
+
+/// The rows of such a sample, rising.
+pub(super) fn rows(
+    corpus: &PreparedCorpus,
+    settings: &FitSettings,
+    wanted: usize,
+) -> Option<Vec<u32>> {
     let labels = &corpus.labels;
     let row_count = labels.of_row.len();
     let parts = (row_count / wanted.max(1)).min(255);
@@ -37,12 +49,21 @@ pub(in crate::pipeline) fn sample(
     rows.extend(missing.filter_map(|(members, _)| members.first()));
     rows.sort_unstable();
     rows.dedup();
+    Some(rows)
+}
 
-    let documents = corpus.documents.part(&rows);
+/// Some of the rows, which rise.
+pub(super) fn part(
+    corpus: &PreparedCorpus,
+    settings: &FitSettings,
+    rows: &[u32],
+) -> PreparedCorpus {
+    let labels = &corpus.labels;
+    let documents = corpus.documents.part(rows);
     let least = settings.limits.least(documents.seen.len());
     let counts = &corpus.arranged.counts;
     let same: Vec<u32> = (0..counts.column_count() as u32).collect();
-    let mut counts = counts.rearranged(&rows, &same, counts.column_count());
+    let mut counts = counts.rearranged(rows, &same, counts.column_count());
     if settings.hash_bits.is_none() {
         let is_first = documents.is_first();
         let mut frequencies = vec![0; counts.column_count()];
@@ -59,14 +80,16 @@ pub(in crate::pipeline) fn sample(
         counts = counts.with_columns(&kept);
     }
     let of = |row: &u32| *row as usize;
-    Some(PreparedCorpus {
+    PreparedCorpus {
         arranged: ArrangedCounts {
             // No model of the sample is kept, so its columns need no names.
             vocabulary: None,
             counts,
         },
-        side: corpus.side.rearranged(&rows),
+        side: corpus.side.rearranged(rows),
         documents,
+        // Nor does anybody ask what it learned from.
+        learned: Arc::default(),
         labels: ClassLabels {
             of_row: rows
                 .iter()
@@ -81,5 +104,5 @@ pub(in crate::pipeline) fn sample(
             min_documents: Some(least),
             ..corpus.limits
         },
-    })
+    }
 }
