@@ -63,7 +63,7 @@ impl PairedLosses {
 }
 
 /// Log loss of one document: the mean over classes where it may have several.
-pub(super) fn loss(task: Task, stated: &[Probability], labels: &[u32]) -> f64 {
+fn loss(task: Task, stated: &[Probability], labels: &[u32]) -> f64 {
     match task {
         Task::SingleLabel => {
             let label = labels.first().and_then(|&label| stated.get(label as usize));

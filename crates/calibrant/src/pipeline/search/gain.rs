@@ -5,18 +5,23 @@ use serde::{Deserialize, Serialize};
 /// What a search expects of the best that it found, a pool or one fit alone, beside the default.
 ///
 /// # Method
-/// For every fold the whole choice is made again without its documents: which weighting and price is the best of each kind,
-/// which kinds are the best, what they weigh in the pool, and whether the pool or the best of them alone is the answer. What
-/// that answer says of the fold's documents is held against what the default says of them. Where a sample decided
-/// what was tried on all documents, those outside the sample alone are judges.
+/// Each trial is made on either half of the documents, too. A half alone then makes the whole choice: which weighting and
+/// price is the best of each kind, which kinds are the best, what they weigh in a pool, and whether the pool or the best of
+/// them alone is the answer. What that answer, fitted to all folds but one, says of the documents of the other half is held
+/// against what the default says of them. Where there was a sample, it chooses, and all documents outside it judge.
+/// What is served is chosen and weighed by all documents.
+///
+/// It would not do to leave out a fold and choose by the forecasts of the others: these come from scorers that learned from
+/// the fold, and where two documents are alike by luck, the one passes it on to the other.
 ///
 /// # When it misleads
-/// Each trial is fitted once to all folds but one, so that forecasts of other folds, which choose, come from scorers
-/// that learned from this one; and which trials were made at all (where to climb on from) all documents decided.
+/// Half of the documents choose less well than all, so that the gain is rather too small. Which trials
+/// were made at all (where to climb on from) all documents decided. The standard error is that of other documents and the
+/// same training documents; with few of these, others would move the gain more.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchGain {
-    /// Held-out log loss of what was found, chosen and weighed without the document's fold.
+    /// Held-out log loss of what was found, chosen and weighed by documents of another part.
     pub log_loss: f64,
     /// Held-out log loss of the default on the same documents.
     pub default_log_loss: f64,

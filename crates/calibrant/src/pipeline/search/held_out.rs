@@ -1,30 +1,32 @@
-//! What would a search have found without a fold, and what does that say of the fold's documents?
+//! Weights of a pool, and what it is worth in the eyes of documents that had no say in it.
+
+use std::ops::Range;
 
 use super::SearchGain;
-use super::kept::{FoldLosses, KeptFits};
+use super::kept::{Kept, KeptFits};
 use crate::calibration::{LogOddsPool, MemberForecasts, evidence};
 use crate::corpus::Folds;
 use crate::evaluation::Forecasts;
 use crate::pipeline::FitSettings;
-use crate::pipeline::paired_losses::{PairedLosses, loss};
+use crate::pipeline::distinct::Documents;
+use crate::pipeline::paired_losses::PairedLosses;
+use crate::pipeline::pooled::{pooled, pools_without_folds};
 use crate::pipeline::training_corpus::PreparedCorpus;
 use crate::{FitError, Probability};
 
 /// A member that counts less is not worth its time at every prediction.
 const LEAST_WEIGHT: f64 = 0.05;
-/// With more forecasts than these of one fit, a part of the documents decides the weights: some forty fits may have to
+/// With more forecasts than these of one fit, a part of the documents decides the weights: some thirty fits may have to
 /// be remembered, eight bytes a forecast.
 const MOST_FORECASTS: usize = 1_000_000;
-/// Where fewer than one in so many documents are outside the sample, as with a few large groups, all are judges.
+/// Where fewer than one in so many documents had no say, they cannot judge for all.
 const FEWEST_JUDGES: usize = 4;
 
-/// The documents that decide about pools: all, or a part of them where there are very many.
+/// Documents with their folds: all, or a part of them where there are very many.
 pub(super) struct HeldOut<'a> {
     corpus: &'a PreparedCorpus,
     folds: Folds,
     rows: Vec<u32>,
-    /// By place in `rows`: whether it has no part in the sample that decided what was tried on all documents.
-    is_judge: Vec<bool>,
 }
 
 /// What may be served: fits by their places among what was kept, and how they are pooled.
@@ -34,17 +36,17 @@ pub(super) struct Answer {
     pub(super) pool: LogOddsPool,
 }
 
-/// The answer of all documents, and what to expect of it.
-pub(super) struct Judged {
+/// An answer, and what it says of the documents, each by weights that were fitted without its fold.
+pub(super) struct Stated {
     pub(super) answer: Answer,
-    /// Absent where the answer is the default, or where there is none to hold it against.
-    pub(super) gain: Option<SearchGain>,
-    /// What the answers without each fold say of the documents that decide about pools.
-    pub(super) stated: Forecasts,
-    /// The same, of the judges among them.
-    pub(super) of_judges: Forecasts,
-    /// By row of `stated`: what it belongs to.
-    pub(super) units: Vec<u32>,
+    pub(super) probabilities: Vec<Probability>,
+}
+
+/// What the judges were told by answers that they had no say in.
+pub(super) struct Judgement {
+    /// Places among the documents that decide about pools.
+    places: Vec<usize>,
+    probabilities: Vec<Probability>,
 }
 
 impl<'a> HeldOut<'a> {
@@ -58,33 +60,11 @@ impl<'a> HeldOut<'a> {
         let step = forecasts.div_ceil(MOST_FORECASTS).max(1) as u32;
         let rows = (0..).zip(&corpus.documents.of_row);
         let rows = rows.filter(|(_, document)| *document % step == 0);
-        let rows: Vec<u32> = rows.map(|(row, _)| row).collect();
         Ok(Self {
             corpus,
             folds,
-            is_judge: vec![true; rows.len()],
-            rows,
+            rows: rows.map(|(row, _)| row).collect(),
         })
-    }
-
-    pub(super) fn fold_count(&self) -> usize {
-        self.folds.count()
-    }
-
-    /// Documents of a sample that decides what is tried on all of them, and what belongs to these, are no judges.
-    pub(super) fn judge_outside(&mut self, sample: &[u32]) {
-        let units = self.corpus.documents.units();
-        let mut is_sampled = vec![false; self.corpus.documents.seen.len()];
-        for &row in sample {
-            is_sampled[units[row as usize] as usize] = true;
-        }
-        let rows = self.rows.iter();
-        let outside = rows.map(|&row| !is_sampled[units[row as usize] as usize]);
-        let is_judge: Vec<bool> = outside.collect();
-        let count = is_judge.iter().filter(|&&judge| judge).count();
-        if count * FEWEST_JUDGES >= self.rows.len() {
-            self.is_judge = is_judge;
-        }
     }
 
     /// What is needed of the forecasts of all rows.
@@ -100,92 +80,60 @@ impl<'a> HeldOut<'a> {
         self.rows.iter().flat_map(classes).collect()
     }
 
-    /// The losses of forecasts of all rows.
-    pub(super) fn losses_of_all(&self, forecasts: &[Probability]) -> FoldLosses {
-        self.losses(0..self.corpus.labels.of_row.len(), forecasts)
-    }
-
-    /// The losses of forecasts of some rows.
-    fn losses(&self, rows: impl Iterator<Item = usize>, forecasts: &[Probability]) -> FoldLosses {
-        let labels = &self.corpus.labels;
-        let mut of_folds = vec![0.0; self.folds.count()];
-        for (row, stated) in rows.zip(forecasts.chunks_exact(labels.class_count)) {
-            let loss = loss(labels.task, stated, &labels.of_row[row]);
-            of_folds[self.folds.of(row)] += self.corpus.documents.weights[row] * loss;
-        }
-        FoldLosses::new(of_folds)
+    /// The pool of the best where it forecasts better than the best alone, else that; of those fits that may take part.
+    pub(super) fn answer(
+        &self,
+        kept: &KeptFits,
+        may_take_part: impl Fn(&Kept) -> bool,
+    ) -> Option<Stated> {
+        let mut candidates = kept.candidates();
+        candidates.retain(|&place| may_take_part(kept.get(place)));
+        let best = kept.best_of(&candidates)?;
+        let single = &kept.get(best).forecasts;
+        // Where weights cannot be found, there is the best alone.
+        let pool = self.pool(kept, candidates, best).ok();
+        let pool = pool.filter(|pool| {
+            let pair = PairedLosses::of(self.corpus, self.rows(), &pool.probabilities, single);
+            pool.answer.members.len() > 1 && pair.log_loss < pair.other
+        });
+        Some(pool.unwrap_or_else(|| Stated {
+            answer: alone(best),
+            probabilities: single.clone(),
+        }))
     }
 
     fn rows(&self) -> impl Iterator<Item = usize> {
         self.rows.iter().map(|&row| row as usize)
     }
 
-    /// Chooses and weighs by all documents, and by those outside each fold to see what that is worth.
-    pub(super) fn judge(&self, kept: &KeptFits) -> Judged {
-        let singles = self.without_folds(|fold| Ok(alone(kept.best(Some(fold)))), kept);
-        let pools = self.without_folds(|fold| self.weigh(kept, Some(fold)), kept);
-        // Where weights cannot be found, there is the best alone.
-        let pool = self.weigh(kept, None);
-        let single = || alone(kept.best(None));
-        let (answer, stated) = match (pool, pools, singles) {
-            (Ok(pool), Ok(pools), Ok(singles)) => {
-                let losses = [&pools, &singles].map(|stated| self.losses(self.rows(), stated));
-                let pool_is_better = |fold| losses[0].without(fold) < losses[1].without(fold);
-                let answer = match pool_is_better(None) {
-                    true => pool,
-                    false => single(),
-                };
-                (
-                    answer,
-                    self.mixed(&pools, &singles, |fold| pool_is_better(Some(fold))),
-                )
-            }
-            (_, _, singles) => (single(), singles.unwrap_or_default()),
-        };
-        self.judged(kept, answer, stated)
-    }
-
-    fn judged(&self, kept: &KeptFits, answer: Answer, stated: Vec<Probability>) -> Judged {
-        let default = kept
-            .default()
-            .filter(|&default| answer.members != [default]);
-        let gain = default.map(|default| self.gain(&stated, &kept.get(default).forecasts));
-        let units = self.corpus.documents.units();
-        Judged {
-            answer,
-            gain: gain.filter(|gain| gain.default_log_loss.is_finite()),
-            of_judges: self.forecasts_of(&stated, &self.is_judge),
-            stated: self.forecasts_of(&stated, &vec![true; self.rows.len()]),
-            units: self.rows().map(|row| units[row]).collect(),
-        }
-    }
-
-    /// The candidates with weights of least log loss, by all documents or by those outside a fold; those that hardly
-    /// count are left out until none is left that hardly counts.
-    fn weigh(&self, kept: &KeptFits, without: Option<usize>) -> Result<Answer, FitError> {
-        let mut members = kept.candidates(without);
+    /// Weights of least log loss; those that hardly count are left out until none is left that hardly counts.
+    fn pool(
+        &self,
+        kept: &KeptFits,
+        mut members: Vec<usize>,
+        best: usize,
+    ) -> Result<Stated, FitError> {
         loop {
-            if members.len() == 1 {
-                return Ok(alone(members[0]));
-            }
             let forecasts = self.member_forecasts(kept, &members)?;
-            let takes_part = |place: usize| Some(self.fold_of(place)) != without;
-            let pool = LogOddsPool::fit(&forecasts, takes_part)?;
+            let pool = LogOddsPool::fit(&forecasts, |_| true)?;
             let weighed = members.iter().zip(pool.weights());
             let counting = weighed.filter(|(_, weight)| **weight >= LEAST_WEIGHT);
             let counting: Vec<usize> = counting.map(|(member, _)| *member).collect();
-            if counting.len() == members.len() {
-                return Ok(Answer { members, pool });
+            if counting.len() == members.len() || members.len() == 1 {
+                let fold_of = |place: usize| self.folds.of(self.rows[place] as usize);
+                let pools = pools_without_folds(&forecasts, self.folds.count(), fold_of)?;
+                let names = self.corpus.class_names.clone();
+                let stated = pooled(names, &forecasts, |place| &pools[fold_of(place)]);
+                return Ok(Stated {
+                    answer: Answer { members, pool },
+                    probabilities: stated.probabilities,
+                });
             }
             members = match counting.is_empty() {
-                true => vec![kept.best(without)],
+                true => vec![best],
                 false => counting,
             };
         }
-    }
-
-    fn fold_of(&self, place: usize) -> usize {
-        self.folds.of(self.rows[place] as usize)
     }
 
     fn member_forecasts(
@@ -207,65 +155,68 @@ impl<'a> HeldOut<'a> {
         Ok(forecasts)
     }
 
-    fn classes(&self, place: usize) -> std::ops::Range<usize> {
+    fn classes(&self, place: usize) -> Range<usize> {
         let count = self.corpus.labels.class_count;
         place * count..(place + 1) * count
     }
 
-    /// What is said of every document by the answer without its fold.
-    fn without_folds(
+    /// What each document is told by the answer of the one part that it does not belong to. Nothing where too few
+    /// documents have such an answer.
+    pub(super) fn judgement(
         &self,
-        answer_without: impl Fn(usize) -> Result<Answer, FitError>,
         kept: &KeptFits,
-    ) -> Result<Vec<Probability>, FitError> {
-        let task = self.corpus.labels.task;
-        let even = Probability::from_log_odds(0.0);
-        let mut stated = vec![even; self.rows.len() * self.corpus.labels.class_count];
-        let (mut said, mut room) = (Vec::new(), Vec::new());
-        for fold in 0..self.folds.count() {
-            let Answer { members, pool } = answer_without(fold)?;
-            for place in (0..self.rows.len()).filter(|&place| self.fold_of(place) == fold) {
-                let classes = self.classes(place);
-                let of_member = |&member: &usize| &kept.get(member).forecasts[classes.clone()];
-                if let [only] = members.as_slice() {
-                    stated[classes.clone()].copy_from_slice(of_member(only));
-                    continue;
-                }
-                said.clear();
-                let all = members.iter().flat_map(of_member);
-                said.extend(all.map(|&probability| evidence(task, probability)));
-                pool.pool_into(task, &said, &mut room, &mut stated[classes.clone()]);
+        parts: &[(&[u32], Option<Answer>)],
+    ) -> Option<Judgement> {
+        let rows: Vec<&[u32]> = parts.iter().map(|(rows, _)| *rows).collect();
+        let outside = outside_one_part(&self.corpus.documents, &rows);
+        let (mut places, mut probabilities) = (Vec::new(), Vec::new());
+        let mut room = Vec::new();
+        for (place, row) in self.rows().enumerate() {
+            let answer = outside[row].and_then(|part| parts[part].1.as_ref());
+            if let Some(answer) = answer {
+                places.push(place);
+                self.state_into(kept, answer, place, &mut room, &mut probabilities);
             }
         }
-        Ok(stated)
+        let enough = places.len() * FEWEST_JUDGES >= self.rows.len() && !places.is_empty();
+        enough.then_some(Judgement {
+            places,
+            probabilities,
+        })
     }
 
-    /// Of each document the one or the other, as its fold has it.
-    fn mixed(
+    /// Adds what an answer says of a document.
+    fn state_into(
         &self,
-        first: &[Probability],
-        second: &[Probability],
-        takes_first: impl Fn(usize) -> bool,
-    ) -> Vec<Probability> {
-        let of_folds: Vec<bool> = (0..self.folds.count()).map(takes_first).collect();
-        let places = 0..self.rows.len();
-        let stated = places.flat_map(|place| {
-            let from = match of_folds[self.fold_of(place)] {
-                true => first,
-                false => second,
-            };
-            from[self.classes(place)].iter().copied()
-        });
-        stated.collect()
+        kept: &KeptFits,
+        Answer { members, pool }: &Answer,
+        place: usize,
+        room: &mut Vec<f64>,
+        stated: &mut Vec<Probability>,
+    ) {
+        let classes = self.classes(place);
+        let of_member = |&member: &usize| &kept.get(member).forecasts[classes.clone()];
+        if let [only] = members.as_slice() {
+            stated.extend_from_slice(of_member(only));
+            return;
+        }
+        let task = self.corpus.labels.task;
+        let all = members.iter().flat_map(of_member);
+        let said: Vec<f64> = all.map(|&stated| evidence(task, stated)).collect();
+        let first = stated.len();
+        stated.resize(first + classes.len(), Probability::from_log_odds(0.0));
+        pool.pool_into(task, &said, room, &mut stated[first..]);
     }
 
-    /// What is gained by stating this in place of what the default states, in the eyes of the judges.
-    pub(super) fn gain(&self, stated: &[Probability], default: &[Probability]) -> SearchGain {
-        let judges = self.rows().zip(&self.is_judge);
-        let judges = judges.filter(|(_, judge)| **judge).map(|(row, _)| row);
-        let stated = self.of_some(stated, &self.is_judge);
-        let default = self.of_some(default, &self.is_judge);
-        let pair = PairedLosses::of(self.corpus, judges, &stated, &default);
+    /// What is gained in the eyes of the judges by what they were told, in place of what the default states.
+    pub(super) fn gain(&self, judgement: &Judgement, default: &[Probability]) -> SearchGain {
+        let places = &judgement.places;
+        let default = places
+            .iter()
+            .flat_map(|&place| &default[self.classes(place)]);
+        let default: Vec<Probability> = default.copied().collect();
+        let rows = places.iter().map(|&place| self.rows[place] as usize);
+        let pair = PairedLosses::of(self.corpus, rows, &judgement.probabilities, &default);
         SearchGain {
             log_loss: pair.log_loss,
             default_log_loss: pair.other,
@@ -273,27 +224,40 @@ impl<'a> HeldOut<'a> {
         }
     }
 
-    /// Forecasts of those documents alone that are wanted.
-    fn of_some(&self, stated: &[Probability], is_wanted: &[bool]) -> Vec<Probability> {
-        let rows = stated.chunks_exact(self.corpus.labels.class_count);
-        let wanted = rows.zip(is_wanted).filter(|(_, wanted)| **wanted);
-        wanted.flat_map(|(row, _)| row.iter().copied()).collect()
+    /// Forecasts of all documents that decide about pools, with their labels.
+    pub(super) fn forecasts(&self, probabilities: Vec<Probability>) -> Forecasts {
+        self.labelled(probabilities, self.rows())
     }
 
-    fn forecasts_of(&self, stated: &[Probability], is_wanted: &[bool]) -> Forecasts {
+    /// What the judges were told, with their labels.
+    pub(super) fn forecasts_of(&self, judgement: Judgement) -> Forecasts {
+        let places = judgement.places.iter();
+        let rows = places.map(|&place| self.rows[place] as usize);
+        self.labelled(judgement.probabilities, rows)
+    }
+
+    fn labelled(
+        &self,
+        probabilities: Vec<Probability>,
+        rows: impl Iterator<Item = usize>,
+    ) -> Forecasts {
         let (labels, weights) = (&self.corpus.labels, &self.corpus.documents.weights);
-        let wanted = self.rows().zip(is_wanted).filter(|(_, wanted)| **wanted);
-        let wanted: Vec<usize> = wanted.map(|(row, _)| row).collect();
+        let (of_row, weights) = rows
+            .map(|row| (labels.of_row[row].clone(), weights[row]))
+            .unzip();
         Forecasts {
             task: labels.task,
             class_names: self.corpus.class_names.clone(),
-            probabilities: self.of_some(stated, is_wanted),
-            labels: wanted
-                .iter()
-                .map(|&row| labels.of_row[row].clone())
-                .collect(),
-            weights: Some(wanted.iter().map(|&row| weights[row]).collect()),
+            probabilities,
+            labels: of_row,
+            weights: Some(weights),
         }
+    }
+
+    /// By document that decides about pools: what it belongs to.
+    pub(super) fn units(&self) -> Vec<u32> {
+        let units = self.corpus.documents.units();
+        self.rows().map(|row| units[row]).collect()
     }
 }
 
@@ -303,4 +267,24 @@ fn alone(place: usize) -> Answer {
         members: vec![place],
         pool: LogOddsPool::of_one(0, 1, 0),
     }
+}
+
+/// By row: the only part of the documents that neither it nor what belongs to it is in.
+fn outside_one_part(documents: &Documents, parts: &[&[u32]]) -> Vec<Option<usize>> {
+    let units = documents.units();
+    let is_in = |rows: &&[u32]| {
+        let mut is_in = vec![false; documents.seen.len()];
+        for &row in *rows {
+            is_in[units[row as usize] as usize] = true;
+        }
+        is_in
+    };
+    let is_in: Vec<Vec<bool>> = parts.iter().map(is_in).collect();
+    let outside = |&unit: &u32| {
+        let parts = is_in.iter().enumerate();
+        let mut without = parts.filter(|(_, is_in)| !is_in[unit as usize]);
+        let first = without.next().map(|(part, _)| part);
+        first.filter(|_| without.next().is_none())
+    };
+    units.iter().map(outside).collect()
 }

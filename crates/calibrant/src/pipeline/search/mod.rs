@@ -1,5 +1,6 @@
 //! Which learner, terms, weighting and price of errors? Those whose pool forecasts unseen documents best.
 
+mod chooser;
 mod contenders;
 mod gain;
 mod held_out;
@@ -23,7 +24,9 @@ use super::{Classifier, FitSettings, Model, TriedSettings};
 use crate::corpus::Fields;
 use crate::features::{Weighting, WeightingSettings};
 use crate::{FitError, Progress, Task};
+use chooser::Chooser;
 use held_out::HeldOut;
+use sample::Part;
 use trials::{Choice, Ground, Trials};
 use views::PreparedView;
 
@@ -44,13 +47,12 @@ pub use views::{LeftOut, LeftOutTerms, SearchBatch, SearchCorpus, SearchCounter}
 ///
 /// The default and the best of each kind are then pooled as [`LogOddsPool`](crate::calibration::LogOddsPool) does, with
 /// weights of least held-out log loss; those that hardly count are left out, and of two that say the same the later. Where
-/// the pool is no better than the best fit alone, that fit stands in its place. What to expect is measured by choosing and
-/// weighing anew without each fold, on the documents of that fold, outside the sample where there was one. If that is not
+/// the pool is no better than the best fit alone, that fit stands in its place. To see what that is worth, each half of the
+/// documents chooses and weighs for the other by trials of its own, or the sample for all others. If what it chose is not
 /// better than the default by more than two standard errors, the default is the answer: see [`SearchGain`].
 ///
 /// # When it misleads
-/// Two standard errors are now and then passed by luck, about once in forty times. Which trials were made all
-/// documents decided, if only that. Measure the model on documents that took no part where it matters.
+/// Two standard errors are now and then passed by luck. Measure the model on documents that took no part where it matters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchSettings {
     /// The learners; the first is the one that is fitted if there is time for nothing else.
@@ -90,7 +92,7 @@ pub struct Trial {
     /// What was tried, and how well it forecast.
     #[serde(flatten)]
     pub tried: TriedSettings,
-    /// How long the fit took.
+    /// How long the fit took, with those to both halves of the documents where these choose for each other.
     pub seconds: f64,
 }
 
@@ -166,7 +168,6 @@ fn search_by_clock(
     let limit = search.time_budget.as_secs_f64();
     let held_out = HeldOut::of(asked, &base)?;
     let time = (limit, clock);
-    let mut trials = Trials::new(&base, &views, held_out, fields, progress, time, search);
     let plan = Plan {
         search,
         view_count: views.len(),
@@ -174,19 +175,33 @@ fn search_by_clock(
         complements_differ: asked.labels.task == Task::SingleLabel && asked.labels.class_count > 2,
     };
     let has_time = clock() < limit;
-    // All views have the same rows.
-    let sampled = has_time.then(|| sample::rows(asked, &base, search.sample));
-    match sampled.flatten() {
+    let sampled = has_time.then(|| Part::sample(&views, &base, search.sample));
+    let sampled = sampled.flatten();
+    let halves = (has_time && sampled.is_none()).then(|| Part::halves(&views, &base));
+    let halves = halves.flatten();
+    let choosers = choosers(sampled.as_ref(), halves.as_ref(), &base, search.members);
+    let trials = Trials::new(&base, &views, held_out, fields, progress, time, search);
+    let mut trials = trials.with_choosers(choosers.unwrap_or_default());
+    match &sampled {
         None => plan.explore(&mut trials, &Ground::whole(&views)),
-        Some(rows) => {
-            trials.judge_outside(&rows);
-            let samples = views.iter();
-            let samples = samples.map(|view| sample::part(&view.corpus, &base, &rows));
-            plan.sample_first(&mut trials, &samples.collect::<Vec<_>>(), &views);
-        }
+        Some(part) => plan.sample_first(&mut trials, &part.corpora, &views),
     }
     let found = trials.finish()?;
     Ok(Found { left_out, ..found })
+}
+
+/// The sample, or both halves; nobody where there are too few documents in one of them.
+fn choosers<'a>(
+    sampled: Option<&'a Part>,
+    halves: Option<&'a [Part; 2]>,
+    base: &FitSettings,
+    members: usize,
+) -> Result<Vec<Chooser<'a>>, FitError> {
+    let sampled = sampled.into_iter();
+    let sampled = sampled.map(|part| Chooser::before(part, base, members));
+    let halves = halves.into_iter().flatten();
+    let halves = halves.map(|part| Chooser::along(part, base, members));
+    sampled.chain(halves).collect()
 }
 
 /// In which order things are tried.

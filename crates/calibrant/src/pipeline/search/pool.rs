@@ -1,11 +1,11 @@
 //! What a search found as one model.
 
-use super::held_out::{Answer, Judged};
+use super::held_out::Answer;
 use super::kept::Kept;
 use crate::FitError;
 use crate::calibration::{CalibrationNote, CalibratorKind, LogOddsPool};
 use crate::corpus::Fields;
-use crate::evaluation::evaluate_without_chance;
+use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::pipeline::class_spread::spreads_of_classes;
 use crate::pipeline::fit::check_survives;
 use crate::pipeline::summary::shape_of;
@@ -13,7 +13,18 @@ use crate::pipeline::{
     ClassSummary, CombinedMember, CombinedModel, HeldOutMeasures, Model, TrainingSummary,
 };
 
-impl Judged {
+/// What is served in place of the default, and what is known of it.
+pub(super) struct Served {
+    pub(super) answer: Answer,
+    /// What it says of the documents that decided its weights, each by weights of the others.
+    pub(super) stated: Forecasts,
+    /// By row of `stated`: what it belongs to.
+    pub(super) units: Vec<u32>,
+    /// What is expected of it: what documents were told by answers that they had no say in, where there are such.
+    pub(super) expected: Option<Forecasts>,
+}
+
+impl Served {
     /// The answer as a model, one fit alone or several as a pool, with what is expected of it.
     pub(super) fn model(self, kept: Vec<Kept>, fields: Fields) -> Result<Model, FitError> {
         let Answer { members, pool } = self.answer.clone();
@@ -72,9 +83,9 @@ impl Judged {
         })
     }
 
-    /// Of the judges' forecasts.
     fn measures(&self) -> Result<HeldOutMeasures, FitError> {
-        let measured = evaluate_without_chance(&self.of_judges)?;
+        let expected = self.expected.as_ref().unwrap_or(&self.stated);
+        let measured = evaluate_without_chance(expected)?;
         Ok(HeldOutMeasures::from(&measured))
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::views::PreparedView;
 use crate::features::{ArrangedCounts, DocumentFrequencyLimits};
 use crate::multiclass::ClassLabels;
 use crate::pipeline::FitSettings;
@@ -10,6 +11,48 @@ use crate::pipeline::training_corpus::PreparedCorpus;
 /// Keeps the sample's draw apart from that of the folds.
 const OTHER_DRAW: u64 = 0x5A3D_1E0F;
 
+/// Some of the documents, in every view.
+pub(super) struct Part {
+    pub(super) rows: Vec<u32>,
+    pub(super) corpora: Vec<PreparedCorpus>,
+}
+
+impl Part {
+    fn of(views: &[PreparedView], settings: &FitSettings, rows: Vec<u32>) -> Self {
+        // All views have the same rows.
+        let corpora = views.iter();
+        let corpora = corpora.map(|view| part(&view.corpus, settings, &rows));
+        Self {
+            corpora: corpora.collect(),
+            rows,
+        }
+    }
+
+    /// A [`sample`] in every view.
+    pub(super) fn sample(
+        views: &[PreparedView],
+        settings: &FitSettings,
+        wanted: usize,
+    ) -> Option<Self> {
+        let rows = sample_rows(&views[0].corpus, settings, wanted)?;
+        Some(Self::of(views, settings, rows))
+    }
+
+    /// Two halves, every class in proportion; both have a document of every class, be it the same. Nothing where there
+    /// are too few documents.
+    pub(super) fn halves(views: &[PreparedView], settings: &FitSettings) -> Option<[Self; 2]> {
+        let corpus = &views[0].corpus;
+        let half = |number| {
+            Some(Self::of(
+                views,
+                settings,
+                rows(corpus, settings, 2, number)?,
+            ))
+        };
+        Some([half(0)?, half(1)?])
+    }
+}
+
 /// About `wanted` documents, every class in proportion and with one document at least, drawn by what
 /// the documents say. Nothing where there are fewer than twice as many.
 pub(in crate::pipeline) fn sample(
@@ -17,26 +60,28 @@ pub(in crate::pipeline) fn sample(
     settings: &FitSettings,
     wanted: usize,
 ) -> Option<PreparedCorpus> {
-    let rows = rows(corpus, settings, wanted)?;
+    let rows = sample_rows(corpus, settings, wanted)?;
     Some(part(corpus, settings, &rows))
 }
 
-/// The rows of such a sample, rising.
-pub(super) fn rows(
+fn sample_rows(corpus: &PreparedCorpus, settings: &FitSettings, wanted: usize) -> Option<Vec<u32>> {
+    let parts = (corpus.labels.of_row.len() / wanted.max(1)).min(255);
+    (parts >= 2).then(|| rows(corpus, settings, parts, 0))?
+}
+
+/// One of several parts of equal size, with a document at least of every class; rows rise.
+fn rows(
     corpus: &PreparedCorpus,
     settings: &FitSettings,
-    wanted: usize,
+    parts: usize,
+    number: usize,
 ) -> Option<Vec<u32>> {
     let labels = &corpus.labels;
     let row_count = labels.of_row.len();
-    let parts = (row_count / wanted.max(1)).min(255);
-    if parts < 2 {
-        return None;
-    }
     let seed = settings.seed ^ OTHER_DRAW;
     let drawn = corpus.documents.folds(labels, parts, seed).ok()?;
     let mut rows: Vec<u32> = (0..row_count as u32)
-        .filter(|&row| drawn.of(row as usize) == 0)
+        .filter(|&row| drawn.of(row as usize) == number)
         .collect();
     let mut is_there = vec![false; labels.class_count];
     for &row in &rows {
@@ -53,11 +98,7 @@ pub(super) fn rows(
 }
 
 /// Some of the rows, which rise.
-pub(super) fn part(
-    corpus: &PreparedCorpus,
-    settings: &FitSettings,
-    rows: &[u32],
-) -> PreparedCorpus {
+fn part(corpus: &PreparedCorpus, settings: &FitSettings, rows: &[u32]) -> PreparedCorpus {
     let labels = &corpus.labels;
     let documents = corpus.documents.part(rows);
     let least = settings.limits.least(documents.seen.len());

@@ -1,13 +1,15 @@
 //! Runs trials while there is time, and remembers them.
 
+use super::chooser::Chooser;
 use super::contenders::{same_but_for_price, times_as_long};
 use super::held_out::HeldOut;
-use super::kept::{Kept, KeptFits};
+use super::kept::{Kept, KeptFits, Subject};
+use super::pool::Served;
 use super::views::PreparedView;
 use super::{Found, SearchSettings, Trial};
 use crate::corpus::Fields;
 use crate::features::WeightingSettings;
-use crate::pipeline::fit::fit_prepared;
+use crate::pipeline::fit::{Fitted, fit_prepared};
 use crate::pipeline::training_corpus::PreparedCorpus;
 use crate::pipeline::{Classifier, FitSettings, Model, TriedSettings};
 use crate::text::Analyzer;
@@ -83,6 +85,8 @@ pub(super) struct Trials<'a> {
     clock: &'a dyn Fn() -> f64,
     done: Vec<Done>,
     kept: KeptFits,
+    /// Parts of the documents that choose for those outside them.
+    choosers: Vec<Chooser<'a>>,
     first_failure: Option<FitError>,
     out_of_time: bool,
 }
@@ -100,7 +104,8 @@ impl<'a> Trials<'a> {
         Self {
             base,
             analyzers: views.iter().map(|view| view.analyzer.clone()).collect(),
-            kept: KeptFits::new(search.members, held_out.fold_count()),
+            kept: KeptFits::new(search.members),
+            choosers: Vec::new(),
             held_out,
             open_weighting: search.weighting.is_none() && search.l2_norm.is_none(),
             fields,
@@ -117,9 +122,10 @@ impl<'a> Trials<'a> {
         !self.kept.is_empty()
     }
 
-    /// Documents of a sample that decides what is tried on all of them are no judges of it.
-    pub(super) fn judge_outside(&mut self, sample: &[u32]) {
-        self.held_out.judge_outside(sample);
+    /// With parts of the documents that choose for those outside them.
+    pub(super) fn with_choosers(mut self, choosers: Vec<Chooser<'a>>) -> Self {
+        self.choosers = choosers;
+        self
     }
 
     /// The log loss of a trial that was done.
@@ -183,34 +189,30 @@ impl<'a> Trials<'a> {
             failure: None,
             chosen: false,
         };
-        let mut choice = *choice;
+        let mut subject = Subject {
+            place: self.done.len(),
+            choice: *choice,
+            is_default,
+        };
         let announced = Announced {
             inner: self.progress,
             what: format!("trial {}: {}", self.done.len() + 1, tried.name()),
         };
         let start = (self.clock)();
         let corpus = ground.corpora[choice.view];
-        let fit = fit_prepared(corpus, self.fields.clone(), &settings, &announced, false);
-        let seconds = (self.clock)() - start;
-        match fit {
+        match fit_prepared(corpus, self.fields.clone(), &settings, &announced, false) {
             Ok(fitted) => {
                 let loss = fitted.model.summary().held_out.log_loss;
                 tried.log_loss = Some(loss).filter(|loss| loss.is_finite());
-                if let Model::Single(model) = fitted.model {
-                    choice.weighting = model.settings().effective_weighting();
-                    tried.weighting = choice.weighting;
-                    if ground.is_whole {
-                        self.kept.add(Kept {
-                            place: self.done.len(),
-                            choice,
-                            is_default,
-                            name: tried.name(),
-                            log_loss: loss,
-                            model: Some(*model),
-                            losses: self.held_out.losses_of_all(&fitted.forecasts),
-                            forecasts: self.held_out.part_of(fitted.forecasts),
-                        });
-                    }
+                if let Model::Single(model) = &fitted.model {
+                    tried.weighting = model.settings().effective_weighting();
+                    subject.choice.weighting = tried.weighting;
+                }
+                if ground.is_whole {
+                    self.fit_along(subject, &settings, &announced);
+                    self.keep(subject, tried.name(), fitted);
+                } else if let Some(chooser) = self.choosers.first_mut() {
+                    chooser.take(subject, fitted);
                 }
             }
             Err(error) => {
@@ -218,15 +220,42 @@ impl<'a> Trials<'a> {
                 self.first_failure.get_or_insert(error);
             }
         }
+        let seconds = (self.clock)() - start;
         let log_loss = tried.log_loss;
         self.done.push(Done {
-            choice,
+            choice: subject.choice,
             is_default,
             trial: Trial { tried, seconds },
             is_whole: ground.is_whole,
             seconds_for_all: seconds * ground.times_more,
         });
         log_loss
+    }
+
+    /// The same trial on the parts that choose for others.
+    fn fit_along(&mut self, subject: Subject, settings: &FitSettings, progress: &dyn Progress) {
+        let choosers = self.choosers.iter_mut();
+        for chooser in choosers.filter(|chooser| chooser.fits_along) {
+            chooser.fit(subject, self.fields, settings, progress);
+        }
+    }
+
+    /// A fit to all documents, with its forecasts for as long as somebody may choose it.
+    fn keep(&mut self, subject: Subject, name: String, fitted: Fitted) {
+        let log_loss = fitted.model.summary().held_out.log_loss;
+        let Model::Single(model) = fitted.model else {
+            return;
+        };
+        let kept = Kept {
+            subject,
+            name,
+            log_loss,
+            model: Some(*model),
+            forecasts: self.held_out.part_of(fitted.forecasts),
+        };
+        let choosers = &self.choosers;
+        let is_wanted = |kept: &Kept| choosers.iter().any(|chooser| chooser.wants(kept));
+        self.kept.add(kept, is_wanted);
     }
 
     /// A model there must be; all else has to fit into the time, by what the last trial of the learner took. Trials on a
@@ -285,36 +314,48 @@ impl<'a> Trials<'a> {
     /// The best that was found where it is clearly better than the default, else the default; either remembers all
     /// trials.
     pub(super) fn finish(self) -> Result<Found, FitError> {
-        if self.kept.is_empty() {
-            return Err(self.first_failure.unwrap_or(FitError::NoDocuments));
-        }
         self.progress.begin("choosing", None);
-        let judged = self.held_out.judge(&self.kept);
-        let gain = judged.gain;
-        // Without a default there is nothing that something else would have to be better than.
-        let default = self.kept.default();
-        let default = default.filter(|_| gain.is_none_or(|gain| !gain.is_clear()));
-        let served = match default {
-            Some(default) => vec![default],
-            None => judged.answer.members.clone(),
+        let Some(stated) = self.held_out.answer(&self.kept, |_| true) else {
+            return Err(self.first_failure.unwrap_or(FitError::NoDocuments));
         };
+        let answers = self.choosers.iter().map(|chooser| {
+            let answer = chooser.answer(&self.kept);
+            (chooser.part.rows.as_slice(), answer)
+        });
+        let answers: Vec<_> = answers.collect();
+        let judgement = self.held_out.judgement(&self.kept, &answers);
+        let default = self.kept.default();
+        let other = default.filter(|&default| stated.answer.members != [default]);
+        let gain = other.zip(judgement.as_ref()).map(|(default, judgement)| {
+            let default = &self.kept.get(default).forecasts;
+            self.held_out.gain(judgement, default)
+        });
+        // Without a default there is nothing that something else would have to be better than.
+        let default = default.filter(|_| gain.is_none_or(|gain| !gain.is_clear()));
+        let members = default.map_or(stated.answer.members.clone(), |default| vec![default]);
         let is_default = |done: &Done| done.is_whole && done.is_default;
-        let default_place = self.done.iter().position(is_default);
+        let search_default = self.done.iter().position(is_default);
         let mut trials: Vec<Trial> = self.done.into_iter().map(|done| done.trial).collect();
-        for &member in &served {
-            trials[self.kept.get(member).place].tried.chosen = true;
+        for &member in &members {
+            trials[self.kept.get(member).subject.place].tried.chosen = true;
         }
+        let served = Served {
+            answer: stated.answer,
+            stated: self.held_out.forecasts(stated.probabilities),
+            units: self.held_out.units(),
+            expected: judgement.map(|judgement| self.held_out.forecasts_of(judgement)),
+        };
         let mut kept = self.kept.into_inner();
         let mut model = match default {
             Some(default) => {
                 let model = kept.swap_remove(default).model;
                 Model::from(model.ok_or(FitError::NoDocuments)?)
             }
-            None => judged.model(kept, self.fields.clone())?,
+            None => served.model(kept, self.fields.clone())?,
         };
         let summary = model.summary_mut();
         summary.search = trials.iter().map(|trial| trial.tried.clone()).collect();
-        summary.search_default = default_place;
+        summary.search_default = search_default;
         summary.search_gain = gain;
         self.progress.end();
         Ok(Found {
