@@ -6,8 +6,8 @@ use calibrant::calibration::MulticlassKind;
 use calibrant::corpus::{LabelNeed, ReadSummary, Source, read_batches};
 use calibrant::multiclass::CodeMatrix;
 use calibrant::pipeline::{
-    Acquaintance, CalibrationNote, ClassSummary, DocumentCounter, FitSettings, Model,
-    SearchCounter, SearchSettings, SingleModel, TrainingCorpus, TrainingSummary, Trial,
+    Acquaintance, CalibrationNote, ClassSummary, DocumentCounter, FitSettings, Found, LeftOut,
+    Model, SearchCounter, SearchSettings, SingleModel, TrainingCorpus, TrainingSummary, Trial,
     TriedSettings, TriedWeighting, fit, search,
 };
 use calibrant::rules::RuleSet;
@@ -39,7 +39,8 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let progress = TerminalProgress::default();
     let source = Source::from(arguments.file.as_str());
     let (model, read, searched) = if arguments.search.search {
-        let counter = SearchCounter::new(&settings)?;
+        let plan = search_settings(arguments);
+        let counter = SearchCounter::new(&settings)?.within(plan.time_budget);
         let mut corpus = counter.corpus(&settings);
         let read = read_batches(
             &source,
@@ -48,11 +49,8 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
             |documents| counter.count(documents),
             |batch| corpus.add(batch),
         )?;
-        let plan = search_settings(arguments);
         let found = search(corpus, &fields, &settings, &plan, &progress)?;
-        if found.out_of_time {
-            note("the time was up before all was tried; --time-budget SECONDS gives more");
-        }
+        note_untried(&found);
         (found.model, read, Some(found.trials))
     } else {
         let counter = DocumentCounter::new(&settings)?;
@@ -71,6 +69,22 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     }
     model.save(&arguments.output)?;
     report(arguments, &model, &read, searched.as_deref())
+}
+
+/// What a search had no time or no room for.
+fn note_untried(found: &Found) {
+    if found.out_of_time {
+        note("the time was up before all was tried; --time-budget SECONDS gives more");
+    }
+    for left_out in &found.left_out {
+        let because = match left_out.because {
+            LeftOut::NoTime => {
+                "counting them took too much of the time; --time-budget SECONDS gives more"
+            }
+            _ => "there are too many of them in these documents",
+        };
+        note(&format!("{} were not tried: {because}", left_out.terms));
+    }
 }
 
 /// What was given is kept, all else may be tried.
@@ -420,8 +434,21 @@ pub(crate) fn describe_code(code: &CodeMatrix, model: &SingleModel) -> String {
 /// What a search ended with and what it expects beside the default, in a line.
 pub(crate) fn searched_for(summary: &TrainingSummary) -> String {
     let chosen = summary.search.iter().filter(|tried| tried.chosen).count();
+    let found = match chosen {
+        1 => "one fit alone".to_owned(),
+        _ => format!("a pool of {chosen}"),
+    };
+    let default = summary.search_default;
+    let default = default.and_then(|place| summary.search.get(place));
+    if let Some(failure) = default.and_then(|tried| tried.failure.as_ref()) {
+        let unit = crate::output::loss_unit(summary.held_out.log_loss_over);
+        return format!(
+            "{found} (marked *), since the default could not be fitted ({failure}): expected log loss {:.5} nats a {unit}",
+            summary.held_out.log_loss,
+        );
+    }
     let Some(gain) = summary.search_gain else {
-        return "the default (marked *): nothing else got a weight beside it".to_owned();
+        return "the default (marked *): nothing that was found is better".to_owned();
     };
     let per_cent = |part: f64| 100.0 * part / gain.default_log_loss;
     let lower = per_cent(gain.default_log_loss - gain.log_loss);
@@ -435,10 +462,10 @@ pub(crate) fn searched_for(summary: &TrainingSummary) -> String {
         per_cent(gain.standard_error),
     );
     if gain.is_clear() {
-        format!("a pool of {chosen} (marked *): {measured}")
+        format!("{found} (marked *): {measured}")
     } else {
         format!(
-            "the default (marked *), since the pool of the best is not clearly better: {measured}"
+            "the default (marked *), since the best that was found is not clearly better: {measured}"
         )
     }
 }

@@ -192,6 +192,7 @@ fn without_time_one_trial_is_made_and_said_to_be_all() {
     assert_eq!(output.status.code(), Some(0));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("--time-budget"), "{said}");
+    assert!(said.contains("words, 1 to 2 were not tried"), "{said}");
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(shown.contains("linear SVM, c 0.5"), "{shown}");
     assert!(shown.contains("seconds"), "{shown}");

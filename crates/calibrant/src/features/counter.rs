@@ -37,13 +37,12 @@ pub struct BatchCounter<'a> {
     /// What an occurrence of each term adds to a document's sum.
     marks: Vec<u128>,
     sum: TermSum,
+    presence: TermSum,
     counts: SparseMatrix,
     // How often each column occurs in the current document, and which do: a document is
     // emptied without touching the columns that it does not use.
     count_of: Vec<u32>,
     touched: Vec<u32>,
-    /// Whether rows with the same terms have the same sum, however often the terms come.
-    presence_only: bool,
 }
 
 impl<'a> BatchCounter<'a> {
@@ -56,33 +55,31 @@ impl<'a> BatchCounter<'a> {
             vocabulary: Vocabulary::default(),
             marks: Vec::new(),
             sum: TermSum::default(),
+            presence: TermSum::default(),
             counts: SparseMatrix::new(u32::MAX as usize),
             count_of: Vec::new(),
             touched: Vec::new(),
-            presence_only: false,
         }
-    }
-
-    /// For those who see which terms a row has and not how often: [`Self::last_sum`] tells no more.
-    pub fn with_presence_only(mut self, presence_only: bool) -> Self {
-        self.presence_only = presence_only;
-        self
     }
 
     /// Counts the terms of one text as the next row.
     pub fn count_text(&mut self, text: &str) {
-        self.sum = match self.space {
+        match self.space {
             ColumnSpace::Vocabulary => self.count_known(text),
             ColumnSpace::Hashed { bits } => self.count_hashed(text, bits),
-        };
+        }
     }
 
-    /// What the terms of the last row add up to: rows of the same terms have the same sum.
-    pub fn last_sum(&self) -> TermSum {
-        self.sum
+    /// What the terms of the last row add up to: rows of the same terms, each as often, have the same sum. With
+    /// `presence_only` for those who see which terms a row has and not how often.
+    pub fn last_sum(&self, presence_only: bool) -> TermSum {
+        match presence_only {
+            true => self.presence,
+            false => self.sum,
+        }
     }
 
-    fn count_known(&mut self, text: &str) -> TermSum {
+    fn count_known(&mut self, text: &str) {
         let Self {
             analyzer,
             buffers,
@@ -112,21 +109,17 @@ impl<'a> BatchCounter<'a> {
                 .iter()
                 .map(|&column| (column, count_of[column as usize] as f32)),
         );
-        let mut sum = TermSum::default();
+        (self.sum, self.presence) = (TermSum::default(), TermSum::default());
         for &column in touched.iter() {
-            let count = if self.presence_only {
-                1
-            } else {
-                count_of[column as usize]
-            };
-            sum.add_marked(marks[column as usize], count);
-            count_of[column as usize] = 0;
+            let column = column as usize;
+            self.sum.add_marked(marks[column], count_of[column]);
+            self.presence.add_marked(marks[column], 1);
+            count_of[column] = 0;
         }
         touched.clear();
-        sum
     }
 
-    fn count_hashed(&mut self, text: &str, bits: u32) -> TermSum {
+    fn count_hashed(&mut self, text: &str, bits: u32) {
         let Self {
             analyzer,
             buffers,
@@ -142,13 +135,14 @@ impl<'a> BatchCounter<'a> {
                 .chunk_by(|a, b| a == b)
                 .map(|run| (run[0], run.len() as f32)),
         );
-        let mut sum = TermSum::default();
-        if self.presence_only {
-            touched.dedup();
+        (self.sum, self.presence) = (TermSum::default(), TermSum::default());
+        for &column in touched.iter() {
+            self.sum.add_column(column);
         }
-        touched.iter().for_each(|&column| sum.add_column(column));
-        touched.clear();
-        sum
+        touched.dedup();
+        for column in touched.drain(..) {
+            self.presence.add_column(column);
+        }
     }
 
     /// Takes a document that comes as numbered features; the number is the feature's name.
@@ -178,7 +172,8 @@ impl<'a> BatchCounter<'a> {
                 .chunk_by(|a, b| a.0 == b.0)
                 .map(|run| (run[0].0, run.iter().map(|&(_, value)| value).sum())),
         );
-        self.sum = TermSum::of_features(features, self.presence_only);
+        self.sum = TermSum::of_features(features, false);
+        self.presence = TermSum::of_features(features, true);
     }
 
     /// What was counted.

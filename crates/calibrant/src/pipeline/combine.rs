@@ -390,6 +390,7 @@ impl Combiner {
             held_out_shape: None,
             weightings: Vec::new(),
             search: Vec::new(),
+            search_default: None,
             search_gain: None,
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
         }

@@ -103,10 +103,9 @@ impl FeatureExtractor {
             Content::Text(_) | Content::Record(_) => {
                 let text = content.as_text().unwrap_or_default();
                 if presence_only {
-                    let mut counter =
-                        BatchCounter::new(&self.analyzer, self.space).with_presence_only(true);
+                    let mut counter = BatchCounter::new(&self.analyzer, self.space);
                     counter.count_text(text);
-                    counter.last_sum()
+                    counter.last_sum(true)
                 } else {
                     self.sum_of_terms(text, &mut buffers.analyzer)
                 }

@@ -195,6 +195,7 @@ pub(super) fn fit_prepared(
         held_out_shape: super::summary::shape_of(&forecasts),
         weightings,
         search: Vec::new(),
+        search_default: None,
         search_gain: None,
         calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
@@ -215,9 +216,10 @@ pub(super) fn fit_prepared(
     check_survives(&summary)?;
     check_survives(&calibrators)?;
     check_survives(&calibrated.joint)?;
-    let training_keys = settings
-        .training_keys
-        .then(|| TrainingKeys::of(&documents.seen));
+    let weighting = settings.effective_weighting().weighting;
+    let learned = corpus.learned.of(weighting);
+    let training_keys = learned.filter(|_| settings.training_keys);
+    let training_keys = training_keys.map(TrainingKeys::of);
     let model = SingleModel::new(
         settings,
         fields,

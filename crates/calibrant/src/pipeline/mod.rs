@@ -16,6 +16,7 @@ mod fit;
 mod fit_code;
 mod fit_scorer;
 mod fold_rows;
+mod learned_keys;
 mod model;
 pub(crate) mod model_envelope;
 mod model_file;
@@ -51,8 +52,8 @@ pub use score_calibrator::{
     ScoreSettings, ScoreSummary, ScoreTable, TriedMethod,
 };
 pub use search::{
-    Contender, Found, SearchBatch, SearchCorpus, SearchCounter, SearchGain, SearchSettings, Trial,
-    search,
+    Contender, Found, LeftOut, LeftOutTerms, SearchBatch, SearchCorpus, SearchCounter, SearchGain,
+    SearchSettings, Trial, search,
 };
 pub use settings::{ClassWeights, Classifier, FitSettings};
 pub use single_model::{PredictBuffers, SingleModel};

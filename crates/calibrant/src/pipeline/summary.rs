@@ -169,8 +169,12 @@ pub struct TrainingSummary {
     /// What was tried before these settings were chosen; empty where nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<TriedSettings>,
-    /// What a search expects of the pool of the best beside the default, whichever became the model; absent where there
-    /// was nothing to pool.
+    /// Which of `search` is the default, by its place: what a fit without a search would give, be it that it failed.
+    /// Absent in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search_default: Option<usize>,
+    /// What a search expects of the best that it found beside the default, whichever became the model; absent where the
+    /// default was the best, and where its fit failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search_gain: Option<SearchGain>,
     /// The version of calibrant that fitted the model.

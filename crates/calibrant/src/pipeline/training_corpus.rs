@@ -1,9 +1,11 @@
 //! Training documents, counted and ready to be learned from.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::distinct::{Distinct, Documents, Identities};
 use super::document_key::{key_as_written, key_of_group, key_of_terms};
+use super::learned_keys::{LearnedKeys, RowKeys};
 use super::observations::leading_words;
 use super::{Classifier, FitSettings};
 use crate::corpus::{Content, Document};
@@ -24,10 +26,15 @@ pub struct TrainingCorpus {
     keys: Vec<u128>,
     /// Rows with equal ones are one document.
     documents: Vec<u128>,
-    /// What a model sees of each row, where that does not decide which rows are one document.
+    /// What models see of each row, where that does not decide which rows are one document.
     seen: Option<Vec<u128>>,
     /// How many words the text of each begins with.
     words: Vec<u8>,
+    /// What models see of each row that go by how often terms come where these go by their presence, or the other
+    /// way round; empty where nobody asked for it.
+    seen_otherwise: Vec<u128>,
+    /// Whether it is the presence of terms that decides which rows are one document.
+    presence_only: bool,
     /// Keys of groups, zero for none; empty as long as no document has one.
     groups: Vec<u128>,
     weights: Vec<f64>,
@@ -45,6 +52,7 @@ pub struct TrainingCorpus {
 #[derive(Debug)]
 pub struct CountedBatch {
     counts: BatchCounts,
+    presence_only: bool,
     side: SideTable,
     documents: Vec<CountedDocument>,
 }
@@ -54,6 +62,7 @@ struct CountedDocument {
     key: u128,
     document: u128,
     words: u8,
+    seen_otherwise: Option<u128>,
     group: Option<u128>,
     weight: f64,
     labels: Vec<String>,
@@ -73,6 +82,8 @@ pub struct DocumentCounter {
     counts_terms: bool,
     /// Whether the model sees which terms a document has, and not how often.
     presence_only: bool,
+    /// Whether there may be models of the same documents that see the other.
+    for_all_weightings: bool,
 }
 
 impl DocumentCounter {
@@ -84,13 +95,19 @@ impl DocumentCounter {
             rules: settings.rule_matcher()?,
             counts_terms: settings.classifier != Classifier::Rules,
             presence_only: settings.effective_weighting().weighting == Weighting::Binary,
+            for_all_weightings: false,
         })
+    }
+
+    /// Remembers documents for models of any weighting, whatever the settings ask for.
+    pub(super) fn for_all_weightings(mut self) -> Self {
+        self.for_all_weightings = true;
+        self
     }
 
     /// Counts a batch; batches can be counted in parallel.
     pub fn count(&self, documents: Vec<Document>) -> CountedBatch {
-        let mut counter =
-            BatchCounter::new(&self.analyzer, self.space).with_presence_only(self.presence_only);
+        let mut counter = BatchCounter::new(&self.analyzer, self.space);
         let mut side = SideTable::default();
         let mut room = MatchBuffers::default();
         let rules = self.rules.as_ref();
@@ -107,13 +124,17 @@ impl DocumentCounter {
                     match_rules(rules, &document.content, &mut room, &mut strengths);
                 }
                 side.push(side_cells(&document.content, &strengths));
+                let seen = |presence_only| match self.counts_terms {
+                    true => {
+                        let sum = counter.last_sum(presence_only);
+                        key_of_terms(&document.content, sum, &strengths)
+                    }
+                    false => key_as_written(&document.content),
+                };
                 CountedDocument {
                     key: content_key(&document),
-                    document: if self.counts_terms {
-                        key_of_terms(&document.content, counter.last_sum(), &strengths)
-                    } else {
-                        key_as_written(&document.content)
-                    },
+                    document: seen(self.presence_only),
+                    seen_otherwise: self.for_all_weightings.then(|| seen(!self.presence_only)),
                     words: leading_words(&document.content),
                     group: document.group.as_deref().map(key_of_group),
                     weight: document.weight,
@@ -127,6 +148,7 @@ impl DocumentCounter {
             .collect();
         CountedBatch {
             counts: counter.finish(),
+            presence_only: self.presence_only,
             side,
             documents,
         }
@@ -189,6 +211,8 @@ impl TrainingCorpus {
             documents: Vec::new(),
             seen: None,
             words: Vec::new(),
+            seen_otherwise: Vec::new(),
+            presence_only: false,
             groups: Vec::new(),
             weights: Vec::new(),
             labels: Vec::new(),
@@ -216,6 +240,7 @@ impl TrainingCorpus {
     pub fn add(&mut self, batch: CountedBatch) {
         self.counts.merge(batch.counts);
         self.side.append(batch.side);
+        self.presence_only = batch.presence_only;
         for document in batch.documents {
             self.any_list |= document.is_list;
             self.any_features |= document.is_features;
@@ -230,6 +255,7 @@ impl TrainingCorpus {
             self.keys.push(document.key);
             self.documents.push(document.document);
             self.words.push(document.words);
+            self.seen_otherwise.extend(document.seen_otherwise);
             self.weights.push(document.weight);
             let numbers = document.labels.into_iter().map(|label| {
                 let next = self.label_names.len() as u32;
@@ -338,15 +364,19 @@ impl TrainingCorpus {
         let Distinct {
             rows,
             classes: of_row,
-            mut documents,
+            documents,
             is_first,
         } = identities.distinct(|row| {
             let classes = classes_of(row);
             (task == Task::MultiLabel || !classes.is_empty()).then_some(classes)
         });
-        if let Some(seen) = &self.seen {
-            documents.seen = seen_of(&documents, &rows, seen);
-        }
+        let keys = RowKeys {
+            documents: &self.documents,
+            seen: self.seen.as_deref(),
+            seen_otherwise: &self.seen_otherwise,
+            presence_only: self.presence_only,
+        };
+        let learned = Arc::new(keys.learned(&documents));
         if class_names.len() == 1
             && (task == Task::SingleLabel || of_row.iter().all(|classes| !classes.is_empty()))
         {
@@ -373,6 +403,7 @@ impl TrainingCorpus {
             arranged,
             side,
             documents,
+            learned,
             labels,
             class_names,
             left_out,
@@ -433,15 +464,6 @@ impl TrainingCorpus {
     }
 }
 
-/// By document, what a model sees of its first row.
-fn seen_of(documents: &Documents, rows: &[u32], seen: &[u128]) -> Vec<u128> {
-    let firsts = documents.is_first().into_iter().zip(rows);
-    firsts
-        .filter(|(first, _)| *first)
-        .map(|(_, &row)| seen[row as usize])
-        .collect()
-}
-
 /// Documents in canonical order, copies put together.
 pub(super) struct PreparedCorpus {
     pub(super) arranged: crate::features::ArrangedCounts,
@@ -449,6 +471,8 @@ pub(super) struct PreparedCorpus {
     pub(super) side: SideTable,
     /// Whose rows they are, and what they weigh.
     pub(super) documents: Documents,
+    /// What models remember of them.
+    pub(super) learned: Arc<LearnedKeys>,
     pub(super) labels: ClassLabels,
     pub(super) class_names: Vec<String>,
     /// Rows whose class was not asked for.
@@ -489,6 +513,7 @@ impl PreparedCorpus {
             },
             side: self.side.clone(),
             documents: self.documents.clone(),
+            learned: Arc::clone(&self.learned),
             labels: self.labels.clone(),
             class_names: self.class_names.clone(),
             limits: DocumentFrequencyLimits {

@@ -1,6 +1,10 @@
 //! Which learner, terms, weighting and price of errors? Those whose pool forecasts unseen documents best.
 
+mod chooser;
 mod contenders;
+mod gain;
+mod held_out;
+mod kept;
 mod names;
 mod pool;
 pub(super) mod sample;
@@ -20,13 +24,15 @@ use super::{Classifier, FitSettings, Model, TriedSettings};
 use crate::corpus::Fields;
 use crate::features::{Weighting, WeightingSettings};
 use crate::{FitError, Progress, Task};
-use pool::HeldOut;
+use chooser::Chooser;
+use held_out::HeldOut;
+use sample::Part;
 use trials::{Choice, Ground, Trials};
 use views::PreparedView;
 
 pub use contenders::Contender;
-pub use pool::SearchGain;
-pub use views::{SearchBatch, SearchCorpus, SearchCounter};
+pub use gain::SearchGain;
+pub use views::{LeftOut, LeftOutTerms, SearchBatch, SearchCorpus, SearchCounter};
 
 /// What a search may try, and for how long.
 ///
@@ -40,13 +46,13 @@ pub use views::{SearchBatch, SearchCorpus, SearchCounter};
 /// default and the best few are fitted to everything.
 ///
 /// The default and the best of each kind are then pooled as [`LogOddsPool`](crate::calibration::LogOddsPool) does, with
-/// weights of least held-out log loss; those that hardly count are left out. What to expect of the pool is measured with
-/// weights that were fitted without the document's fold. If that is not better than the default by more than two
-/// standard errors, the default is the answer: see [`SearchGain`].
+/// weights of least held-out log loss; those that hardly count are left out, and of two that say the same the later. Where
+/// the pool is no better than the best fit alone, that fit stands in its place. To see what that is worth, each half of the
+/// documents chooses and weighs for the other by trials of its own, or the sample for all others. If what it chose is not
+/// better than the default by more than two standard errors, the default is the answer: see [`SearchGain`].
 ///
 /// # When it misleads
-/// Which fits are pooled was chosen by the documents that also say how good the pool is. Measure the model on documents
-/// that took no part where it matters.
+/// Two standard errors are now and then passed by luck. Measure the model on documents that took no part where it matters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchSettings {
     /// The learners; the first is the one that is fitted if there is time for nothing else.
@@ -86,25 +92,29 @@ pub struct Trial {
     /// What was tried, and how well it forecast.
     #[serde(flatten)]
     pub tried: TriedSettings,
-    /// How long the fit took.
+    /// How long the fit took, with those to both halves of the documents where these choose for each other.
     pub seconds: f64,
 }
 
 /// What a search ends with.
 #[derive(Debug)]
 pub struct Found {
-    /// A combination of the best, or the default; its summary lists the trials and says what is gained.
+    /// A combination of the best, the best alone, or the default; its summary lists the trials, says which of them is the
+    /// default, and what is gained.
     pub model: Model,
     /// Every trial, in order.
     pub trials: Vec<Trial>,
     /// Whether the time budget left trials out.
     pub out_of_time: bool,
+    /// Terms that were not tried.
+    pub left_out: Vec<LeftOutTerms>,
 }
 
 /// Tries learners, terms, weightings and prices by cross-validated log loss, and pools the best.
 ///
 /// `base` says everything else: analyzer, limits, calibrator, folds, seed; its learner and weighting
-/// have no say. The documents are counted once for all trials. The same documents and settings give
+/// have no say. The documents are counted once for all trials; what it took to count them in further ways than the one that
+/// was asked for is a part of the time budget. The same documents and settings give
 /// the same model wherever the same trials fit into the time.
 pub fn search(
     corpus: impl Into<SearchCorpus>,
@@ -113,9 +123,11 @@ pub fn search(
     search: &SearchSettings,
     progress: &dyn Progress,
 ) -> Result<Found, FitError> {
+    let corpus = corpus.into();
     let start = Instant::now();
-    let clock = || start.elapsed().as_secs_f64();
-    search_by_clock(corpus.into(), fields, base, search, progress, &clock)
+    let spent = corpus.spent_seconds();
+    let clock = || spent + start.elapsed().as_secs_f64();
+    search_by_clock(corpus, fields, base, search, progress, &clock)
 }
 
 /// With a clock that tests can set.
@@ -151,12 +163,11 @@ fn search_by_clock(
         Some(corpus) => with_text_named(fields.clone(), corpus),
         None => fields.clone(),
     };
-    let views = corpus.prepare(&base)?;
+    let (views, left_out) = corpus.prepare(&base)?;
     let asked = &views[0].corpus;
     let limit = search.time_budget.as_secs_f64();
     let held_out = HeldOut::of(asked, &base)?;
     let time = (limit, clock);
-    let mut trials = Trials::new(&base, &views, held_out, fields, progress, time, search);
     let plan = Plan {
         search,
         view_count: views.len(),
@@ -164,15 +175,33 @@ fn search_by_clock(
         complements_differ: asked.labels.task == Task::SingleLabel && asked.labels.class_count > 2,
     };
     let has_time = clock() < limit;
-    let samples = views.iter().map(|view| {
-        let sampled = has_time.then(|| sample::sample(&view.corpus, &base, search.sample));
-        sampled.flatten()
-    });
-    match samples.collect::<Option<Vec<PreparedCorpus>>>() {
+    let sampled = has_time.then(|| Part::sample(&views, &base, search.sample));
+    let sampled = sampled.flatten();
+    let halves = (has_time && sampled.is_none()).then(|| Part::halves(&views, &base));
+    let halves = halves.flatten();
+    let choosers = choosers(sampled.as_ref(), halves.as_ref(), &base, search.members);
+    let trials = Trials::new(&base, &views, held_out, fields, progress, time, search);
+    let mut trials = trials.with_choosers(choosers.unwrap_or_default());
+    match &sampled {
         None => plan.explore(&mut trials, &Ground::whole(&views)),
-        Some(samples) => plan.sample_first(&mut trials, &samples, &views),
+        Some(part) => plan.sample_first(&mut trials, &part.corpora, &views),
     }
-    trials.finish()
+    let found = trials.finish()?;
+    Ok(Found { left_out, ..found })
+}
+
+/// The sample, or both halves; nobody where there are too few documents in one of them.
+fn choosers<'a>(
+    sampled: Option<&'a Part>,
+    halves: Option<&'a [Part; 2]>,
+    base: &FitSettings,
+    members: usize,
+) -> Result<Vec<Chooser<'a>>, FitError> {
+    let sampled = sampled.into_iter();
+    let sampled = sampled.map(|part| Chooser::before(part, base, members));
+    let halves = halves.into_iter().flatten();
+    let halves = halves.map(|part| Chooser::along(part, base, members));
+    sampled.chain(halves).collect()
 }
 
 /// In which order things are tried.
@@ -204,9 +233,7 @@ impl Plan<'_> {
         let small = Ground::sample_of(samples, views);
         self.explore(trials, &small);
         let whole = Ground::whole(views);
-        if let Some(default) = self.usual(&self.search.learners[0], 0) {
-            trials.attempt(&whole, &default);
-        }
+        trials.attempt_default(&whole, &self.default());
         for member in self.best_of_kinds(trials, &small, self.search.members) {
             trials.attempt(&whole, &member);
         }
@@ -222,8 +249,9 @@ impl Plan<'_> {
     /// What promises most for its time comes first: a budget cuts off the end.
     fn explore(&self, trials: &mut Trials<'_>, ground: &Ground<'_>) {
         let mut contenders = self.contenders();
+        trials.attempt_default(ground, &self.default());
         if let Some(first) = contenders.next() {
-            self.attempt_usual(trials, ground, first, 0..self.view_count);
+            self.attempt_usual(trials, ground, first, 1..self.view_count);
         }
         let (slow, others) = contenders.partition(|contender| contender.is_slow());
         let ranked = self.ranked(trials, ground, others);
@@ -248,6 +276,20 @@ impl Plan<'_> {
         for step in FINE {
             self.climb_from_the_best(trials, ground, step);
         }
+    }
+
+    /// What a plain fit of the first learner would try.
+    fn default(&self) -> Choice {
+        let first = &self.search.learners[0];
+        let usual = first.classifier.usual_weighting();
+        self.usual(first, 0).unwrap_or(Choice {
+            view: 0,
+            classifier: first.classifier,
+            weighting: WeightingSettings {
+                weighting: self.search.weighting.unwrap_or(usual.weighting),
+                l2_norm: self.search.l2_norm.unwrap_or(usual.l2_norm),
+            },
+        })
     }
 
     /// The learners, without those that would say what another says.

@@ -3,6 +3,7 @@
 use super::contenders::named_price;
 use crate::pipeline::{Classifier, TriedSettings};
 use crate::scorers::NaiveBayesKind;
+use crate::text::Analyzer;
 
 impl TriedSettings {
     /// The learner and its price: `linear SVM, c 0.5`.
@@ -12,15 +13,10 @@ impl TriedSettings {
 
     /// What terms are: `words, 1 to 2` or `characters, 2 to 5`; `as set` where the settings say.
     pub fn terms_name(&self) -> String {
-        let Some(analyzer) = &self.analyzer else {
-            return "as set".to_owned();
-        };
-        let (what, range) = match analyzer.char_ngrams {
-            Some(range) if analyzer.char_ngrams_across => ("characters across words", range),
-            Some(range) => ("characters", range),
-            None => ("words", analyzer.word_ngrams),
-        };
-        format!("{what}, {} to {}", range.min, range.max)
+        match &self.analyzer {
+            Some(analyzer) => terms(analyzer),
+            None => "as set".to_owned(),
+        }
     }
 
     /// The weighting: `log-tf-idf, unit length`.
@@ -36,6 +32,15 @@ impl TriedSettings {
         }
         name
     }
+}
+
+pub(super) fn terms(analyzer: &Analyzer) -> String {
+    let (what, range) = match analyzer.char_ngrams {
+        Some(range) if analyzer.char_ngrams_across => ("characters across words", range),
+        Some(range) => ("characters", range),
+        None => ("words", analyzer.word_ngrams),
+    };
+    format!("{what}, {} to {}", range.min, range.max)
 }
 
 pub(super) fn learner(classifier: &Classifier) -> String {

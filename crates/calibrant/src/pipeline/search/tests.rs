@@ -1,3 +1,5 @@
+mod choice;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -192,21 +194,18 @@ fn few_learners() -> SearchSettings {
 }
 
 #[test]
-fn what_only_characters_can_tell_is_found_and_the_pool_is_as_good_as_it_says() {
+fn what_only_characters_can_tell_is_found_and_is_as_good_as_it_says() {
     let found = found_in_all_views(inflected(400, 21), &few_learners());
     let gain = found.model.summary().search_gain.unwrap();
     assert!(gain.is_clear(), "{gain:?}");
-    let Model::Combined(model) = &found.model else {
-        panic!("a combination");
+    let characters = |tried: &&TriedSettings| tried.terms_name().starts_with("characters");
+    assert!(chosen(&found).iter().any(characters));
+    let members = match &found.model {
+        Model::Combined(model) => model.members().len(),
+        Model::Single(_) => 1,
     };
-    let members: Vec<&str> = model.members().iter().map(|member| member.name()).collect();
-    assert!(
-        members
-            .iter()
-            .any(|name| name.contains("characters, 2 to 5"))
-    );
-    assert_eq!(chosen(&found).len(), members.len());
-    assert!((model.summary().held_out.log_loss - gain.log_loss).abs() < 1e-12);
+    assert_eq!(chosen(&found).len(), members);
+    assert!((found.model.summary().held_out.log_loss - gain.log_loss).abs() < 1e-12);
     let default = found.trials[0].tried.log_loss.unwrap();
     assert!((default - gain.default_log_loss).abs() < 1e-12);
 
@@ -521,63 +520,4 @@ fn copies_change_nothing() {
     let [once, thrice] = [once, thrice].map(|found| found.model.summary().search_gain.unwrap());
     assert!((once.log_loss - thrice.log_loss).abs() < 1e-6);
     assert!((once.standard_error - thrice.standard_error).abs() < 1e-6);
-}
-
-/// The gain where the first of two groups gains a nat for each of its two documents and the other nothing.
-fn gain_by_groups(grouped: bool) -> SearchGain {
-    let mut all = documents(4, 1, 32);
-    for (number, document) in all.iter_mut().enumerate() {
-        document.labels = vec![format!("class {}", number % 2)];
-        document.group = grouped.then(|| format!("group {}", number / 2));
-    }
-    let settings = FitSettings { folds: 2, ..base() };
-    let corpus = TrainingCorpus::of_documents(&settings, all).unwrap();
-    let corpus = corpus.prepare(&settings).unwrap();
-    let held_out = HeldOut::of(&corpus, &settings).unwrap();
-    let documents = &corpus.documents;
-    let group_of = |row: usize| match &documents.together {
-        Some(together) => together[documents.of_row[row] as usize],
-        None => u32::from(row >= 2),
-    };
-    let row = |row: usize, loss: f64| {
-        let own = crate::Probability::from_ln(-loss, (-(-loss).exp_m1()).ln());
-        let label = corpus.labels.of_row[row][0];
-        [0, 1].map(|class| {
-            if class == label {
-                own
-            } else {
-                own.complement()
-            }
-        })
-    };
-    let stated: Vec<crate::Probability> = (0..4).flat_map(|at| row(at, 0.5)).collect();
-    let default = (0..4).flat_map(|at| {
-        row(
-            at,
-            if group_of(at) == group_of(0) {
-                1.5
-            } else {
-                0.5
-            },
-        )
-    });
-    let stated = crate::evaluation::Forecasts {
-        task: crate::Task::SingleLabel,
-        class_names: corpus.class_names.clone(),
-        probabilities: stated,
-        labels: corpus.labels.of_row.clone(),
-        weights: None,
-    };
-    held_out.gain(&stated, &default.collect::<Vec<_>>())
-}
-
-#[test] // By hand: differences 1, 1, 0, 0 have mean 1/2; alone √(4/3 · 4 · 1/4)/4, in pairs √(2 · 2 · 1)/4.
-fn what_belongs_together_is_one_witness() {
-    let [alone, together] = [false, true].map(gain_by_groups);
-    for gain in [alone, together] {
-        assert!((gain.default_log_loss - 1.0).abs() < 1e-9, "{gain:?}");
-        assert!((gain.log_loss - 0.5).abs() < 1e-9, "{gain:?}");
-    }
-    assert!((alone.standard_error - (4.0f64 / 3.0).sqrt() / 4.0).abs() < 1e-9);
-    assert!((together.standard_error - 0.5).abs() < 1e-9);
 }

@@ -1,16 +1,19 @@
 //! Runs trials while there is time, and remembers them.
 
+use super::chooser::Chooser;
 use super::contenders::{same_but_for_price, times_as_long};
-use super::pool::HeldOut;
+use super::held_out::HeldOut;
+use super::kept::{Kept, KeptFits, Subject};
+use super::pool::Served;
 use super::views::PreparedView;
 use super::{Found, SearchSettings, Trial};
 use crate::corpus::Fields;
 use crate::features::WeightingSettings;
-use crate::pipeline::fit::fit_prepared;
+use crate::pipeline::fit::{Fitted, fit_prepared};
 use crate::pipeline::training_corpus::PreparedCorpus;
-use crate::pipeline::{Classifier, FitSettings, Model, SingleModel, TriedSettings};
+use crate::pipeline::{Classifier, FitSettings, Model, TriedSettings};
 use crate::text::Analyzer;
-use crate::{FitError, Probability, Progress};
+use crate::{FitError, Progress};
 
 /// What one trial is about.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,21 +63,9 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// A fit to all documents that may become a member of the pool.
-pub(super) struct Kept {
-    /// Among the trials.
-    place: usize,
-    choice: Choice,
-    pub(super) name: String,
-    pub(super) log_loss: f64,
-    pub(super) model: SingleModel,
-    /// For the documents that decide about pools, what they were given by scorers and curves that had not seen their
-    /// folds.
-    pub(super) forecasts: Vec<Probability>,
-}
-
 struct Done {
     choice: Choice,
+    is_default: bool,
     trial: Trial,
     is_whole: bool,
     /// The seconds that all documents would take, by this trial.
@@ -93,9 +84,9 @@ pub(super) struct Trials<'a> {
     limit: f64,
     clock: &'a dyn Fn() -> f64,
     done: Vec<Done>,
-    /// The default, then the best of each kin.
-    kept: Vec<Kept>,
-    most_kept: usize,
+    kept: KeptFits,
+    /// Parts of the documents that choose for those outside them.
+    choosers: Vec<Chooser<'a>>,
     first_failure: Option<FitError>,
     out_of_time: bool,
 }
@@ -113,6 +104,8 @@ impl<'a> Trials<'a> {
         Self {
             base,
             analyzers: views.iter().map(|view| view.analyzer.clone()).collect(),
+            kept: KeptFits::new(search.members),
+            choosers: Vec::new(),
             held_out,
             open_weighting: search.weighting.is_none() && search.l2_norm.is_none(),
             fields,
@@ -120,8 +113,6 @@ impl<'a> Trials<'a> {
             limit,
             clock,
             done: Vec::new(),
-            kept: Vec::new(),
-            most_kept: search.members.max(1),
             first_failure: None,
             out_of_time: false,
         }
@@ -129,6 +120,12 @@ impl<'a> Trials<'a> {
 
     pub(super) fn has_model(&self) -> bool {
         !self.kept.is_empty()
+    }
+
+    /// With parts of the documents that choose for those outside them.
+    pub(super) fn with_choosers(mut self, choosers: Vec<Chooser<'a>>) -> Self {
+        self.choosers = choosers;
+        self
     }
 
     /// The log loss of a trial that was done.
@@ -155,18 +152,28 @@ impl<'a> Trials<'a> {
             .filter(move |done| done.is_whole == is_whole)
     }
 
+    /// Fits what a plain fit would give, with which all else is compared; once.
+    pub(super) fn attempt_default(&mut self, ground: &Ground<'_>, choice: &Choice) {
+        if !self.of(ground).any(|done| done.is_default) {
+            self.fit(ground, choice, true);
+        }
+    }
+
     /// Fits, unless it was done before or there is no time left. The log loss, if there is one.
     pub(super) fn attempt(&mut self, ground: &Ground<'_>, choice: &Choice) -> Option<f64> {
         if self.of(ground).any(|done| done.choice == *choice) {
             return self.log_loss(ground, choice);
         }
+        self.fit(ground, choice, false)
+    }
+
+    fn fit(&mut self, ground: &Ground<'_>, choice: &Choice, is_default: bool) -> Option<f64> {
         if !self.has_time(ground, choice) {
             self.out_of_time = true;
             return None;
         }
         let analyzer = self.analyzers[choice.view].clone();
-        // The default comes first, and is what a plain fit would give.
-        let is_open = self.open_weighting && self.of(ground).next().is_none();
+        let is_open = self.open_weighting && is_default;
         let settings = FitSettings {
             analyzer: analyzer.clone().unwrap_or(self.base.analyzer.clone()),
             classifier: choice.classifier,
@@ -182,32 +189,30 @@ impl<'a> Trials<'a> {
             failure: None,
             chosen: false,
         };
-        let mut choice = *choice;
+        let mut subject = Subject {
+            place: self.done.len(),
+            choice: *choice,
+            is_default,
+        };
         let announced = Announced {
             inner: self.progress,
             what: format!("trial {}: {}", self.done.len() + 1, tried.name()),
         };
         let start = (self.clock)();
         let corpus = ground.corpora[choice.view];
-        let fit = fit_prepared(corpus, self.fields.clone(), &settings, &announced, false);
-        let seconds = (self.clock)() - start;
-        match fit {
+        match fit_prepared(corpus, self.fields.clone(), &settings, &announced, false) {
             Ok(fitted) => {
                 let loss = fitted.model.summary().held_out.log_loss;
                 tried.log_loss = Some(loss).filter(|loss| loss.is_finite());
-                if let Model::Single(model) = fitted.model {
-                    choice.weighting = model.settings().effective_weighting();
-                    tried.weighting = choice.weighting;
-                    if ground.is_whole && (loss.is_finite() || self.kept.is_empty()) {
-                        self.keep(Kept {
-                            place: self.done.len(),
-                            choice,
-                            name: tried.name(),
-                            log_loss: loss,
-                            model: *model,
-                            forecasts: self.held_out.part_of(fitted.forecasts),
-                        });
-                    }
+                if let Model::Single(model) = &fitted.model {
+                    tried.weighting = model.settings().effective_weighting();
+                    subject.choice.weighting = tried.weighting;
+                }
+                if ground.is_whole {
+                    self.fit_along(subject, &settings, &announced);
+                    self.keep(subject, tried.name(), fitted);
+                } else if let Some(chooser) = self.choosers.first_mut() {
+                    chooser.take(subject, fitted);
                 }
             }
             Err(error) => {
@@ -215,9 +220,11 @@ impl<'a> Trials<'a> {
                 self.first_failure.get_or_insert(error);
             }
         }
+        let seconds = (self.clock)() - start;
         let log_loss = tried.log_loss;
         self.done.push(Done {
-            choice,
+            choice: subject.choice,
+            is_default,
             trial: Trial { tried, seconds },
             is_whole: ground.is_whole,
             seconds_for_all: seconds * ground.times_more,
@@ -225,25 +232,30 @@ impl<'a> Trials<'a> {
         log_loss
     }
 
-    /// The first stays whatever it says; of each kin the best stays, and of these the best few.
-    fn keep(&mut self, new: Kept) {
-        let kin = |kept: &Kept| kept.choice.is_kin(&new.choice);
-        if let Some(place) = self.kept.iter().skip(1).position(kin) {
-            if new.log_loss < self.kept[place + 1].log_loss {
-                self.kept[place + 1] = new;
-            }
-        } else {
-            self.kept.push(new);
+    /// The same trial on the parts that choose for others.
+    fn fit_along(&mut self, subject: Subject, settings: &FitSettings, progress: &dyn Progress) {
+        let choosers = self.choosers.iter_mut();
+        for chooser in choosers.filter(|chooser| chooser.fits_along) {
+            chooser.fit(subject, self.fields, settings, progress);
         }
-        if self.kept.len() > 1 + self.most_kept {
-            let worst = |a: &&usize, b: &&usize| {
-                self.kept[**a].log_loss.total_cmp(&self.kept[**b].log_loss)
-            };
-            let places: Vec<usize> = (1..self.kept.len()).collect();
-            if let Some(&worst) = places.iter().max_by(worst) {
-                self.kept.remove(worst);
-            }
-        }
+    }
+
+    /// A fit to all documents, with its forecasts for as long as somebody may choose it.
+    fn keep(&mut self, subject: Subject, name: String, fitted: Fitted) {
+        let log_loss = fitted.model.summary().held_out.log_loss;
+        let Model::Single(model) = fitted.model else {
+            return;
+        };
+        let kept = Kept {
+            subject,
+            name,
+            log_loss,
+            model: Some(*model),
+            forecasts: self.held_out.part_of(fitted.forecasts),
+        };
+        let choosers = &self.choosers;
+        let is_wanted = |kept: &Kept| choosers.iter().any(|chooser| chooser.wants(kept));
+        self.kept.add(kept, is_wanted);
     }
 
     /// A model there must be; all else has to fit into the time, by what the last trial of the learner took. Trials on a
@@ -293,42 +305,64 @@ impl<'a> Trials<'a> {
                 best.push(done);
             }
         }
-        let default = self.of(ground).next();
+        let default = self.of(ground).find(|done| done.is_default);
         let default = default.filter(|first| !best.iter().any(|done| std::ptr::eq(*done, *first)));
         let all = best.iter().copied().chain(default);
         all.map(|done| done.seconds_for_all).sum()
     }
 
-    /// The pool of the best where it is clearly better than the default, else the default; either remembers all trials.
+    /// The best that was found where it is clearly better than the default, else the default; either remembers all
+    /// trials.
     pub(super) fn finish(self) -> Result<Found, FitError> {
-        self.progress.begin("pooling", None);
-        let pooled = match self.kept.len() {
-            0 => return Err(self.first_failure.unwrap_or(FitError::NoDocuments)),
-            1 => None,
-            // Where weights cannot be found, there is the default.
-            _ => self.held_out.pool(&self.kept).ok(),
+        self.progress.begin("choosing", None);
+        let Some(stated) = self.held_out.answer(&self.kept, |_| true) else {
+            return Err(self.first_failure.unwrap_or(FitError::NoDocuments));
         };
-        let pooled = pooled.filter(|pooled| pooled.members != [0]);
-        let gain = pooled.as_ref().map(|pooled| pooled.gain);
-        let pooled = pooled.filter(|pooled| pooled.gain.is_clear());
-        let members = pooled.as_ref().map_or(&[0][..], |pooled| &pooled.members);
+        let answers = self.choosers.iter().map(|chooser| {
+            let answer = chooser.answer(&self.kept);
+            (chooser.part.rows.as_slice(), answer)
+        });
+        let answers: Vec<_> = answers.collect();
+        let judgement = self.held_out.judgement(&self.kept, &answers);
+        let default = self.kept.default();
+        let other = default.filter(|&default| stated.answer.members != [default]);
+        let gain = other.zip(judgement.as_ref()).map(|(default, judgement)| {
+            let default = &self.kept.get(default).forecasts;
+            self.held_out.gain(judgement, default)
+        });
+        // Without a default there is nothing that something else would have to be better than.
+        let default = default.filter(|_| gain.is_none_or(|gain| !gain.is_clear()));
+        let members = default.map_or(stated.answer.members.clone(), |default| vec![default]);
+        let is_default = |done: &Done| done.is_whole && done.is_default;
+        let search_default = self.done.iter().position(is_default);
         let mut trials: Vec<Trial> = self.done.into_iter().map(|done| done.trial).collect();
-        for &member in members {
-            trials[self.kept[member].place].tried.chosen = true;
+        for &member in &members {
+            trials[self.kept.get(member).subject.place].tried.chosen = true;
         }
-        let mut kept = self.kept;
-        let mut model = match pooled {
-            Some(pooled) => Model::from(pooled.model(kept, self.fields.clone())?),
-            None => Model::from(kept.swap_remove(0).model),
+        let served = Served {
+            answer: stated.answer,
+            stated: self.held_out.forecasts(stated.probabilities),
+            units: self.held_out.units(),
+            expected: judgement.map(|judgement| self.held_out.forecasts_of(judgement)),
+        };
+        let mut kept = self.kept.into_inner();
+        let mut model = match default {
+            Some(default) => {
+                let model = kept.swap_remove(default).model;
+                Model::from(model.ok_or(FitError::NoDocuments)?)
+            }
+            None => served.model(kept, self.fields.clone())?,
         };
         let summary = model.summary_mut();
         summary.search = trials.iter().map(|trial| trial.tried.clone()).collect();
+        summary.search_default = search_default;
         summary.search_gain = gain;
         self.progress.end();
         Ok(Found {
             model,
             trials,
             out_of_time: self.out_of_time,
+            left_out: Vec::new(),
         })
     }
 }

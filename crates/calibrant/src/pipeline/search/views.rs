@@ -1,8 +1,12 @@
 //! The same documents, counted in several ways.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
+use super::names;
 use crate::FitError;
 use crate::corpus::Document;
 use crate::features::ColumnSpace;
@@ -28,14 +32,36 @@ use crate::text::{Analyzer, NgramRange};
 #[derive(Debug)]
 pub struct SearchCounter {
     ways: Vec<Way>,
+    /// Nanoseconds that further ways have taken, of all threads together.
+    spent: Arc<AtomicU64>,
+    most_seconds: f64,
 }
 
 #[derive(Debug)]
 struct Way {
     analyzer: Analyzer,
     counter: DocumentCounter,
-    /// Whether there was too much of it.
-    given_up: Arc<AtomicBool>,
+    given_up: Arc<OnceLock<LeftOut>>,
+}
+
+/// Why terms were not tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LeftOut {
+    /// There would have been more numbers than memory is taken for.
+    TooMany,
+    /// Counting them took too much of the time budget.
+    NoTime,
+}
+
+/// Terms that a search did not try.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOutTerms {
+    /// `characters across words, 2 to 5`.
+    pub terms: String,
+    /// Why.
+    pub because: LeftOut,
 }
 
 /// A batch of documents, counted in every way that is still of use.
@@ -48,6 +74,7 @@ pub struct SearchBatch {
 #[derive(Debug)]
 pub struct SearchCorpus {
     views: Vec<View>,
+    spent: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
@@ -56,11 +83,13 @@ struct View {
     analyzer: Option<Analyzer>,
     corpus: TrainingCorpus,
     space: ColumnSpace,
-    given_up: Arc<AtomicBool>,
+    given_up: Arc<OnceLock<LeftOut>>,
 }
 
 /// With more numbers than these a further view is given up: they take eight bytes each.
 const MOST_CELLS: usize = 60_000_000;
+/// So much of the time budget may go into counting: what is counted has to be tried, too.
+const FOR_COUNTING: f64 = 0.25;
 
 const PAIRS: NgramRange = NgramRange { min: 1, max: 2 };
 const CHARACTERS: NgramRange = NgramRange { min: 2, max: 5 };
@@ -96,13 +125,22 @@ impl SearchCounter {
             };
             Ok(Way {
                 analyzer,
-                counter: DocumentCounter::new(&settings)?,
+                counter: DocumentCounter::new(&settings)?.for_all_weightings(),
                 given_up: Arc::default(),
             })
         });
         Ok(Self {
             ways: ways.collect::<Result<_, FitError>>()?,
+            spent: Arc::default(),
+            most_seconds: f64::INFINITY,
         })
+    }
+
+    /// Gives further ways up when counting them has taken a quarter of the time budget. What they take is a part of the
+    /// budget, as far as threads share it evenly; reading the file and counting what was asked for is not.
+    pub fn within(mut self, time_budget: Duration) -> Self {
+        self.most_seconds = FOR_COUNTING * time_budget.as_secs_f64();
+        self
     }
 
     /// In how many ways documents are counted.
@@ -112,12 +150,24 @@ impl SearchCounter {
 
     /// Counts a batch in every way; batches can be counted in parallel.
     pub fn count(&self, documents: Vec<Document>) -> SearchBatch {
-        let count = |way: &Way| {
-            let is_wanted = !way.given_up.load(Ordering::Relaxed);
-            is_wanted.then(|| way.counter.count(documents.clone()))
+        let count = |(place, way): (usize, &Way)| {
+            if place == 0 {
+                return Some(way.counter.count(documents.clone()));
+            }
+            if seconds(&self.spent) >= self.most_seconds {
+                way.given_up.get_or_init(|| LeftOut::NoTime);
+            }
+            let is_wanted = way.given_up.get().is_none();
+            is_wanted.then(|| {
+                let start = Instant::now();
+                let counted = way.counter.count(documents.clone());
+                let nanoseconds = start.elapsed().as_nanos() as u64;
+                self.spent.fetch_add(nanoseconds, Ordering::Relaxed);
+                counted
+            })
         };
         SearchBatch {
-            of_ways: self.ways.iter().map(count).collect(),
+            of_ways: self.ways.iter().enumerate().map(count).collect(),
         }
     }
 
@@ -131,6 +181,7 @@ impl SearchCounter {
         });
         SearchCorpus {
             views: views.collect(),
+            spent: Arc::clone(&self.spent),
         }
     }
 }
@@ -145,6 +196,7 @@ impl From<TrainingCorpus> for SearchCorpus {
                 space: ColumnSpace::Vocabulary,
                 given_up: Arc::default(),
             }],
+            spent: Arc::default(),
         }
     }
 }
@@ -153,16 +205,22 @@ impl SearchCorpus {
     /// Adds a batch.
     pub fn add(&mut self, batch: SearchBatch) {
         for (view, batch) in self.views.iter_mut().zip(batch.of_ways) {
-            let Some(batch) = batch.filter(|_| !view.given_up.load(Ordering::Relaxed)) else {
-                continue;
-            };
-            view.corpus.add(batch);
+            if let Some(batch) = batch {
+                view.corpus.add(batch);
+            }
             // How much there is in all decides, in whatever order it comes.
             if view.analyzer.is_some() && view.corpus.cell_count() > MOST_CELLS {
-                view.given_up.store(true, Ordering::Relaxed);
+                view.given_up.get_or_init(|| LeftOut::TooMany);
+            }
+            if view.given_up.get().is_some() {
                 view.corpus = TrainingCorpus::new(view.space);
             }
         }
+    }
+
+    /// What counting in further ways took, with the threads that there are.
+    pub(super) fn spent_seconds(&self) -> f64 {
+        seconds(&self.spent)
     }
 
     /// The documents in the way that was asked for.
@@ -170,16 +228,25 @@ impl SearchCorpus {
         self.views.first().map(|view| &view.corpus)
     }
 
-    /// Every view in the same order of documents.
-    pub(super) fn prepare(self, base: &FitSettings) -> Result<Vec<PreparedView>, FitError> {
+    /// Every view in the same order of documents, and the terms that are in none.
+    pub(super) fn prepare(
+        self,
+        base: &FitSettings,
+    ) -> Result<(Vec<PreparedView>, Vec<LeftOutTerms>), FitError> {
         let mut views = self.views.into_iter();
         let first = views.next().ok_or(FitError::NoDocuments)?;
         let has_texts = first.corpus.has_text() && !first.corpus.has_features();
-        let mut all = Vec::new();
-        for mut view in views {
-            if has_texts && !view.given_up.load(Ordering::Relaxed) {
-                view.corpus.adopt_identities(&first.corpus);
-                all.push(view);
+        let (mut all, mut left_out) = (Vec::new(), Vec::new());
+        for mut view in views.filter(|_| has_texts) {
+            match (view.given_up.get(), &view.analyzer) {
+                (Some(&because), Some(analyzer)) => left_out.push(LeftOutTerms {
+                    terms: names::terms(analyzer),
+                    because,
+                }),
+                _ => {
+                    view.corpus.adopt_identities(&first.corpus);
+                    all.push(view);
+                }
             }
         }
         all.insert(0, first);
@@ -189,8 +256,18 @@ impl SearchCorpus {
                 corpus: view.corpus.prepare(base)?,
             })
         };
-        all.into_iter().map(prepare).collect()
+        let all = all
+            .into_iter()
+            .map(prepare)
+            .collect::<Result<_, FitError>>()?;
+        Ok((all, left_out))
     }
+}
+
+/// Of the wall, for what all threads together took.
+fn seconds(nanoseconds: &AtomicU64) -> f64 {
+    let threads = rayon::current_num_threads().max(1) as f64;
+    nanoseconds.load(Ordering::Relaxed) as f64 * 1e-9 / threads
 }
 
 /// Documents in order, in one way of taking texts apart.

@@ -1,0 +1,70 @@
+//! What models see of the documents that were learned from.
+
+use std::collections::HashSet;
+
+use super::distinct::Documents;
+use crate::features::Weighting;
+
+/// Keys of all documents that were learned from, for models to remember them by.
+///
+/// A model that sees which terms a document has, and not how often, has another key for it than one that counts them:
+/// several models may be fitted to the same documents, and each looks them up by its own.
+#[derive(Debug, Default)]
+pub(super) struct LearnedKeys {
+    by_counts: Option<Vec<u128>>,
+    by_presence: Option<Vec<u128>>,
+}
+
+impl LearnedKeys {
+    /// The keys of a model with this weighting; nothing where the documents were not counted for it.
+    pub(super) fn of(&self, weighting: Weighting) -> Option<&[u128]> {
+        match weighting {
+            Weighting::Binary => self.by_presence.as_deref(),
+            _ => self.by_counts.as_deref(),
+        }
+    }
+}
+
+/// Keys of rows of the file, one a row in every list.
+pub(super) struct RowKeys<'a> {
+    /// Rows with equal ones are one document.
+    pub(super) documents: &'a [u128],
+    /// What models see, where that is something else.
+    pub(super) seen: Option<&'a [u128]>,
+    /// What models see that go by the presence of terms where these go by their counts, or the other way round; empty
+    /// where nobody asked for it.
+    pub(super) seen_otherwise: &'a [u128],
+    /// Whether `seen`, or `documents`, go by the presence of terms.
+    pub(super) presence_only: bool,
+}
+
+impl RowKeys<'_> {
+    /// Those of the rows that became documents; observations of a pattern that comes by chance have none.
+    pub(super) fn learned(&self, documents: &Documents) -> LearnedKeys {
+        let own = match self.seen {
+            None => documents.seen.clone(),
+            Some(seen) => self.of_documents(documents, seen),
+        };
+        let otherwise = (self.seen_otherwise.len() == self.documents.len())
+            .then(|| self.of_documents(documents, self.seen_otherwise));
+        let (by_counts, by_presence) = match self.presence_only {
+            false => (Some(own), otherwise),
+            true => (otherwise, Some(own)),
+        };
+        LearnedKeys {
+            by_counts,
+            by_presence,
+        }
+    }
+
+    /// Rows of one document may differ in what other models see: all of them were learned from.
+    fn of_documents(&self, documents: &Documents, seen: &[u128]) -> Vec<u128> {
+        let known: HashSet<u128> = documents.seen.iter().copied().collect();
+        let rows = self.documents.iter().zip(seen);
+        let learned = rows.filter(|(document, _)| known.contains(document));
+        let mut keys: Vec<u128> = learned.map(|(_, &seen)| seen).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+}
