@@ -50,7 +50,7 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
-fn a_pool_that_is_clearly_better_becomes_the_model_and_is_as_good_as_it_says() {
+fn what_is_clearly_better_becomes_the_model_and_is_as_good_as_it_says() {
     let sandbox = Sandbox::new();
     sandbox.write("training.csv", csv(&inflected(400, 1)));
     sandbox.write("fresh.csv", csv(&inflected(2_000, 2)));
@@ -58,7 +58,7 @@ fn a_pool_that_is_clearly_better_becomes_the_model_and_is_as_good_as_it_says() {
     let gain = &report["search_gain"];
     let [expected, default] = ["log_loss", "default_log_loss"].map(|name| number(&gain[name]));
     assert!(
-        default - expected > number(&gain["standard_error"]),
+        default - expected > 2.0 * number(&gain["standard_error"]),
         "{gain}"
     );
     assert!((number(&report["held_out"]["log_loss"]) - expected).abs() < 1e-12);
@@ -70,19 +70,16 @@ fn a_pool_that_is_clearly_better_becomes_the_model_and_is_as_good_as_it_says() {
     assert!((measured - expected).abs() < 0.1, "{measured} {expected}");
 
     let inspected = sandbox.json(&["inspect", "model", "--json"]);
-    assert_eq!(inspected["kind"], "combination");
-    let members = inspected["members"].as_array().unwrap();
+    // A pool, or the best alone where others add nothing to it.
+    let only = [inspected.clone()];
+    let members = inspected["members"].as_array();
+    let members = members.map_or(&only[..], Vec::as_slice);
     assert_eq!(members.len(), chosen(&report).len());
-    let characters = |member: &&Value| !member["settings"]["analyzer"]["char_ngrams"].is_null();
-    assert!(
-        members.iter().any(|member| characters(&member)),
-        "{members:?}"
-    );
-    assert!(
-        members
-            .iter()
-            .all(|member| number(&member["weight"]) > 0.03)
-    );
+    let characters = |member: &Value| !member["settings"]["analyzer"]["char_ngrams"].is_null();
+    assert!(members.iter().any(characters), "{members:?}");
+    for weight in members.iter().filter_map(|member| member.get("weight")) {
+        assert!(number(weight) >= 0.05, "{members:?}");
+    }
     let shown = sandbox.succeed(&["inspect", "model"]);
     assert!(shown.contains("% lower than the default's"), "{shown}");
 
