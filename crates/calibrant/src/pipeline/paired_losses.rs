@@ -26,7 +26,12 @@ impl PairedLosses {
         let mut total = 0.0;
         let (mut log_loss, mut other) = (0.0, 0.0);
         // By what belongs together: weight, and weighted difference.
-        let mut units = vec![(0.0, 0.0); documents.seen.len()];
+        let unit_count = match &documents.together {
+            // Of a part of the documents the numbers have gaps.
+            Some(together) => together.iter().max().map_or(0, |&most| most as usize + 1),
+            None => documents.seen.len(),
+        };
+        let mut units = vec![(0.0, 0.0); unit_count];
         let pairs = stated.chunks_exact(labels.class_count);
         let pairs = pairs.zip(others.chunks_exact(labels.class_count));
         for (row, (stated, others)) in rows.zip(pairs) {

@@ -191,7 +191,7 @@ impl Said {
             ln,
             labels: rows.iter().map(label).collect(),
             runners_up: rows.iter().map(runner_up).collect(),
-            slip: 1.0 / (held_out.len() as f64 + 2.0),
+            slip: 1.0 / (held_out.weights().iter().sum::<f64>() + 2.0),
             weights: rows.iter().map(|&row| held_out.weights()[row]).collect(),
             folds: rows.iter().map(|&row| held_out.fold_of(row)).collect(),
         }

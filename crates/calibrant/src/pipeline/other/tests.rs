@@ -18,13 +18,18 @@ fn document(words: &str, label: &str) -> Document {
 
 /// Three topics with words of their own and many that they share.
 fn documents(count: usize) -> Vec<Document> {
+    documents_of(count, 3)
+}
+
+/// One word of so many is the topic's own.
+fn documents_of(count: usize, one_of: usize) -> Vec<Document> {
     let mut random = Random::from_seed(5);
     let mut below = |bound: usize| random.below(bound);
     (0..count)
         .map(|number| {
             let class = number % 3;
             let words: Vec<String> = (0..12)
-                .map(|_| match below(3) {
+                .map(|_| match below(one_of) {
                     0 => format!("own{class}x{}", below(20)),
                     _ => format!("shared{}", below(60)),
                 })
@@ -35,7 +40,11 @@ fn documents(count: usize) -> Vec<Document> {
 }
 
 fn model(settings: &FitSettings) -> Model {
-    let corpus = TrainingCorpus::of_documents(settings, documents(300)).unwrap();
+    model_of(documents(300), settings)
+}
+
+fn model_of(documents: Vec<Document>, settings: &FitSettings) -> Model {
+    let corpus = TrainingCorpus::of_documents(settings, documents).unwrap();
     fit(corpus, Fields::default(), settings, &NoProgress).unwrap()
 }
 
@@ -101,8 +110,9 @@ fn costs_move_the_thresholds_and_survive_the_file() {
         }),
         ..FitSettings::default()
     };
-    let careful = model(&costs(20.0, 1.0));
-    let daring = model(&costs(1.0, 20.0));
+    // Topics that can be mistaken: else one threshold would suit all costs.
+    let careful = model_of(documents_of(300, 6), &costs(20.0, 1.0));
+    let daring = model_of(documents_of(300, 6), &costs(1.0, 20.0));
     let of = |model: &Model| model.other_thresholds(OtherRule::LeastCost).unwrap();
     for (careful, daring) in of(&careful).iter().zip(of(&daring)) {
         assert!(*careful >= daring, "{careful} {daring}");

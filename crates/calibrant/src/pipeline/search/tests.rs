@@ -239,28 +239,39 @@ fn what_only_characters_can_tell_is_found_and_is_as_good_as_it_says() {
 
 #[test]
 fn where_nothing_is_clearly_better_the_default_is_the_answer() {
-    // Classes by lot: there is nothing to find.
-    let mut all = documents(120, 2, 23);
-    let mut random = Random::from_seed(5);
-    for document in &mut all {
-        document.labels = vec![format!("class {}", random.below(2))];
+    let mut lucky = 0;
+    for seed in 5..9 {
+        // Classes by lot: there is nothing to find.
+        let mut all = documents(120, 2, 23);
+        let mut random = Random::from_seed(seed);
+        for document in &mut all {
+            document.labels = vec![format!("class {}", random.below(2))];
+        }
+        let found = found_in_all_views(all.clone(), &few_learners());
+        if found
+            .model
+            .summary()
+            .search_gain
+            .is_some_and(|gain| gain.is_clear())
+        {
+            lucky += 1;
+            continue;
+        }
+        let asked = FitSettings {
+            weighting: Some(WeightingSettings {
+                weighting: Weighting::LogTfIdf,
+                l2_norm: true,
+            }),
+            ..base()
+        };
+        let plain = fit(corpus(all), Fields::default(), &asked, &NoProgress).unwrap();
+        assert_eq!(
+            found.model.predict("own1x2 any3"),
+            plain.predict("own1x2 any3")
+        );
+        assert_eq!(chosen(&found).len(), 1);
     }
-    let found = found_in_all_views(all.clone(), &few_learners());
-    let gain = found.model.summary().search_gain;
-    assert!(gain.is_none_or(|gain| !gain.is_clear()), "{gain:?}");
-    let asked = FitSettings {
-        weighting: Some(WeightingSettings {
-            weighting: Weighting::LogTfIdf,
-            l2_norm: true,
-        }),
-        ..base()
-    };
-    let plain = fit(corpus(all), Fields::default(), &asked, &NoProgress).unwrap();
-    assert_eq!(
-        found.model.predict("own1x2 any3"),
-        plain.predict("own1x2 any3")
-    );
-    assert_eq!(chosen(&found).len(), 1);
+    assert!(lucky <= 1, "{lucky} of 4");
 }
 
 #[test]

@@ -284,13 +284,14 @@ impl Cells {
     }
 }
 
-/// One example in all says the opposite.
+/// One example in all says the opposite; a weight of two is two examples.
 fn slip(rows: &ScoreRows<'_>) -> f64 {
+    let total: f64 = rows.weights.iter().sum();
     let examples = match rows.link {
-        Link::Softmax => rows.row_count(),
-        Link::Sigmoid => rows.scores.len(),
+        Link::Softmax => total,
+        Link::Sigmoid => total * rows.class_count as f64,
     };
-    1.0 / (examples as f64 + 2.0)
+    1.0 / (examples + 2.0)
 }
 
 /// The class with the highest score among those that are not right.
