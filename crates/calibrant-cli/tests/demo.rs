@@ -63,9 +63,10 @@ fn calibration_brings_both_learners_closer_to_the_truth() {
     }
 }
 
-/// 95 of 100 perfect forecasters have an ECE of at most 1.4 times their mean here: fifteen bins, whose gaps are normal.
+/// About 95 of 100 perfect forecasters have an ECE of at most 1.4 times their mean here. Over seeds 1 to 20 the SVM stays within that 17
+/// times and naive Bayes only 13 times: it is not as good as chance allows. These four seeds guard what has been reached.
 #[test]
-fn calibrated_learners_are_as_well_calibrated_as_chance_allows() {
+fn calibrated_learners_stay_near_a_perfect_forecaster() {
     let mut outside = Vec::new();
     for seed in ["1", "2", "5", "13"] {
         let folder = tempfile::tempdir().unwrap();
