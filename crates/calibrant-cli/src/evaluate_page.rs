@@ -111,7 +111,7 @@ impl<'a> EvaluatePage<'a> {
             let examples = self
                 .scores
                 .chunks_exact(width)
-                .zip(&forecasts.labels)
+                .zip(forecasts.labels.iter())
                 .enumerate()
                 .map(|(document, (scores, labels))| {
                     let weights = forecasts.weights.as_ref();

@@ -11,7 +11,7 @@ use calibrant::corpus::Document;
 use calibrant::evaluation::{Evaluation, Forecasts, evaluate};
 use calibrant::pipeline::{Classifier, FitSettings, Model, PredictBuffers, TrainingCorpus, fit};
 use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes};
-use calibrant::{NoProgress, Probability, Task};
+use calibrant::{NoProgress, Probability, RowLabels, Task};
 
 use crate::data::{CORPORA, Corpus};
 
@@ -145,7 +145,7 @@ pub(crate) fn forecasts(model: &Model, test: &[Document]) -> Forecasts {
         task: model.task(),
         class_names: model.class_names().map(str::to_owned).collect(),
         probabilities: Vec::new(),
-        labels: Vec::new(),
+        labels: RowLabels::new(),
         weights: None,
     };
     for document in test {

@@ -127,7 +127,7 @@ fn drawn(world: World, shape: Shape, seed: u64) -> TestSet {
         for _ in 0..size {
             let truth = world.centre + world.spread * random.normal();
             let probability = Probability::from_log_odds(truth + common).value();
-            labels.push(vec![u32::from(random.uniform() < probability)]);
+            labels.push([u32::from(random.uniform() < probability)]);
             stated.push(world.slope * truth);
             groups.push(shape.groups.map(|_| group));
         }
@@ -140,7 +140,7 @@ fn drawn(world: World, shape: Shape, seed: u64) -> TestSet {
             .map(|log_odds| Probability::from_log_odds(factor * log_odds))
             .flat_map(|p| [p.complement(), p])
             .collect(),
-        labels: labels.clone(),
+        labels: labels.iter().collect(),
         weights: None,
     });
     TestSet { forecasts, groups }

@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let labels = ClassLabels {
         task: Task::MultiLabel,
         class_count,
-        of_row,
+        of_row: of_row.into(),
     };
     let factors = ClassFactors {
         by_output: vec![(1.0, 1.0); class_count],

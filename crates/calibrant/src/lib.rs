@@ -21,6 +21,7 @@ mod probability;
 mod progress;
 pub mod ranking;
 pub mod report;
+mod row_labels;
 pub mod rules;
 pub mod scorers;
 pub mod simulate;
@@ -31,6 +32,7 @@ pub mod text;
 pub use error::FitError;
 pub use probability::Probability;
 pub use progress::{NoProgress, Progress};
+pub use row_labels::RowLabels;
 pub use task::Task;
 
 /// The README's example is compiled and run with the doc tests.

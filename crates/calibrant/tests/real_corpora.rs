@@ -46,7 +46,7 @@ fn twenty_newsgroups_has_its_known_counts() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), 20);
-    let labels: Vec<Vec<u32>> = train
+    let labels: calibrant::RowLabels = train
         .iter()
         .map(|document| vec![names.binary_search(&document.labels[0].as_str()).unwrap() as u32])
         .collect();

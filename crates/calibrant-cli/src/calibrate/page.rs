@@ -161,7 +161,7 @@ fn curve(report: &Report<'_>, measured: &Measured) -> Option<Figure> {
     let examples = measured
         .scores
         .iter()
-        .zip(&forecasts.labels)
+        .zip(forecasts.labels.iter())
         .zip(weights)
         .map(|((&score, labels), &weight)| {
             (calibrator.scale().apply(score), labels.contains(&1), weight)

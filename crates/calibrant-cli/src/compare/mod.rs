@@ -458,7 +458,7 @@ impl Truth {
             task,
             class_names: classes.to_vec(),
             probabilities,
-            labels: self.labels.clone(),
+            labels: self.labels.iter().collect(),
             weights: Some(self.weights.clone()),
         }
     }

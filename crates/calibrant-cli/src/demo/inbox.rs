@@ -4,7 +4,7 @@ use calibrant::corpus::{Content, Document};
 use calibrant::evaluation::Forecasts;
 use calibrant::numeric::log_odds_against_rest;
 use calibrant::simulate::{InboxSettings, SimulatedInbox};
-use calibrant::{Probability, Task};
+use calibrant::{Probability, RowLabels, Task};
 
 use crate::error::CliError;
 
@@ -63,13 +63,13 @@ impl TestInbox {
         let mut order: Vec<usize> = (0..class_names.len()).collect();
         order.sort_by(|&a, &b| class_names[a].cmp(&class_names[b]));
         let mut letters = Vec::with_capacity(messages.len());
-        let mut labels = Vec::with_capacity(messages.len());
+        let mut labels = RowLabels::new();
         let mut probabilities = Vec::with_capacity(messages.len() * order.len());
         let mut log_odds = vec![0.0; order.len()];
         for message in messages {
             letters.push(Content::Text(message.text));
             let place = order.iter().position(|&class| class == message.label);
-            labels.push(place.iter().map(|&place| place as u32).collect());
+            labels.push(place.map(|place| place as u32));
             log_odds_against_rest(&message.true_log_probabilities, &mut log_odds);
             let of_class = |&class: &usize| Probability::from_log_odds(log_odds[class]);
             probabilities.extend(order.iter().map(of_class));

@@ -209,7 +209,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         task: model.task(),
         class_names,
         probabilities,
-        labels,
+        labels: labels.into(),
         weights: Some(weights),
     };
     let forecasts = restricted(forecasts, &wanted);
@@ -333,7 +333,7 @@ fn restricted(forecasts: Forecasts, wanted: &[usize]) -> Forecasts {
                 let numbers = labels
                     .iter()
                     .filter_map(|&label| wanted.iter().position(|&class| class == label as usize));
-                numbers.map(|number| number as u32).collect()
+                numbers.map(|number| number as u32).collect::<Vec<u32>>()
             })
             .collect(),
         ..forecasts

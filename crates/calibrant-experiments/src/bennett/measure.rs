@@ -153,7 +153,7 @@ pub(super) fn forecasts(
         task: Task::MultiLabel,
         class_names: problems.iter().map(|p| p.class.clone()).collect(),
         probabilities,
-        labels,
+        labels: labels.into(),
         weights: None,
     })
 }
@@ -164,7 +164,7 @@ fn outcome(method: &'static str, forecasts: &Forecasts) -> Outcome {
     for (row, labels) in forecasts
         .probabilities
         .chunks_exact(class_count)
-        .zip(&forecasts.labels)
+        .zip(forecasts.labels.iter())
     {
         for (class, probability) in row.iter().enumerate() {
             let truth = labels.contains(&(class as u32));

@@ -176,7 +176,7 @@ mod tests {
                 .collect(),
             labels: labels
                 .iter()
-                .map(|row| row.iter().map(place).collect())
+                .map(|row| row.iter().map(place).collect::<Vec<u32>>())
                 .collect(),
             weights: None,
         })

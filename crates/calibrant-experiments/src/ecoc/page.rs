@@ -79,7 +79,7 @@ pub(super) fn section(name: &str, outcomes: &[(&'static str, Outcome)]) -> Secti
 fn series(forecasts: &Forecasts) -> Vec<ReliabilitySeries> {
     let class_count = forecasts.class_names.len();
     let mut counts = vec![0usize; class_count];
-    for labels in &forecasts.labels {
+    for labels in forecasts.labels.iter() {
         labels.iter().for_each(|&class| counts[class as usize] += 1);
     }
     let mut classes: Vec<usize> = (0..class_count).collect();
@@ -90,7 +90,7 @@ fn series(forecasts: &Forecasts) -> Vec<ReliabilitySeries> {
         .map(|class| {
             let rows = forecasts.probabilities.chunks_exact(class_count);
             let points: Vec<(Probability, bool, f64)> = rows
-                .zip(&forecasts.labels)
+                .zip(forecasts.labels.iter())
                 .map(|(row, labels)| (row[class], labels.contains(&(class as u32)), 1.0))
                 .collect();
             ReliabilitySeries::new(&forecasts.class_names[class], &points, BINS)

@@ -12,6 +12,7 @@ mod centred_isotonic;
 mod class_scores;
 mod cross_venn_abers;
 mod density;
+mod digest;
 mod distinct_scores;
 mod few_positives;
 mod held;

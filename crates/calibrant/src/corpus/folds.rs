@@ -2,6 +2,7 @@
 
 mod spread;
 
+use crate::RowLabels;
 use spread::{Spread, Units};
 
 /// Which fold every document belongs to.
@@ -94,9 +95,9 @@ impl Folds {
     /// scores are too good; [`Self::stratified_together`] keeps them on one side.
     ///
     /// ```
-    /// use calibrant::corpus::Folds;
+    /// use calibrant::{RowLabels, corpus::Folds};
     /// let keys: Vec<u128> = (0..10).collect();
-    /// let labels: Vec<Vec<u32>> = (0..10).map(|i| vec![u32::from(i >= 4)]).collect(); // 4 and 6
+    /// let labels: RowLabels = (0..10).map(|i| vec![u32::from(i >= 4)]).collect(); // 4 and 6
     /// let folds = Folds::stratified(&keys, &labels, 2, 2, 7)?;
     /// let rare_in_fold_0 = (0..4).filter(|&document| folds.of(document) == 0).count();
     /// assert_eq!(rare_in_fold_0, 2); // by hand: 4 / 2
@@ -104,7 +105,7 @@ impl Folds {
     /// ```
     pub fn stratified(
         keys: &[u128],
-        labels: &[Vec<u32>],
+        labels: &RowLabels,
         class_count: usize,
         fold_count: usize,
         seed: u64,
@@ -127,7 +128,7 @@ impl Folds {
     /// ```
     /// use calibrant::corpus::Folds;
     /// let keys: Vec<u128> = (0..6).collect();
-    /// let labels = vec![vec![0]; 6];
+    /// let labels = vec![vec![0]; 6].into();
     /// let folds = Folds::stratified_together(&keys, &labels, &[7, 7, 7, 2, 2, 9], 1, 2, 0)?;
     /// assert!(folds.of(0) == folds.of(1) && folds.of(1) == folds.of(2));
     /// assert_eq!(folds.of(3), folds.of(5)); // by hand: 3 documents on one side leave 2 + 1 for the other
@@ -136,7 +137,7 @@ impl Folds {
     /// ```
     pub fn stratified_together(
         keys: &[u128],
-        labels: &[Vec<u32>],
+        labels: &RowLabels,
         together: &[u32],
         class_count: usize,
         fold_count: usize,
@@ -192,7 +193,7 @@ impl Folds {
 
 fn check(
     keys: &[u128],
-    labels: &[Vec<u32>],
+    labels: &RowLabels,
     class_count: usize,
     fold_count: usize,
 ) -> Result<(), FoldError> {
@@ -230,7 +231,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Counts of a class in every fold.
-    fn counts(folds: &Folds, labels: &[Vec<u32>], class: u32) -> Vec<usize> {
+    fn counts(folds: &Folds, labels: &RowLabels, class: u32) -> Vec<usize> {
         let mut counts = vec![0; folds.count()];
         for (document, own) in labels.iter().enumerate() {
             if own.contains(&class) {
@@ -262,7 +263,7 @@ mod tests {
     #[test] // Guards saved folds against a change of the hash.
     fn the_assignment_is_fixed_for_all_time() {
         let keys: Vec<u128> = (0..12).map(|n| n * 0x1234_5678_9ABC_DEF0_1357).collect();
-        let labels: Vec<Vec<u32>> = (0..12).map(|n| vec![n % 3]).collect();
+        let labels: RowLabels = (0..12).map(|n| vec![n % 3]).collect();
         let folds = Folds::stratified(&keys, &labels, 3, 3, 42).unwrap();
         assert_eq!(folds.assignment(), [0, 1, 2, 2, 0, 1, 0, 2, 2, 1, 1, 0]);
         let other = Folds::stratified(&keys, &labels, 3, 3, 43).unwrap();
@@ -271,7 +272,7 @@ mod tests {
 
     #[test]
     fn impossible_divisions_are_explained() {
-        let labels = vec![vec![0]; 3];
+        let labels = vec![vec![0]; 3].into();
         let divide = |folds, classes| Folds::stratified(&[1, 2, 3], &labels, classes, folds, 0);
         assert_eq!(divide(1, 1), Err(FoldError::FoldCount { found: 1 }));
         assert_eq!(divide(256, 1), Err(FoldError::FoldCount { found: 256 }));
@@ -310,18 +311,18 @@ mod tests {
     #[test]
     fn the_largest_number_of_folds_fills_them_all() {
         let keys: Vec<u128> = (0..255).collect();
-        let folds = Folds::stratified(&keys, &vec![vec![]; 255], 0, 255, 1).unwrap();
+        let folds = Folds::stratified(&keys, &vec![vec![]; 255].into(), 0, 255, 1).unwrap();
         assert_eq!(sizes(&folds), vec![1; 255]);
     }
 
     #[test]
     fn rare_labels_of_multi_label_data_are_spread() {
         // Label 0 is on every document, label 1 on every tenth, label 2 on every fiftieth.
-        let labels: Vec<Vec<u32>> = (0..500u32)
+        let labels: RowLabels = (0..500u32)
             .map(|n| {
                 let rare = [(n % 10 == 0, 1), (n % 50 == 0, 2)];
                 let rare = rare.into_iter().filter(|pair| pair.0).map(|pair| pair.1);
-                std::iter::once(0).chain(rare).collect()
+                std::iter::once(0).chain(rare).collect::<Vec<u32>>()
             })
             .collect();
         let keys: Vec<u128> = (0..500).collect();
@@ -339,7 +340,7 @@ mod tests {
             fold_count in 2usize..12,
             seed in any::<u64>(),
         ) {
-            let labels: Vec<Vec<u32>> =
+            let labels: RowLabels =
                 labels.into_iter().map(|l| if l == 5 { vec![] } else { vec![l] }).collect();
             let keys: Vec<u128> = (0..labels.len() as u128).collect();
             let folds = Folds::stratified(&keys, &labels, 5, fold_count, seed).unwrap();
@@ -356,7 +357,7 @@ mod tests {
         ) {
             let divide = |documents: &[(u128, Vec<u32>)]| {
                 let (keys, labels): (Vec<u128>, Vec<Vec<u32>>) = documents.iter().cloned().unzip();
-                let folds = Folds::stratified(&keys, &labels, 4, fold_count, seed).unwrap();
+                let folds = Folds::stratified(&keys, &labels.clone().into(), 4, fold_count, seed).unwrap();
                 // Equal documents are interchangeable, so compare what is in which fold.
                 let mut placed: Vec<(u128, Vec<u32>, usize)> = documents
                     .iter()
@@ -377,10 +378,10 @@ mod tests {
             documents in prop::collection::vec((0u32..25, 0u32..3), 30..120),
             (fold_count, seed, turn) in (2usize..5, any::<u64>(), any::<prop::sample::Index>()),
         ) {
-            let labels: Vec<Vec<u32>> = documents.iter().map(|document| vec![document.1]).collect();
+            let labels: RowLabels = documents.iter().map(|document| [document.1]).collect();
             let together: Vec<u32> = documents.iter().map(|document| document.0).collect();
             let keys: Vec<u128> = (0..documents.len() as u128).map(|n| n * n).collect();
-            let divide = |keys: &[u128], labels: &[Vec<u32>], together: &[u32]| {
+            let divide = |keys: &[u128], labels: &RowLabels, together: &[u32]| {
                 Folds::stratified_together(keys, labels, together, 3, fold_count, seed)
             };
             let Ok(folds) = divide(&keys, &labels, &together) else {
@@ -396,7 +397,7 @@ mod tests {
             let turn = turn.index(keys.len());
             let (mut keys, mut labels, mut together) = (keys, labels, together);
             keys.rotate_left(turn);
-            labels.rotate_left(turn);
+            labels = labels.of_rows((turn..keys.len()).chain(0..turn));
             together.rotate_left(turn);
             let renamed: Vec<u32> = together.iter().map(|group| 1000 - group).collect();
             let mut turned = divide(&keys, &labels, &renamed).unwrap().assignment().to_vec();
@@ -409,7 +410,7 @@ mod tests {
             labels in prop::collection::vec(0u32..4, 10..60),
             seed in any::<u64>(),
         ) {
-            let labels: Vec<Vec<u32>> = labels.into_iter().map(|label| vec![label]).collect();
+            let labels: RowLabels = labels.into_iter().map(|label| [label]).collect();
             let keys: Vec<u128> = (0..labels.len() as u128).map(|n| n * 77).collect();
             let alone: Vec<u32> = (0..labels.len() as u32).rev().collect();
             let folds = Folds::stratified(&keys, &labels, 4, 3, seed).unwrap();
@@ -422,6 +423,7 @@ mod tests {
             seed in any::<u64>(),
         ) {
             let labels: Vec<Vec<u32>> = labels.into_iter().map(|l| l.into_iter().collect()).collect();
+            let labels = RowLabels::from(labels);
             let keys: Vec<u128> = (0..labels.len() as u128).collect();
             let folds = Folds::stratified(&keys, &labels, 5, 5, seed).unwrap();
             prop_assert!(sizes(&folds).iter().all(|&size| size > 0));

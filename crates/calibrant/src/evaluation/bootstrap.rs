@@ -484,7 +484,7 @@ mod tests {
             task,
             class_names: (0..classes).map(|class| class.to_string()).collect(),
             probabilities,
-            labels,
+            labels: labels.into(),
             weights: Some((0..count).map(|_| 0.5 + random.uniform()).collect()),
         }
     }
@@ -579,7 +579,7 @@ mod tests {
     fn neither_threads_nor_the_order_of_documents_change_anything() {
         let forecasts = drawn(Task::SingleLabel, 3, 80);
         let mut backwards = forecasts.clone();
-        backwards.labels.reverse();
+        backwards.labels = backwards.labels.iter().rev().collect();
         backwards.weights.as_mut().unwrap().reverse();
         let rows: Vec<_> = forecasts.probabilities.chunks(3).rev().collect();
         backwards.probabilities = rows.concat();
@@ -626,7 +626,9 @@ mod tests {
             task: forecasts.task,
             class_names: forecasts.class_names.clone(),
             probabilities: forecasts.probabilities.repeat(times),
-            labels: vec![forecasts.labels.clone(); times].concat(),
+            labels: std::iter::repeat_n(&forecasts.labels, times)
+                .flat_map(crate::RowLabels::iter)
+                .collect(),
             weights: forecasts
                 .weights
                 .as_ref()
@@ -657,7 +659,7 @@ mod tests {
     fn the_order_of_groups_leaves_no_trace() {
         let (copies, groups) = copied(&drawn(Task::MultiLabel, 2, 40), 3);
         let mut backwards = copies.clone();
-        backwards.labels.reverse();
+        backwards.labels = backwards.labels.iter().rev().collect();
         backwards.probabilities.reverse();
         for row in backwards.probabilities.chunks_exact_mut(2) {
             row.reverse();

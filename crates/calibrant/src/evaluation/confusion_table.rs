@@ -103,7 +103,7 @@ mod tests {
             task: Task::MultiLabel,
             class_names: vec!["grain".into(), "wheat".into(), "corn".into()],
             probabilities: vec![yes, no, yes, no, no, yes, no, no, no],
-            labels: vec![vec![0, 1, 1], vec![], vec![2]],
+            labels: [vec![0, 1, 1], vec![], vec![2]].into(),
             weights: Some(vec![2.0, 2.0, 4.0]),
         })
         .unwrap();

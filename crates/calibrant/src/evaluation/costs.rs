@@ -293,7 +293,7 @@ mod tests {
             task,
             class_names: (0..classes).map(|class| class.to_string()).collect(),
             probabilities,
-            labels,
+            labels: labels.into(),
             weights: Some((0..count).map(|_| 0.5 + random.uniform()).collect()),
         }
     }
@@ -333,7 +333,7 @@ mod tests {
             task: Task::MultiLabel,
             class_names: vec!["a".into(), "b".into()],
             probabilities: vec![p; 4],
-            labels: vec![vec![], vec![1]],
+            labels: [vec![], vec![1]].into(),
             weights: None,
         };
         let costs = CostMatrix::new(2, vec![0.0, 1.0, 0.0, -8.0]).unwrap();

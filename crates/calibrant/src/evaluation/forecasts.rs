@@ -1,6 +1,6 @@
 //! What was said and what was true, checked before anything is measured.
 
-use crate::{Probability, Task};
+use crate::{Probability, RowLabels, Task};
 
 /// What was said and what was true.
 ///
@@ -13,7 +13,7 @@ use crate::{Probability, Task};
 ///     task: Task::MultiLabel,
 ///     class_names: vec!["wheat".into()],
 ///     probabilities: vec![Probability::from_log_odds(0.0), Probability::from_log_odds(0.0)],
-///     labels: vec![vec![0], vec![]],
+///     labels: [vec![0], vec![]].into(),
 ///     weights: None,
 /// };
 /// // By hand: even odds cost ln 2 whatever happens, and miss by 0.5 each time.
@@ -32,7 +32,7 @@ pub struct Forecasts {
     /// `document * class_count + class`.
     pub probabilities: Vec<Probability>,
     /// The true labels of every document.
-    pub labels: Vec<Vec<u32>>,
+    pub labels: RowLabels,
     /// How much every document counts; all alike if absent.
     pub weights: Option<Vec<f64>>,
 }
@@ -203,7 +203,7 @@ impl Forecasts {
     ///     task: Task::SingleLabel,
     ///     class_names: vec!["ham".into(), "spam".into()],
     ///     probabilities: vec![p, p.complement()],
-    ///     labels: vec![vec![1]],
+    ///     labels: [vec![1]].into(),
     ///     weights: None,
     /// };
     /// assert_eq!(forecasts.calibration_points()?, [(p, false, 1.0)]); // ham was said, spam was true
@@ -345,7 +345,7 @@ mod tests {
             task,
             class_names: vec!["a".into(), "b".into()],
             probabilities: vec![Probability::from_log_odds(0.0); 2 * labels.len()],
-            labels,
+            labels: labels.into(),
             weights: None,
         }
     }

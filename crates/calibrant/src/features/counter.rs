@@ -4,7 +4,7 @@ use crate::text::{AnalyzerBuffers, CompiledAnalyzer};
 
 use super::term_hash::term_hash;
 use super::term_sum::mark;
-use super::{SparseMatrix, TermSum, Vocabulary};
+use super::{SparseMatrix, TermCounts, TermSum, Vocabulary};
 
 /// Where terms become columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,7 +197,7 @@ pub struct BatchCounts {
 pub struct CorpusCounts {
     space: ColumnSpace,
     vocabulary: Vocabulary,
-    counts: SparseMatrix,
+    counts: TermCounts,
 }
 
 impl CorpusCounts {
@@ -206,14 +206,14 @@ impl CorpusCounts {
         Self {
             space,
             vocabulary: Vocabulary::default(),
-            counts: SparseMatrix::new(u32::MAX as usize),
+            counts: TermCounts::new(u32::MAX as usize),
         }
     }
 
     /// Adds a batch below the documents counted so far.
     pub fn merge(&mut self, batch: BatchCounts) {
         if matches!(self.space, ColumnSpace::Hashed { .. }) {
-            self.counts.append(batch.counts);
+            self.counts.append(batch.counts, None);
             return;
         }
         let names: Vec<u32> = batch
@@ -221,7 +221,7 @@ impl CorpusCounts {
             .terms()
             .map(|term| self.vocabulary.insert(term))
             .collect();
-        self.counts.append_renamed(&batch.counts, &names);
+        self.counts.append(batch.counts, Some(&names));
     }
 
     /// How many documents were counted.
@@ -229,9 +229,14 @@ impl CorpusCounts {
         self.counts.row_count()
     }
 
-    /// Every count, document after document.
-    pub fn values(&self) -> &[f32] {
-        self.counts.values()
+    /// How many counts are stored.
+    pub fn entry_count(&self) -> usize {
+        self.counts.entry_count()
+    }
+
+    /// The first count that is not finite.
+    pub(crate) fn first_infinite(&self) -> Option<f32> {
+        self.counts.first_infinite()
     }
 
     /// The documents in the order given, over the columns that `kept` allows.
@@ -263,14 +268,9 @@ impl CorpusCounts {
         let term_count = self.vocabulary.len();
         let mut frequencies = vec![0u32; term_count];
         let mut document_count = 0;
-        for (_, row) in self
-            .counts
-            .rows()
-            .enumerate()
-            .filter(|&(row, _)| is_counted(row))
-        {
+        for row in (0..self.counts.row_count()).filter(|&row| is_counted(row)) {
             document_count += 1;
-            for &column in row.columns() {
+            for &column in self.counts.columns_of(row) {
                 frequencies[column as usize] += 1;
             }
         }
@@ -305,7 +305,7 @@ pub struct ArrangedCounts {
     /// The terms; `None` in a hashed space.
     pub vocabulary: Option<Vocabulary>,
     /// A row a document.
-    pub counts: SparseMatrix,
+    pub counts: TermCounts,
 }
 
 /// Which terms are frequent enough, and not too frequent, to be features.
@@ -408,9 +408,9 @@ mod tests {
                 vocabulary.terms().collect::<Vec<_>>(),
                 ["wheat", "ship", "corn", "oil"]
             );
-            assert_eq!(arranged.counts.row(0).columns, &[0, 2]);
-            assert_eq!(arranged.counts.row(0).values, &[1.0, 2.0]);
-            assert_eq!(arranged.counts.row(3).columns.len(), 0);
+            assert_eq!(arranged.counts.columns_of(0), &[0, 2]);
+            assert_eq!(arranged.counts.to_rows().row(0).values, &[1.0, 2.0]);
+            assert_eq!(arranged.counts.columns_of(3).len(), 0);
         }
     }
 
@@ -426,7 +426,7 @@ mod tests {
             arranged.vocabulary.unwrap().terms().collect::<Vec<_>>(),
             ["ship"]
         );
-        assert_eq!(arranged.counts.row(1).columns, &[0]);
+        assert_eq!(arranged.counts.columns_of(1), &[0]);
         let one = DocumentFrequencyLimits {
             max_features: Some(1),
             ..EVERYTHING
@@ -445,7 +445,8 @@ mod tests {
         assert!(arranged.vocabulary.is_none());
         assert_eq!(arranged.counts.column_count(), 1 << 20);
         let corn = ColumnSpace::hashed_column("corn", 20);
-        let row = arranged.counts.row(0);
+        let rows = arranged.counts.to_rows();
+        let row = rows.row(0);
         let place = row
             .columns
             .iter()
@@ -466,6 +467,6 @@ mod tests {
             arranged.vocabulary.unwrap().terms().collect::<Vec<_>>(),
             ["3", "7"]
         );
-        assert_eq!(arranged.counts.row(0).values, &[-1.0, 0.75]);
+        assert_eq!(arranged.counts.to_rows().row(0).values, &[-1.0, 0.75]);
     }
 }

@@ -12,6 +12,7 @@ mod selection;
 mod side_columns;
 mod side_table;
 mod sparse_matrix;
+mod term_counts;
 mod term_hash;
 mod term_sum;
 mod vocabulary;
@@ -29,6 +30,7 @@ pub use side_columns::{
 };
 pub use side_table::{Cells, RowCells, SideTable, TableRow};
 pub use sparse_matrix::{RowView, SparseMatrix};
+pub use term_counts::TermCounts;
 pub use term_hash::term_hash;
 pub use term_sum::TermSum;
 pub use vocabulary::Vocabulary;

@@ -8,9 +8,23 @@ use super::prefetch;
 
 /// One row of a [`SparseMatrix`]: columns rise strictly, values stand beside them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RowView<'a> {
+pub struct RowView<'a, V = f32> {
     pub(super) columns: &'a [u32],
-    pub(super) values: &'a [f32],
+    pub(super) values: &'a [V],
+}
+
+impl<'a, V> RowView<'a, V> {
+    /// Column numbers, strictly rising.
+    #[inline]
+    pub fn columns(self) -> &'a [u32] {
+        self.columns
+    }
+
+    /// The value in each of those columns.
+    #[inline]
+    pub fn values(self) -> &'a [V] {
+        self.values
+    }
 }
 
 impl<'a> RowView<'a> {
@@ -24,18 +38,6 @@ impl<'a> RowView<'a> {
     pub(crate) fn of_rising(columns: &'a [u32], values: &'a [f32]) -> Self {
         debug_assert!(columns.is_sorted_by(|a, b| a < b) && columns.len() == values.len());
         Self { columns, values }
-    }
-
-    /// Column numbers, strictly rising.
-    #[inline]
-    pub fn columns(self) -> &'a [u32] {
-        self.columns
-    }
-
-    /// The value in each of those columns.
-    #[inline]
-    pub fn values(self) -> &'a [f32] {
-        self.values
     }
 
     /// The non-zero entries in column order.
@@ -72,22 +74,17 @@ const ROWS_AT_ONCE: usize = 1024;
 /// assert_eq!(matrix.row(0).columns(), &[0, 2]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct SparseMatrix {
+pub struct SparseMatrix<V = f32> {
     row_starts: Arc<Vec<usize>>,
     columns: Arc<Vec<u32>>,
-    values: Vec<f32>,
+    values: Vec<V>,
     column_count: usize,
 }
 
 impl SparseMatrix {
     /// An empty matrix with room for rows to come.
     pub fn new(column_count: usize) -> Self {
-        Self {
-            row_starts: Arc::new(vec![0]),
-            columns: Arc::default(),
-            values: Vec::new(),
-            column_count,
-        }
+        Self::without_rows(column_count)
     }
 
     /// From rows of `(column, value)`; entries are sorted, columns must not repeat in a row.
@@ -100,8 +97,75 @@ impl SparseMatrix {
         matrix
     }
 
+    /// Asks for where the row begins and ends; before long, [`Self::prefetch_entries`] can follow.
+    #[inline]
+    pub(crate) fn prefetch_bounds(&self, row: usize) {
+        prefetch(&self.row_starts, row);
+    }
+
+    /// Asks for the first entries of the row; the processor itself notices that the others follow.
+    #[inline]
+    pub(crate) fn prefetch_entries(&self, row: usize) {
+        let start = self.row_starts[row];
+        for line in 0..2 {
+            prefetch(&self.columns, start + 16 * line);
+            prefetch(&self.values, start + 16 * line);
+        }
+    }
+
+    /// Where each row begins (and the last ends), the columns and the values.
+    pub(crate) fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<f32>) {
+        let parts = (self.row_starts, self.columns);
+        (
+            Arc::unwrap_or_clone(parts.0),
+            Arc::unwrap_or_clone(parts.1),
+            self.values,
+        )
+    }
+
+    /// The same entries with every row's values rewritten by `change(columns, values)`, in parallel.
+    pub fn map_rows(mut self, change: impl Fn(&[u32], &mut [f32]) + Sync) -> Self {
+        let (row_starts, columns) = (&*self.row_starts, self.columns.as_slice());
+        let mut rest = self.values.as_mut_slice();
+        let mut chunks = Vec::new();
+        for bounds in chunks_of_rows(row_starts) {
+            let length = bounds[bounds.len() - 1] - bounds[0];
+            let (values, after) = std::mem::take(&mut rest).split_at_mut(length);
+            rest = after;
+            chunks.push((bounds, values));
+        }
+        chunks.into_par_iter().for_each(|(bounds, values)| {
+            for row in bounds.windows(2) {
+                let values = &mut values[row[0] - bounds[0]..row[1] - bounds[0]];
+                change(&columns[row[0]..row[1]], values);
+            }
+        });
+        self
+    }
+}
+
+impl<V: Copy + Default + Send + Sync> SparseMatrix<V> {
+    pub(super) fn without_rows(column_count: usize) -> Self {
+        Self {
+            row_starts: Arc::new(vec![0]),
+            columns: Arc::default(),
+            values: Vec::new(),
+            column_count,
+        }
+    }
+
+    /// The same entries with other values, which share with these where they stand.
+    pub(super) fn with_values<W>(&self, of: impl Fn(V) -> W) -> SparseMatrix<W> {
+        SparseMatrix {
+            row_starts: Arc::clone(&self.row_starts),
+            columns: Arc::clone(&self.columns),
+            values: self.values.iter().map(|&value| of(value)).collect(),
+            column_count: self.column_count,
+        }
+    }
+
     /// Appends a row whose columns rise strictly and lie below the column count.
-    pub fn push_row(&mut self, entries: impl IntoIterator<Item = (u32, f32)>) {
+    pub fn push_row(&mut self, entries: impl IntoIterator<Item = (u32, V)>) {
         let columns = Arc::make_mut(&mut self.columns);
         let start = columns.len();
         for (column, value) in entries {
@@ -141,7 +205,7 @@ impl SparseMatrix {
 
     /// The row with this number.
     #[inline]
-    pub fn row(&self, row: usize) -> RowView<'_> {
+    pub fn row(&self, row: usize) -> RowView<'_, V> {
         let range = self.row_starts[row]..self.row_starts[row + 1];
         RowView {
             columns: &self.columns[range.clone()],
@@ -149,24 +213,8 @@ impl SparseMatrix {
         }
     }
 
-    /// Asks for where the row begins and ends; before long, [`Self::prefetch_entries`] can follow.
-    #[inline]
-    pub(crate) fn prefetch_bounds(&self, row: usize) {
-        prefetch(&self.row_starts, row);
-    }
-
-    /// Asks for the first entries of the row; the processor itself notices that the others follow.
-    #[inline]
-    pub(crate) fn prefetch_entries(&self, row: usize) {
-        let start = self.row_starts[row];
-        for line in 0..2 {
-            prefetch(&self.columns, start + 16 * line);
-            prefetch(&self.values, start + 16 * line);
-        }
-    }
-
     /// All rows in order.
-    pub fn rows(&self) -> impl Iterator<Item = RowView<'_>> {
+    pub fn rows(&self) -> impl Iterator<Item = RowView<'_, V>> {
         (0..self.row_count()).map(|row| self.row(row))
     }
 
@@ -176,38 +224,8 @@ impl SparseMatrix {
     }
 
     /// The value of every entry, row after row.
-    pub fn values(&self) -> &[f32] {
+    pub fn values(&self) -> &[V] {
         &self.values
-    }
-
-    /// Where each row begins (and the last ends), the columns and the values.
-    pub(crate) fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<f32>) {
-        let parts = (self.row_starts, self.columns);
-        (
-            Arc::unwrap_or_clone(parts.0),
-            Arc::unwrap_or_clone(parts.1),
-            self.values,
-        )
-    }
-
-    /// The same entries with every row's values rewritten by `change(columns, values)`, in parallel.
-    pub fn map_rows(mut self, change: impl Fn(&[u32], &mut [f32]) + Sync) -> Self {
-        let (row_starts, columns) = (&*self.row_starts, self.columns.as_slice());
-        let mut rest = self.values.as_mut_slice();
-        let mut chunks = Vec::new();
-        for bounds in chunks_of_rows(row_starts) {
-            let length = bounds[bounds.len() - 1] - bounds[0];
-            let (values, after) = std::mem::take(&mut rest).split_at_mut(length);
-            rest = after;
-            chunks.push((bounds, values));
-        }
-        chunks.into_par_iter().for_each(|(bounds, values)| {
-            for row in bounds.windows(2) {
-                let values = &mut values[row[0] - bounds[0]..row[1] - bounds[0]];
-                change(&columns[row[0]..row[1]], values);
-            }
-        });
-        self
     }
 
     /// The matrix with rows in the order given and columns renamed by `new_column`
@@ -228,7 +246,7 @@ impl SparseMatrix {
             total += *length;
             *length = total;
         }
-        let (mut columns, mut values) = (vec![0; total], vec![0.0; total]);
+        let (mut columns, mut values) = (vec![0; total], vec![V::default(); total]);
         let (mut columns_left, mut values_left) = (columns.as_mut_slice(), values.as_mut_slice());
         let mut chunks = Vec::new();
         for (bounds, rows) in chunks_of_rows(&row_starts).zip(row_order.chunks(ROWS_AT_ONCE)) {
@@ -265,7 +283,7 @@ impl SparseMatrix {
 
     /// Matrices one below the other.
     pub fn concatenated(column_count: usize, parts: Vec<Self>) -> Self {
-        let mut whole = Self::new(column_count);
+        let mut whole = Self::without_rows(column_count);
         let entries = parts.iter().map(Self::entry_count).sum();
         let rows = parts.iter().map(Self::row_count).sum();
         Arc::make_mut(&mut whole.row_starts).reserve_exact(rows);
@@ -287,8 +305,15 @@ impl SparseMatrix {
         self.column_count = self.column_count.max(other.column_count);
     }
 
-    /// Puts the rows of `other` below these, its columns renamed.
-    pub fn append_renamed(&mut self, other: &Self, new_column: &[u32]) {
+    /// Puts the rows of `other` below these, its columns renamed and its values as `of` has them.
+    pub(super) fn append_renamed<W: Copy>(
+        &mut self,
+        other: &SparseMatrix<W>,
+        new_column: &[u32],
+        of: impl Fn(W) -> V,
+    ) where
+        W: Default + Send + Sync,
+    {
         let mut entries = Vec::new();
         for row in other.rows() {
             entries.clear();
@@ -296,7 +321,7 @@ impl SparseMatrix {
                 row.columns
                     .iter()
                     .zip(row.values)
-                    .map(|(&column, &value)| (new_column[column as usize], value)),
+                    .map(|(&column, &value)| (new_column[column as usize], of(value))),
             );
             entries.sort_unstable_by_key(|&(column, _)| column);
             self.push_row(entries.iter().copied());
@@ -309,7 +334,7 @@ impl SparseMatrix {
         for (new, &old) in kept.iter().enumerate() {
             new_column[old as usize] = new as u32;
         }
-        let mut matrix = Self::new(kept.len());
+        let mut matrix = Self::without_rows(kept.len());
         for row in self.rows() {
             matrix.push_row(
                 row.columns

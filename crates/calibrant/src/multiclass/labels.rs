@@ -1,6 +1,6 @@
 //! Which rows belong to which classes.
 
-use crate::Task;
+use crate::{RowLabels, Task};
 
 /// The classes of every row.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +10,7 @@ pub struct ClassLabels {
     /// How many classes there are.
     pub class_count: usize,
     /// The classes of each row, rising.
-    pub of_row: Vec<Vec<u32>>,
+    pub of_row: RowLabels,
 }
 
 impl ClassLabels {

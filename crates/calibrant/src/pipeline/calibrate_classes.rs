@@ -56,7 +56,7 @@ impl CalibrationData<'_> {
         }
         let held_out = self.class_scores(&out_of_fold)?;
         let mut outputs = Vec::new();
-        let contest = kind.choose_beside(&held_out, !self.margins(), |order| {
+        let contest = kind.choose_beside(held_out, !self.margins(), |order| {
             let each = self.beside_a_curve();
             let (calibrated, forecasts) = self.one_by_one(out_of_fold, each, Some(order))?;
             outputs = calibrated;

@@ -44,7 +44,7 @@ pub(super) fn with_weighting(
     settings: FitSettings,
     progress: &dyn Progress,
 ) -> ChosenWeighting {
-    let few = corpus.documents.seen.len() < FEWEST;
+    let few = corpus.documents.count < FEWEST;
     let no_terms = corpus.numbered_features || corpus.arranged.counts.entry_count() == 0;
     if settings.weighting.is_some() || !settings.classifier.weighs_columns() || few || no_terms {
         return ChosenWeighting {

@@ -313,7 +313,7 @@ impl Combiner {
             .members
             .iter()
             .any(|member| member.training_keys.is_some());
-        let training_keys = keeps_keys.then(|| TrainingKeys::of(&distinct.documents.seen));
+        let training_keys = keeps_keys.then(|| TrainingKeys::of(&distinct.seen));
         let members = self.names.into_iter().zip(self.members).zip(log_losses);
         let members = members.map(|((name, model), log_loss)| CombinedMember {
             name,

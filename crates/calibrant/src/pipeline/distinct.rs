@@ -1,9 +1,10 @@
 //! Which rows are one document, and which documents belong together.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::observations::Observations;
+use crate::RowLabels;
 use crate::corpus::{FoldError, Folds};
 use crate::multiclass::ClassLabels;
 use crate::numeric::{Links, relative_weights};
@@ -28,8 +29,10 @@ pub(super) struct Distinct {
     /// For each of them, a row of the file that says the same.
     pub(super) rows: Vec<u32>,
     /// The classes of each.
-    pub(super) classes: Vec<Vec<u32>>,
+    pub(super) classes: RowLabels,
     pub(super) documents: Documents,
+    /// By document: what a model sees of it; zero where rows that look alike are no copies.
+    pub(super) seen: Vec<u128>,
     /// For each row of the file, whether it is the first of its document.
     pub(super) is_first: Vec<bool>,
 }
@@ -45,8 +48,8 @@ pub(super) struct Documents {
     pub(super) copies: Vec<u32>,
     /// By row: the number of its document; documents are numbered by their first rows.
     pub(super) of_row: Vec<u32>,
-    /// By document: what a model sees of it; zero where rows that look alike are no copies.
-    pub(super) seen: Vec<u128>,
+    /// How many documents there are.
+    pub(super) count: usize,
     /// By document: those of one number belong together. `None` where each stands for itself.
     pub(super) together: Option<Vec<u32>>,
 }
@@ -67,11 +70,17 @@ impl Identities<'_> {
         let mut is_first = vec![false; order.len()];
         let mut kept: Vec<u32> = Vec::with_capacity(runs.len());
         let mut copies = Copies::new();
+        // Documents of several rows, which have to find each other again.
+        let mut several = HashSet::new();
         for run in runs {
             if run.len() > 1 && !is_observation(run[0]) {
                 is_first[run[0] as usize] = true;
                 let with_classes = run.iter().filter_map(|&row| Some((classes_of(row)?, row)));
+                let before = kept.len();
                 self.merge(with_classes.collect(), &mut kept, &mut copies);
+                if kept.len() > before + 1 {
+                    several.insert(self.documents[run[0] as usize]);
+                }
             } else {
                 run.iter().for_each(|&row| is_first[row as usize] = true);
                 kept.extend(run.iter().filter(|&&row| classes_of(row).is_some()));
@@ -81,11 +90,12 @@ impl Identities<'_> {
         // Rows that are alike in everything may stand in any order.
         kept.sort_unstable_by(|&a, &b| self.compare(a, b));
         let classes = kept.iter().filter_map(|&row| classes_of(row)).collect();
-        let documents = self.number(&kept, &copies, is_observation);
+        let (documents, seen) = self.number(&kept, &copies, &several, is_observation);
         Distinct {
             rows: kept,
             classes,
             documents,
+            seen,
             is_first,
         }
     }
@@ -119,19 +129,20 @@ impl Identities<'_> {
         &self,
         kept: &[u32],
         copies: &Copies,
+        several: &HashSet<u128>,
         is_observation: impl Fn(u32) -> bool,
-    ) -> Documents {
+    ) -> (Documents, Vec<u128>) {
         let mut numbers: HashMap<u128, u32> = HashMap::new();
-        let mut seen = Vec::new();
+        let mut seen = Vec::with_capacity(kept.len());
         let mut of_row = Vec::with_capacity(kept.len());
         for &row in kept {
             let key = self.documents[row as usize];
             let next = seen.len() as u32;
             let observation = is_observation(row);
-            let number = if observation {
-                next
-            } else {
+            let number = if several.contains(&key) {
                 *numbers.entry(key).or_insert(next)
+            } else {
+                next
             };
             if number == next {
                 seen.push(if observation { 0 } else { key });
@@ -152,7 +163,7 @@ impl Identities<'_> {
             });
             together(groups, seen.len())
         });
-        Documents {
+        let documents = Documents {
             keys: kept.iter().map(|&row| self.orders[row as usize]).collect(),
             weights: relative_weights(&weights, seen.len() as f64),
             copies: kept
@@ -160,9 +171,10 @@ impl Identities<'_> {
                 .map(|&row| rows_of(row).count() as u32)
                 .collect(),
             of_row,
-            seen,
+            count: seen.len(),
             together,
-        }
+        };
+        (documents, seen)
     }
 }
 
@@ -210,7 +222,7 @@ impl Documents {
 
     /// Rows of the file that say what an earlier one of the same document says.
     pub(super) fn copy_count(&self) -> usize {
-        self.row_count() - self.seen.len()
+        self.row_count() - self.count
     }
 
     /// By row: its group where there are groups, else its document.
@@ -246,11 +258,11 @@ impl Documents {
         seed: u64,
     ) -> Result<Folds, FoldError> {
         let classes = labels.class_count;
-        if self.together.is_none() && self.seen.len() == self.of_row.len() {
+        if self.together.is_none() && self.count == self.of_row.len() {
             return Folds::stratified(&self.keys, &labels.of_row, classes, count, seed);
         }
-        let mut keys = Vec::with_capacity(self.seen.len());
-        let mut of_document: Vec<Vec<u32>> = vec![Vec::new(); self.seen.len()];
+        let mut keys = Vec::with_capacity(self.count);
+        let mut of_document: Vec<Vec<u32>> = vec![Vec::new(); self.count];
         for (row, &document) in self.of_row.iter().enumerate() {
             if document as usize == keys.len() {
                 keys.push(self.keys[row]);
@@ -261,6 +273,7 @@ impl Documents {
             labels.sort_unstable();
             labels.dedup();
         }
+        let of_document = RowLabels::from(of_document);
         let folds = match &self.together {
             None => Folds::stratified(&keys, &of_document, classes, count, seed)?,
             Some(together) => {
@@ -291,7 +304,7 @@ impl Documents {
             weights: relative_weights(&weights, old.len() as f64),
             copies: rows.iter().map(|&row| self.copies[row as usize]).collect(),
             of_row,
-            seen: old.iter().map(|&document| self.seen[document]).collect(),
+            count: old.len(),
             together: together.map(|together| old.iter().map(|&d| together[d]).collect()),
         }
     }

@@ -1,5 +1,7 @@
 //! Training documents to a calibrated model.
 
+use std::ops::Deref;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -7,20 +9,18 @@ use super::calibrate_classes::CalibrationData;
 use super::choose_weighting::{ChosenWeighting, with_weighting};
 use super::class_spread::spreads_of_classes;
 use super::extractor::FeatureExtractor;
-use super::fit_scorer::Training;
+use super::fit_scorer::{ScorerFit, Training};
 use super::fold_rows::SideRows;
 use super::rule_scorer::rule_columns;
 use super::side_factor::with_side_factor;
 use super::single_model::{Calibrators, SingleModel};
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
 use super::training_corpus::PreparedCorpus;
-use super::{
-    ClassWeights, Classifier, FitSettings, KnownDocuments, Model, TrainingCorpus, TrainingKeys,
-};
+use super::{ClassWeights, Classifier, FitSettings, KnownDocuments, Model, TrainingCorpus};
 use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores, SavedCalibrator};
 use crate::corpus::{Fields, Folds};
 use crate::evaluation::{Forecasts, evaluate_without_chance};
-use crate::features::{Beside, FittedSideColumns, SideColumns, SideTable};
+use crate::features::{Beside, FittedSideColumns, SideColumns, SideTable, SparseMatrix};
 use crate::multiclass::{ClassFactors, ClassLabels};
 use crate::{FitError, Probability, Progress, Task};
 
@@ -67,14 +67,109 @@ fn fit_and_keep(
 ) -> Result<Fitted, FitError> {
     settings.check()?;
     let fields = with_text_named(fields, &corpus);
-    let corpus = corpus.prepare(settings)?;
-    fit_prepared(&corpus, fields, settings, progress, keep_scores)
+    let corpus = Held::Given(Box::new(corpus.prepare(settings)?));
+    fit_held(corpus, fields, settings, progress, keep_scores)
 }
 
 /// Documents that are in order already, which several fits can share: the order depends on limits,
 /// classes and task alone.
 pub(super) fn fit_prepared(
     corpus: &PreparedCorpus,
+    fields: Fields,
+    settings: &FitSettings,
+    progress: &dyn Progress,
+    keep_scores: bool,
+) -> Result<Fitted, FitError> {
+    fit_held(Held::Lent(corpus), fields, settings, progress, keep_scores)
+}
+
+/// Documents to learn from, lent or given. Of those that were given, what has served for the last time is let go.
+enum Held<'a> {
+    Lent(&'a PreparedCorpus),
+    Given(Box<PreparedCorpus>),
+}
+
+impl Deref for Held<'_> {
+    type Target = PreparedCorpus;
+
+    fn deref(&self) -> &PreparedCorpus {
+        match self {
+            Held::Lent(corpus) => corpus,
+            Held::Given(corpus) => corpus,
+        }
+    }
+}
+
+impl Held<'_> {
+    /// Once the folds are known.
+    fn forget_keys(&mut self) {
+        if let Held::Given(corpus) = self {
+            corpus.documents.keys = Vec::new();
+        }
+    }
+
+    /// Once every fold has been scored.
+    fn forget_counts(&mut self) {
+        if let Held::Given(corpus) = self {
+            corpus.arranged.counts = SparseMatrix::new(0).into();
+        }
+    }
+}
+
+/// What was learned before anything is calibrated.
+struct Learned {
+    side: Option<FittedSideColumns>,
+    folds: Folds,
+    fit: ScorerFit,
+}
+
+/// Scorers of all documents, with scores of each document from a scorer that has not seen it.
+fn learn(
+    corpus: &mut Held<'_>,
+    fields: &Fields,
+    settings: &FitSettings,
+    progress: &dyn Progress,
+) -> Result<Learned, FitError> {
+    let folds = corpus
+        .documents
+        .folds(&corpus.labels, settings.folds, settings.seed);
+    corpus.forget_keys();
+    let PreparedCorpus {
+        arranged,
+        side: table,
+        documents,
+        labels,
+        class_names,
+        ..
+    } = &**corpus;
+    let weights = &documents.weights;
+    let is_first = documents.is_first();
+    let has_terms = arranged.counts.entry_count() > 0;
+    let side = side_columns(settings, fields, table, &is_first, has_terms)?;
+    let term_columns = arranged.counts.column_count();
+    if term_columns == 0 && side.is_none() {
+        return Err(FitError::NoFeatures);
+    }
+    let rule_columns = rule_columns(settings, labels, class_names, term_columns)?;
+    let folds = folds?;
+    let factors = class_factors(settings, labels, class_names, weights)?;
+    let training = Training {
+        settings,
+        labels,
+        weights,
+        factors: &factors,
+        folds: &folds,
+        is_first: &is_first,
+        side: side.as_ref().map(|fitted| SideRows { table, fitted }),
+        rule_columns: &rule_columns,
+        progress,
+    };
+    let fit = training.fit(&arranged.counts, arranged.vocabulary.as_ref())?;
+    Ok(Learned { side, folds, fit })
+}
+
+fn fit_held(
+    mut corpus: Held<'_>,
     fields: Fields,
     settings: &FitSettings,
     progress: &dyn Progress,
@@ -90,43 +185,27 @@ pub(super) fn fit_prepared(
         settings,
         narrowed,
         tried: weightings,
-    } = with_weighting(corpus, &fields, settings.clone(), progress);
-    let corpus = narrowed.as_ref().unwrap_or(corpus);
+    } = with_weighting(&corpus, &fields, settings.clone(), progress);
+    if let Some(narrowed) = narrowed {
+        corpus = Held::Given(Box::new(narrowed));
+    }
     let mut settings = with_usual_weighting(&settings, corpus.numbered_features);
     settings.limits = corpus.limits;
     let analyzer = settings.analyzer.compile()?;
+    let settings = with_side_factor(&corpus, &fields, settings)?;
+    let Learned {
+        side,
+        folds,
+        mut fit,
+    } = learn(&mut corpus, &fields, &settings, progress)?;
+    corpus.forget_counts();
     let PreparedCorpus {
-        arranged,
-        side: table,
         documents,
         labels,
         class_names,
         ..
-    } = corpus;
+    } = &*corpus;
     let weights = &documents.weights;
-    let is_first = documents.is_first();
-    let has_terms = arranged.counts.entry_count() > 0;
-    let settings = with_side_factor(corpus, &fields, settings)?;
-    let side = side_columns(&settings, &fields, table, &is_first, has_terms)?;
-    let term_columns = arranged.counts.column_count();
-    if term_columns == 0 && side.is_none() {
-        return Err(FitError::NoFeatures);
-    }
-    let rule_columns = rule_columns(&settings, labels, class_names, term_columns)?;
-    let folds = documents.folds(labels, settings.folds, settings.seed)?;
-    let factors = class_factors(&settings, labels, class_names, weights)?;
-    let training = Training {
-        settings: &settings,
-        labels,
-        weights,
-        factors: &factors,
-        folds: &folds,
-        is_first: &is_first,
-        side: side.as_ref().map(|fitted| SideRows { table, fitted }),
-        rule_columns: &rule_columns,
-        progress,
-    };
-    let mut fit = training.fit(&arranged.counts, arranged.vocabulary.as_ref())?;
 
     progress.begin("calibrating", None);
     let calibration = CalibrationData {
@@ -218,8 +297,7 @@ pub(super) fn fit_prepared(
     check_survives(&calibrated.joint)?;
     let weighting = settings.effective_weighting().weighting;
     let learned = corpus.learned.of(weighting);
-    let training_keys = learned.filter(|_| settings.training_keys);
-    let training_keys = training_keys.map(TrainingKeys::of);
+    let training_keys = learned.filter(|_| settings.training_keys).cloned();
     let model = SingleModel::new(
         settings,
         fields,

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::fit_scorer::{ScorerFit, Training};
 use super::{ClassWeights, Classifier, FitSettings};
-use crate::features::{FittedWeighting, SparseMatrix, Vocabulary};
+use crate::features::{FittedWeighting, SparseMatrix, TermCounts, Vocabulary};
 use crate::multiclass::{
     ClassFactors, ClassLabels, CodeMatrix, CodeSettings, Decode, Decoder, DecoderFit,
     OutputCodeScorer,
@@ -29,7 +29,7 @@ impl Training<'_> {
     pub(super) fn fit_coded(
         &self,
         settings: &CodeSettings,
-        counts: &SparseMatrix,
+        counts: &TermCounts,
         vocabulary: Option<&Vocabulary>,
     ) -> Result<ScorerFit, FitError> {
         if self.labels.task != Task::SingleLabel {
@@ -120,7 +120,7 @@ impl Training<'_> {
     fn fit_columns_at_once(
         &self,
         code: &CodeMatrix,
-        counts: &SparseMatrix,
+        counts: &TermCounts,
         vocabulary: Option<&Vocabulary>,
     ) -> Result<BinaryFit, FitError> {
         let columns_of: Vec<Vec<u32>> = (0..code.class_count())
@@ -133,7 +133,7 @@ impl Training<'_> {
             .collect();
         let of_row = self.labels.of_row.iter().map(|classes| {
             let class = classes.first().map(|&class| class as usize);
-            class.map_or_else(Vec::new, |class| columns_of[class].clone())
+            class.map_or(&[][..], |class| &columns_of[class])
         });
         let labels = ClassLabels {
             task: Task::MultiLabel,
@@ -170,7 +170,7 @@ impl Training<'_> {
     fn fit_columns_one_by_one(
         &self,
         code: &CodeMatrix,
-        counts: &SparseMatrix,
+        counts: &TermCounts,
         vocabulary: Option<&Vocabulary>,
     ) -> Result<BinaryFit, FitError> {
         if self.settings.selection.is_some() {
@@ -247,10 +247,7 @@ impl Training<'_> {
         let labels = ClassLabels {
             task: Task::SingleLabel,
             class_count: 2,
-            of_row: sides
-                .iter()
-                .map(|&side| vec![u32::from(side == 1)])
-                .collect(),
+            of_row: sides.iter().map(|&side| [u32::from(side == 1)]).collect(),
         };
         let factors = ClassFactors {
             by_output: vec![self.factors(code, column)],

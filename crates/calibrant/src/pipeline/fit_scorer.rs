@@ -7,7 +7,8 @@ use super::rule_scorer::rule_scorer;
 use super::{Classifier, FitSettings};
 use crate::corpus::Folds;
 use crate::features::{
-    FittedWeighting, Selected, Selection, SelectionScope, SparseMatrix, Vocabulary, Weighting,
+    FittedWeighting, Selected, Selection, SelectionScope, SparseMatrix, TermCounts, Vocabulary,
+    Weighting,
 };
 use crate::multiclass::{ClassFactors, ClassLabels, OneVsRest, OneVsRestFit};
 use crate::scorers::{
@@ -63,7 +64,7 @@ pub(super) struct Training<'a> {
 impl Training<'_> {
     pub(super) fn fit(
         &self,
-        counts: &SparseMatrix,
+        counts: &TermCounts,
         vocabulary: Option<&Vocabulary>,
     ) -> Result<ScorerFit, FitError> {
         if let Some(code) = &self.settings.code {
@@ -80,7 +81,7 @@ impl Training<'_> {
 
     fn fit_plain(
         &self,
-        counts: &SparseMatrix,
+        counts: &TermCounts,
         vocabulary: Option<&Vocabulary>,
     ) -> Result<ScorerFit, FitError> {
         let source = self.rows_of(counts);
@@ -177,7 +178,7 @@ impl Training<'_> {
         Ok((scorer, out_of_fold))
     }
 
-    pub(super) fn rows_of<'b>(&'b self, counts: &'b SparseMatrix) -> FoldRows<'b> {
+    pub(super) fn rows_of<'b>(&'b self, counts: &'b TermCounts) -> FoldRows<'b> {
         // A hashed space has no vocabulary that a rare term could be missing from.
         let min_documents = if self.settings.hash_bits.is_some() {
             0
@@ -256,11 +257,12 @@ impl Training<'_> {
     /// One list of terms for all classes, chosen anew without each fold.
     fn fit_selected(
         &self,
-        counts: &SparseMatrix,
+        counts: &TermCounts,
         vocabulary: Option<&Vocabulary>,
         selection: Selection,
     ) -> Result<ScorerFit, FitError> {
         let members_of_class = self.labels.members();
+        let all_terms = counts.to_rows();
         let mut out_of_fold = vec![vec![0.0; counts.row_count()]; self.labels.output_count()];
         let mut whole = None;
         self.progress
@@ -268,7 +270,7 @@ impl Training<'_> {
         for fold in self.parts() {
             let (members, held_out) = self.split(fold);
             let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
-            let kept = match selection.choose(counts, &members_of_class, takes_part) {
+            let kept = match selection.choose(&all_terms, &members_of_class, takes_part) {
                 Selected::Global(kept) => kept,
                 Selected::PerClass(lists) => lists.into_iter().flatten().collect(),
             };
@@ -312,7 +314,7 @@ impl Training<'_> {
     /// to unit length) over all terms first, so that one row serves every class.
     fn fit_per_class(
         &self,
-        counts: &SparseMatrix,
+        counts: &TermCounts,
         vocabulary: Option<&Vocabulary>,
         selection: Selection,
     ) -> Result<ScorerFit, FitError> {
@@ -353,7 +355,7 @@ impl Training<'_> {
                             .labels
                             .membership(class)
                             .iter()
-                            .map(|&on| if on { vec![0] } else { vec![] })
+                            .map(|&on| if on { &[0][..] } else { &[] })
                             .collect(),
                     };
                     let factors = ClassFactors {

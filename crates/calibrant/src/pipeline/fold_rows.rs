@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::corpus::Folds;
 use crate::features::{
-    FittedSideColumns, FittedWeighting, SideTable, SparseMatrix, WeightingSettings,
+    FittedSideColumns, FittedWeighting, SideTable, SparseMatrix, TermCounts, WeightingSettings,
 };
 
 /// Turns counts into feature values, learning document frequencies from all documents or from all
@@ -15,7 +15,7 @@ use crate::features::{
 /// fold is scored over the terms and weights that the other folds alone would have given.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FoldRows<'a> {
-    pub(super) counts: &'a SparseMatrix,
+    pub(super) counts: &'a TermCounts,
     pub(super) settings: WeightingSettings,
     /// Terms in fewer documents are no features.
     pub(super) min_documents: u32,
@@ -37,7 +37,7 @@ impl FoldRows<'_> {
     /// All documents, and the weighting they give.
     pub(super) fn whole(&self) -> (FittedWeighting, SparseMatrix) {
         let weighting = self.weighting(|_| true).1;
-        let rows = weighting.apply(self.counts.clone());
+        let rows = weighting.apply(self.counts.to_rows());
         match self.side {
             None => (weighting, rows),
             Some(side) => (weighting, side.fitted.append_to(&rows, side.table)),
@@ -55,15 +55,9 @@ impl FoldRows<'_> {
                 let mut part = SparseMatrix::new(self.counts.column_count());
                 let (mut columns, mut values) = (Vec::new(), Vec::new());
                 for &number in numbers {
-                    let row = self.counts.row(number);
-                    columns.clear();
-                    values.clear();
-                    for (&column, &value) in row.columns().iter().zip(row.values()) {
-                        if is_feature[column as usize] {
-                            columns.push(column);
-                            values.push(value);
-                        }
-                    }
+                    let is_kept = |column: u32| is_feature[column as usize];
+                    self.counts
+                        .row_into(number, is_kept, &mut columns, &mut values);
                     weighting.apply_row(&columns, &mut values);
                     part.push_row(columns.iter().copied().zip(values.iter().copied()));
                 }
@@ -78,7 +72,7 @@ impl FoldRows<'_> {
     /// where they stand is shared with the counts.
     pub(super) fn revalued_without(&self, fold: usize) -> SparseMatrix {
         let (is_feature, weighting) = self.weighting(|row| self.folds.of(row) != fold);
-        let rows = self.counts.clone().map_rows(|columns, values| {
+        let rows = self.counts.to_rows().map_rows(|columns, values| {
             for (&column, value) in columns.iter().zip(values.iter_mut()) {
                 if !is_feature[column as usize] {
                     *value = 0.0;
@@ -96,12 +90,9 @@ impl FoldRows<'_> {
         let mut total_length = 0.0;
         let is_counted = |&row: &usize| self.is_first[row] && takes_part(row);
         for row in (0..self.counts.row_count()).filter(is_counted) {
-            let row = self.counts.row(row);
-            row.columns()
-                .iter()
-                .for_each(|&column| frequencies[column as usize] += 1);
-            let length = row.values().iter().map(|&value| f64::from(value));
-            total_length += length.sum::<f64>();
+            let columns = self.counts.columns_of(row).iter();
+            columns.for_each(|&column| frequencies[column as usize] += 1);
+            total_length += self.counts.total_of(row);
             members += 1;
         }
         let is_feature = frequencies
@@ -139,15 +130,8 @@ impl FoldRows<'_> {
 
     /// Which columns are features without this fold.
     pub(super) fn features_without(&self, fold: usize) -> Vec<bool> {
-        let mut frequencies = vec![0u32; self.counts.column_count()];
-        let counts = |&row: &usize| self.is_first[row] && self.folds.of(row) != fold;
-        for row in (0..self.counts.row_count()).filter(counts) {
-            self.counts
-                .row(row)
-                .columns()
-                .iter()
-                .for_each(|&column| frequencies[column as usize] += 1);
-        }
+        let is_counted = |row: usize| self.is_first[row] && self.folds.of(row) != fold;
+        let (frequencies, _) = self.counts.document_frequencies(is_counted);
         frequencies
             .iter()
             .map(|&n| n >= self.min_documents)
@@ -162,7 +146,7 @@ mod tests {
     use crate::numeric::Random;
 
     /// 300 short documents over 60 columns, some of which occur once or twice.
-    fn counts() -> SparseMatrix {
+    fn counts() -> TermCounts {
         let mut random = Random::from_seed(8);
         let row = |_| {
             let entry = |column: u32, random: &mut Random| {
@@ -174,14 +158,14 @@ mod tests {
                 .filter_map(|column| entry(column, &mut random))
                 .collect()
         };
-        SparseMatrix::from_rows(60, (0..300).map(row))
+        SparseMatrix::from_rows(60, (0..300).map(row)).into()
     }
 
     #[test]
     fn values_over_shared_columns_are_those_of_rows_made_anew() {
         let counts = counts();
         let keys: Vec<u128> = (0..300).collect();
-        let labels: Vec<Vec<u32>> = (0..300).map(|row| vec![row % 2]).collect();
+        let labels = (0..300).map(|row| [row % 2]).collect();
         let folds = Folds::stratified(&keys, &labels, 2, 5, 1).unwrap();
         let kinds = [
             Weighting::Binary,

@@ -2,25 +2,25 @@
 
 use std::collections::HashSet;
 
-use super::distinct::Documents;
+use super::TrainingKeys;
 use crate::features::Weighting;
 
-/// Keys of all documents that were learned from, for models to remember them by.
+/// All documents that were learned from, for models to remember them by.
 ///
 /// A model that sees which terms a document has, and not how often, has another key for it than one that counts them:
 /// several models may be fitted to the same documents, and each looks them up by its own.
 #[derive(Debug, Default)]
 pub(super) struct LearnedKeys {
-    by_counts: Option<Vec<u128>>,
-    by_presence: Option<Vec<u128>>,
+    by_counts: Option<TrainingKeys>,
+    by_presence: Option<TrainingKeys>,
 }
 
 impl LearnedKeys {
-    /// The keys of a model with this weighting; nothing where the documents were not counted for it.
-    pub(super) fn of(&self, weighting: Weighting) -> Option<&[u128]> {
+    /// As a model with this weighting knows them; nothing where the documents were not counted for it.
+    pub(super) fn of(&self, weighting: Weighting) -> Option<&TrainingKeys> {
         match weighting {
-            Weighting::Binary => self.by_presence.as_deref(),
-            _ => self.by_counts.as_deref(),
+            Weighting::Binary => self.by_presence.as_ref(),
+            _ => self.by_counts.as_ref(),
         }
     }
 }
@@ -39,14 +39,14 @@ pub(super) struct RowKeys<'a> {
 }
 
 impl RowKeys<'_> {
-    /// Those of the rows that became documents; observations of a pattern that comes by chance have none.
-    pub(super) fn learned(&self, documents: &Documents) -> LearnedKeys {
+    /// Those of the rows that became documents, whose keys are given; observations of a pattern that comes by chance have none.
+    pub(super) fn learned(&self, known: &[u128]) -> LearnedKeys {
         let own = match self.seen {
-            None => documents.seen.clone(),
-            Some(seen) => self.of_documents(documents, seen),
+            None => TrainingKeys::of(known),
+            Some(seen) => self.of_documents(known, seen),
         };
         let otherwise = (self.seen_otherwise.len() == self.documents.len())
-            .then(|| self.of_documents(documents, self.seen_otherwise));
+            .then(|| self.of_documents(known, self.seen_otherwise));
         let (by_counts, by_presence) = match self.presence_only {
             false => (Some(own), otherwise),
             true => (otherwise, Some(own)),
@@ -58,13 +58,13 @@ impl RowKeys<'_> {
     }
 
     /// Rows of one document may differ in what other models see: all of them were learned from.
-    fn of_documents(&self, documents: &Documents, seen: &[u128]) -> Vec<u128> {
-        let known: HashSet<u128> = documents.seen.iter().copied().collect();
+    fn of_documents(&self, known: &[u128], seen: &[u128]) -> TrainingKeys {
+        let known: HashSet<u128> = known.iter().copied().collect();
         let rows = self.documents.iter().zip(seen);
         let learned = rows.filter(|(document, _)| known.contains(document));
         let mut keys: Vec<u128> = learned.map(|(_, &seen)| seen).collect();
         keys.sort_unstable();
         keys.dedup();
-        keys
+        TrainingKeys::of(&keys)
     }
 }

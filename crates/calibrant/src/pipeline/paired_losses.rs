@@ -29,7 +29,7 @@ impl PairedLosses {
         let unit_count = match &documents.together {
             // Of a part of the documents the numbers have gaps.
             Some(together) => together.iter().max().map_or(0, |&most| most as usize + 1),
-            None => documents.seen.len(),
+            None => documents.count,
         };
         let mut units = vec![(0.0, 0.0); unit_count];
         let pairs = stated.chunks_exact(labels.class_count);

@@ -41,7 +41,7 @@ pub(super) fn pooled<'p>(
         task,
         class_names,
         probabilities,
-        labels: forecasts.labels().to_vec(),
+        labels: forecasts.labels().iter().collect(),
         weights: Some(forecasts.weights().to_vec()),
     }
 }

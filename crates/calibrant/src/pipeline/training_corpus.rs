@@ -16,7 +16,7 @@ use crate::features::{
 use crate::multiclass::ClassLabels;
 use crate::rules::{MatchBuffers, RuleMatcher};
 use crate::text::CompiledAnalyzer;
-use crate::{FitError, Task};
+use crate::{FitError, RowLabels, Task};
 
 /// Collects batches of counted documents in order.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct TrainingCorpus {
     /// Keys of groups, zero for none; empty as long as no document has one.
     groups: Vec<u128>,
     weights: Vec<f64>,
-    labels: Vec<Vec<u32>>,
+    labels: RowLabels,
     label_names: Vec<String>,
     label_numbers: BTreeMap<String, u32>,
     any_list: bool,
@@ -215,7 +215,7 @@ impl TrainingCorpus {
             presence_only: false,
             groups: Vec::new(),
             weights: Vec::new(),
-            labels: Vec::new(),
+            labels: RowLabels::new(),
             label_names: Vec::new(),
             label_numbers: BTreeMap::new(),
             any_list: false,
@@ -264,13 +264,13 @@ impl TrainingCorpus {
                     next
                 })
             });
-            self.labels.push(numbers.collect());
+            self.labels.push(numbers);
         }
     }
 
     /// How many numbers the counts hold.
     pub(super) fn cell_count(&self) -> usize {
-        self.counts.values().len()
+        self.counts.entry_count()
     }
 
     /// Rows are one document where they are one there: for other counts of the same rows, which then come in the same
@@ -365,6 +365,7 @@ impl TrainingCorpus {
             rows,
             classes: of_row,
             documents,
+            seen,
             is_first,
         } = identities.distinct(|row| {
             let classes = classes_of(row);
@@ -376,7 +377,10 @@ impl TrainingCorpus {
             seen_otherwise: &self.seen_otherwise,
             presence_only: self.presence_only,
         };
-        let learned = Arc::new(keys.learned(&documents));
+        let learned = match settings.training_keys {
+            true => Arc::new(keys.learned(&seen)),
+            false => Arc::default(),
+        };
         if class_names.len() == 1
             && (task == Task::SingleLabel || of_row.iter().all(|classes| !classes.is_empty()))
         {
@@ -388,10 +392,14 @@ impl TrainingCorpus {
         let left_out = self.keys.len() - documents.row_count();
         let numbered_features = self.has_features();
         let limits = DocumentFrequencyLimits {
-            min_documents: Some(settings.limits.least(documents.seen.len())),
+            min_documents: Some(settings.limits.least(documents.count)),
             ..settings.limits
         };
         let is_counted = |row: usize| is_first[row];
+        // What says which rows are the same has served; the counts are about to be held twice.
+        drop(seen);
+        (self.keys, self.documents, self.seen_otherwise) = Default::default();
+        (self.labels, self.weights, self.seen) = Default::default();
         let arranged = self.counts.arrange_counting(&rows, is_counted, &limits);
         let side = self.side.rearranged(&rows);
         let labels = ClassLabels {
@@ -422,7 +430,7 @@ impl TrainingCorpus {
         if let Some(weight) = self.weights.iter().find(|w| !(w.is_finite() && **w > 0.0)) {
             return Err(bad("a weight", "a positive number", weight.to_string()));
         }
-        match self.counts.values().iter().find(|value| !value.is_finite()) {
+        match self.counts.first_infinite() {
             Some(value) => Err(bad("a feature", "a finite number", value.to_string())),
             None => Ok(()),
         }
@@ -486,14 +494,9 @@ pub(super) struct PreparedCorpus {
 impl PreparedCorpus {
     /// Columns that occur in at least so many documents, rising.
     pub(super) fn columns_in(&self, least: u32) -> Vec<u32> {
-        let counts = &self.arranged.counts;
-        let mut frequencies = vec![0; counts.column_count()];
         let is_first = self.documents.is_first();
-        for (row, _) in counts.rows().zip(&is_first).filter(|(_, first)| **first) {
-            for &column in row.columns() {
-                frequencies[column as usize] += 1;
-            }
-        }
+        let counts = &self.arranged.counts;
+        let (frequencies, _) = counts.document_frequencies(|row| is_first[row]);
         (0..)
             .zip(frequencies)
             .filter(|&(_, documents)| documents >= least)

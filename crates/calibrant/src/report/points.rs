@@ -9,13 +9,13 @@ type Point = (Probability, bool, f64);
 fn documents(forecasts: &Forecasts) -> impl Iterator<Item = (&[Probability], &[u32], f64)> {
     let classes = forecasts.class_names.len().max(1);
     let rows = forecasts.probabilities.chunks_exact(classes);
-    rows.zip(&forecasts.labels)
+    rows.zip(forecasts.labels.iter())
         .enumerate()
         .map(|(document, (row, labels))| {
             let weights = forecasts.weights.as_ref();
             let weight =
                 weights.map_or(1.0, |weights| weights.get(document).copied().unwrap_or(0.0));
-            (row, labels.as_slice(), weight)
+            (row, labels, weight)
         })
         .filter(|document| document.2 > 0.0)
 }
@@ -88,7 +88,7 @@ mod tests {
             task: Task::MultiLabel,
             class_names: vec!["a".into(), "b".into()],
             probabilities: vec![yes, no, yes, yes, no, no, no, no],
-            labels: vec![vec![0, 1], vec![1, 1], vec![0], vec![0]],
+            labels: [vec![0, 1], vec![1, 1], vec![0], vec![0]].into(),
             weights: Some(vec![1.0, 1.0, 1.0, 0.0]),
         };
         assert_eq!(decided(&forecasts), (0.5, 2.0 / 3.0));

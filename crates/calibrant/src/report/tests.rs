@@ -42,7 +42,7 @@ fn forecasts(task: Task, classes: usize, documents: usize) -> Forecasts {
             .map(|class| format!("class <{class}>"))
             .collect(),
         probabilities,
-        labels,
+        labels: labels.into(),
         weights: None,
     }
 }
@@ -137,7 +137,7 @@ fn degenerate_forecasts_give_a_report_too() {
             task: Task::MultiLabel,
             class_names,
             probabilities,
-            labels,
+            labels: labels.into(),
             weights: None,
         };
         check_markup(&report_of(&forecasts, vec![]).to_html(), &[]);
@@ -148,7 +148,7 @@ fn degenerate_forecasts_give_a_report_too() {
 fn the_order_of_documents_leaves_no_trace() {
     let forward = forecasts(Task::MultiLabel, 3, 400);
     let mut backward = forward.clone();
-    backward.labels.reverse();
+    backward.labels = forward.labels.iter().rev().collect();
     backward.probabilities = forward
         .probabilities
         .chunks_exact(3)

@@ -447,7 +447,7 @@ fn binary_labels(data: &Dataset<'_>) -> ClassLabels {
     let of_row = data
         .labels()
         .iter()
-        .map(|&label| if label { vec![0] } else { Vec::new() })
+        .map(|&label| if label { &[0][..] } else { &[] })
         .collect();
     ClassLabels {
         task: Task::MultiLabel,

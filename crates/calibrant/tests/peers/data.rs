@@ -127,7 +127,7 @@ pub(crate) fn counts_of(documents: &[Document]) -> SparseMatrix {
         min_documents: Some(2),
         ..DocumentFrequencyLimits::default()
     };
-    counts.arrange(&order, &two_documents).counts
+    counts.arrange(&order, &two_documents).counts.to_rows()
 }
 
 /// A matrix for a script: the parts of compressed sparse rows.

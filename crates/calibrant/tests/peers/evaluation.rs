@@ -59,7 +59,7 @@ fn forecasts(seed: u64, task: Task, class_count: usize, weighted: bool) -> Forec
         task,
         class_names: (0..class_count).map(|class| class.to_string()).collect(),
         probabilities,
-        labels,
+        labels: labels.into(),
         weights,
     }
 }
@@ -79,7 +79,7 @@ fn check(task: Task, class_count: usize) {
             .unwrap_or_else(|| vec![1.0; forecasts.labels.len()]);
         let question = json!({
             "single_label": task == Task::SingleLabel, "probabilities": rows,
-            "labels": forecasts.labels, "weights": weights,
+            "labels": forecasts.labels.iter().collect::<Vec<_>>(), "weights": weights,
         });
         let Some(theirs) = ask("evaluation.py", &question) else {
             return;

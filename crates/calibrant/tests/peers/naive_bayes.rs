@@ -186,7 +186,7 @@ fn topics_against_the_rest_agree_given_the_same_prior() {
     let labels = ClassLabels {
         task: Task::MultiLabel,
         class_count: names.len(),
-        of_row,
+        of_row: of_row.into(),
     };
     let weights = vec![1.0; stories.len()];
     let mut cases = Vec::new();

@@ -82,7 +82,7 @@ fn the_average_and_the_vote_make_no_more_errors_on_ten_reuters_topics() {
     let labels = ClassLabels {
         task: Task::MultiLabel,
         class_count: 10,
-        of_row: of_train,
+        of_row: of_train.into(),
     };
     for voted in [false, true] {
         let settings = Perceptron {

@@ -82,7 +82,7 @@ fn held_out_scores_of_real_stories_get_the_probabilities_of_scikit_learn() {
         .iter()
         .map(|story| story.labels.iter().any(|label| label == "crude"))
         .collect();
-    let classes: Vec<Vec<u32>> = labels.iter().map(|&label| vec![u32::from(label)]).collect();
+    let classes = labels.iter().map(|&label| [u32::from(label)]).collect();
     let keys: Vec<u128> = (0..stories.len() as u128).collect();
     let folds = Folds::stratified(&keys, &classes, 2, 5, 1).unwrap();
     let counts = counts_of(&stories);

@@ -150,6 +150,6 @@ fn multi_label(random: &mut Random) -> Forecasts {
         class_names: ["x", "y", "z"].map(str::to_owned).to_vec(),
         probabilities,
         weights: Some(labels.iter().map(|_| 0.5 + random.uniform()).collect()),
-        labels,
+        labels: labels.into(),
     }
 }

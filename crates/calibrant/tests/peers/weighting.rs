@@ -62,7 +62,8 @@ fn check(texts: &[&str]) {
         return;
     };
     for (number, &settings) in cases.iter().enumerate() {
-        let rows = FittedWeighting::fit(settings, &arranged.counts).apply(arranged.counts.clone());
+        let counts = arranged.counts.to_rows();
+        let rows = FittedWeighting::fit(settings, &counts).apply(counts);
         for (row, theirs) in rows.rows().zip(answers[number].as_array().unwrap()) {
             let theirs = theirs.as_object().unwrap();
             assert_eq!(row.columns().len(), theirs.len());

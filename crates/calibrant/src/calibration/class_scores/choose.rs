@@ -131,12 +131,12 @@ impl MulticlassKind {
     /// an order that does not depend on how they came.
     pub(crate) fn choose_beside(
         self,
-        held_out: &HeldOutClassScores,
+        held_out: HeldOutClassScores,
         second_pass: bool,
         one_vs_rest: impl FnOnce(&[u32]) -> Result<(OneVsRestCalibrator, Vec<Probability>), FitError>,
     ) -> Result<Contest, FitError> {
         let class_count = held_out.class_count();
-        let (arranged, order) = held_out.arranged();
+        let (arranged, order) = held_out.into_arranged();
         let contest = self.hold_contest(&arranged, second_pass, || {
             let (calibrator, forecasts) = one_vs_rest(&order)?;
             let rows = order.iter().flat_map(|&example| {
@@ -145,6 +145,7 @@ impl MulticlassKind {
             });
             Ok((calibrator, rows.collect()))
         })?;
+        drop(arranged);
         Ok(Contest {
             forecasts: put_back(&contest.forecasts, &order, class_count),
             ..contest
@@ -473,7 +474,7 @@ mod tests {
             .collect();
         let held_out = HeldOutClassScores::assume(scores, 3, labels).unwrap();
         let contest = MulticlassKind::Auto
-            .choose_beside(&held_out, false, |_| Err(FitError::Overflow))
+            .choose_beside(held_out, false, |_| Err(FitError::Overflow))
             .unwrap();
         let failed = FailedWay::new(MulticlassKind::OneVsRest, &FitError::Overflow);
         assert_eq!(contest.failed, [failed]);

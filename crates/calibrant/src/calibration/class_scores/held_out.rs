@@ -235,6 +235,14 @@ impl HeldOutClassScores {
         (Cow::Owned(arranged), order)
     }
 
+    /// As [`Self::arranged`], where nobody needs them as they came.
+    pub(super) fn into_arranged(self) -> (Self, Vec<u32>) {
+        match self.arranged() {
+            (Cow::Owned(arranged), order) => (arranged, order),
+            (Cow::Borrowed(_), order) => (self, order),
+        }
+    }
+
     /// How many folds there are; five where none were given.
     pub(super) fn fold_count(&self) -> usize {
         self.folds.as_ref().map_or(5, |folds| {

@@ -1,12 +1,13 @@
 //! Deals documents out, or groups of them, so that all folds look alike.
 
 use super::Folds;
+use crate::RowLabels;
 
 const UNASSIGNED: u8 = u8::MAX;
 
 /// Documents that are dealt out as one.
 pub(super) struct Units<'a> {
-    labels: &'a [Vec<u32>],
+    labels: &'a RowLabels,
     /// The least key of each.
     keys: Vec<u128>,
     /// The documents of one after those of another.
@@ -16,7 +17,7 @@ pub(super) struct Units<'a> {
 
 impl<'a> Units<'a> {
     /// Every document for itself.
-    pub(super) fn singles(keys: &[u128], labels: &'a [Vec<u32>]) -> Self {
+    pub(super) fn singles(keys: &[u128], labels: &'a RowLabels) -> Self {
         let count = keys.len() as u32;
         Self {
             labels,
@@ -26,7 +27,7 @@ impl<'a> Units<'a> {
         }
     }
 
-    pub(super) fn of(keys: &[u128], labels: &'a [Vec<u32>], together: &[u32]) -> Self {
+    pub(super) fn of(keys: &[u128], labels: &'a RowLabels, together: &[u32]) -> Self {
         let content = |document: u32| (keys[document as usize], &labels[document as usize]);
         let mut documents: Vec<u32> = (0..keys.len() as u32).collect();
         documents.sort_by(|&a, &b| {

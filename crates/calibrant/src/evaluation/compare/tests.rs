@@ -51,7 +51,7 @@ fn systems(
                 task,
                 class_names: (0..classes).map(|class| class.to_string()).collect(),
                 probabilities,
-                labels: labels.clone(),
+                labels: labels.clone().into(),
                 weights: weights.clone(),
             }
         })
@@ -149,7 +149,7 @@ fn wins_without_the_better_sum_earn_no_mark() {
         probabilities: (0..100)
             .map(|n| Probability::from_log_odds(log_odds(n)))
             .collect(),
-        labels: vec![vec![0]; 100],
+        labels: vec![vec![0]; 100].into(),
         weights: None,
     };
     let bold = of(&|n| if n % 10 == 0 { -500.0 } else { 3.0 });
@@ -182,7 +182,7 @@ fn the_order_of_rows_and_systems_leaves_no_trace() {
                 .flatten()
                 .copied()
                 .collect(),
-            labels: forecasts.labels.iter().rev().cloned().collect(),
+            labels: forecasts.labels.iter().rev().collect(),
             weights: forecasts
                 .weights
                 .as_ref()
@@ -227,11 +227,13 @@ fn what_cannot_be_compared_is_refused_with_the_names() {
     other.class_names.swap(0, 1);
     refused(&[("a", a), ("b", &other)], usual, "different classes");
     let mut other = b.clone();
-    other.labels[3] = if other.labels[3].is_empty() {
-        vec![0]
-    } else {
-        vec![]
+    let turned: &[u32] = match b.labels[3].is_empty() {
+        true => &[0],
+        false => &[],
     };
+    let rows = b.labels.iter().enumerate();
+    let rows = rows.map(|(row, own)| if row == 3 { turned } else { own });
+    other.labels = rows.collect();
     refused(&[("a", a), ("b", &other)], usual, "different true labels");
     let mut other = b.clone();
     other.weights = Some(vec![1.0; 20]);
@@ -269,7 +271,7 @@ fn certain_and_wrong_forecasts_stay_finite() {
         task: Task::MultiLabel,
         class_names: vec!["x".into()],
         probabilities: vec![Probability::from_log_odds(log_odds); 3],
-        labels: vec![vec![0]; 3],
+        labels: vec![vec![0]; 3].into(),
         weights: Some(vec![1e300, 1e-300, 0.0]),
     };
     let forecasts = [of(f64::NEG_INFINITY), of(f64::INFINITY)];
@@ -286,7 +288,9 @@ fn groups_are_drawn_in_place_of_documents() {
         .iter()
         .map(|forecasts| Forecasts {
             probabilities: forecasts.probabilities.repeat(4),
-            labels: vec![forecasts.labels.clone(); 4].concat(),
+            labels: std::iter::repeat_n(&forecasts.labels, 4)
+                .flat_map(crate::RowLabels::iter)
+                .collect(),
             ..forecasts.clone()
         })
         .collect();
@@ -310,7 +314,9 @@ fn copies_have_one_vote_in_every_test() {
             .iter()
             .map(|forecasts| Forecasts {
                 probabilities: forecasts.probabilities.repeat(4),
-                labels: vec![forecasts.labels.clone(); 4].concat(),
+                labels: std::iter::repeat_n(&forecasts.labels, 4)
+                    .flat_map(crate::RowLabels::iter)
+                    .collect(),
                 ..forecasts.clone()
             })
             .collect();

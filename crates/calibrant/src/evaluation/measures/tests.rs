@@ -251,7 +251,7 @@ fn certain_and_wrong_costs_much_but_stays_finite() {
         task: Task::SingleLabel,
         class_names: names(2),
         probabilities: vec![sure, sure.complement()],
-        labels: vec![vec![1]],
+        labels: [vec![1]].into(),
         weights: Some(vec![f64::MAX]),
     };
     let found = evaluate(&forecasts).unwrap();
@@ -269,7 +269,7 @@ fn perfect_forecasts_score_perfectly() {
         task: Task::MultiLabel,
         class_names: names(2),
         probabilities: vec![yes, no, no, no, yes, yes],
-        labels: vec![vec![0], vec![], vec![1, 0]],
+        labels: [vec![0], vec![], vec![1, 0]].into(),
         weights: None,
     };
     let found = evaluate(&forecasts).unwrap();
@@ -315,7 +315,7 @@ fn any_forecasts() -> impl Strategy<Value = Forecasts> {
                 },
                 class_names: names(classes),
                 probabilities,
-                labels,
+                labels: labels.into(),
                 weights: Some(weights.into_iter().map(f64::from).collect()),
             }
         })
@@ -332,10 +332,7 @@ fn select(forecasts: &Forecasts, documents: &[usize]) -> Forecasts {
             .iter()
             .flat_map(|d| forecasts.probabilities[d * classes..(d + 1) * classes].to_vec())
             .collect(),
-        labels: documents
-            .iter()
-            .map(|&d| forecasts.labels[d].clone())
-            .collect(),
+        labels: documents.iter().map(|&d| &forecasts.labels[d]).collect(),
         weights: forecasts
             .weights
             .as_ref()
@@ -429,6 +426,6 @@ proptest! {
             prop_assert!((accuracy - found.micro_f1).abs() < 1e-12); // equal for one label each
         }
         let positives: usize = found.classes.iter().map(|class| class.positives).sum();
-        prop_assert!(positives <= forecasts.labels.iter().map(Vec::len).sum());
+        prop_assert!(positives <= forecasts.labels.iter().map(<[u32]>::len).sum());
     }
 }

@@ -181,7 +181,7 @@ mod tests {
         ClassLabels {
             task: Task::SingleLabel,
             class_count: 3,
-            of_row,
+            of_row: of_row.into(),
         }
     }
 
@@ -230,7 +230,7 @@ mod tests {
             .map(|_| (0..30).map(|_| random.normal()).collect())
             .collect();
         let keys: Vec<u128> = (0..30).collect();
-        let folds = Folds::stratified(&keys, &of_row, 3, 3, 0).unwrap();
+        let folds = Folds::stratified(&keys, &labels.of_row, 3, 3, 0).unwrap();
         for output in BinaryOutput::ALL {
             let settings = CodeSettings {
                 output,
@@ -253,7 +253,7 @@ mod tests {
         let of_row: Vec<Vec<u32>> = (0..60).map(|row| vec![row % 3]).collect();
         let labels = labels(of_row.clone());
         let keys: Vec<u128> = (0..60).collect();
-        let folds = Folds::stratified(&keys, &of_row, 3, 3, 0).unwrap();
+        let folds = Folds::stratified(&keys, &labels.of_row, 3, 3, 0).unwrap();
         let mut random = Random::from_seed(2);
         let binary: Vec<Vec<f64>> = (0..3)
             .map(|_| (0..60).map(|_| random.normal()).collect())
@@ -273,9 +273,11 @@ mod tests {
             // Other labels in the row's own fold change nothing.
             let fold = folds.of(7);
             let mut other = labels.clone();
-            for row in (0..60).filter(|&row| folds.of(row) == fold) {
-                other.of_row[row] = vec![(row as u32 + 1) % 3];
-            }
+            let rows = (0..60u32).map(|row| match folds.of(row as usize) == fold {
+                true => [(row + 1) % 3],
+                false => [row % 3],
+            });
+            other.of_row = rows.collect();
             let fit = DecoderFit {
                 labels: &other,
                 ..fit

@@ -66,7 +66,7 @@ fn copies_become_weights_and_other_labels_stay_rows_of_one_document() {
     let found = given.distinct(8);
     assert_eq!(found.rows.len(), 4);
     let documents = &found.documents;
-    assert_eq!((documents.row_count(), documents.seen.len()), (6, 3));
+    assert_eq!((documents.row_count(), documents.count), (6, 3));
     assert_eq!(documents.copy_count(), 3); // By hand: two more of the first, and one with another label.
     for (at, &row) in found.rows.iter().enumerate() {
         let (content, class) = (given.documents[row as usize], &found.classes[at]);
@@ -88,7 +88,7 @@ fn copies_become_weights_and_other_labels_stay_rows_of_one_document() {
 fn rows_of_few_patterns_are_observations_and_not_copies() {
     let documents = |rows: &[(u8, u8)], words: u8| {
         let given = Given::new(&plain(rows));
-        given.distinct(words).documents.seen.len()
+        given.distinct(words).documents.count
     };
     // Ten rows to each of four patterns, which disagree about the class.
     let rows: Vec<(u8, u8)> = (0..40).map(|n| (n % 4, n % 3)).collect();
@@ -133,12 +133,9 @@ fn rows_with_words_and_rows_without_are_judged_apart() {
         folds: 2,
     };
     let found = identities.distinct(|row| Some(given.classes[row as usize].clone()));
-    assert_eq!(found.documents.seen.len(), 50);
+    assert_eq!(found.documents.count, 50);
     // Documents that are observations are not remembered.
-    assert_eq!(
-        found.documents.seen.iter().filter(|&&key| key != 0).count(),
-        2
-    );
+    assert_eq!(found.seen.iter().filter(|&&key| key != 0).count(), 2);
 }
 
 #[test]
@@ -156,11 +153,7 @@ fn groups_with_a_document_in_common_are_one() {
     let found = given.distinct(8);
     let together = found.documents.together.unwrap();
     let of = |content: u128| {
-        let document = found
-            .documents
-            .seen
-            .iter()
-            .position(|&seen| seen >> 1 == content);
+        let document = found.seen.iter().position(|&seen| seen >> 1 == content);
         together[document.unwrap()]
     };
     assert_eq!(of(1), of(5));
@@ -197,11 +190,11 @@ proptest! {
             };
             let folds = found.documents.folds(&labels, 2, seed);
             let rows: Vec<(u128, Vec<u32>, f64)> = (0..found.rows.len())
-                .map(|at| (found.documents.keys[at], found.classes[at].clone(), found.documents.weights[at]))
+                .map(|at| (found.documents.keys[at], found.classes[at].to_vec(), found.documents.weights[at]))
                 .collect();
             let placed = folds.ok().map(|folds| {
-                let seen = &found.documents;
-                let of = (0..found.rows.len()).map(|at| (seen.seen[seen.of_row[at] as usize] >> 1, folds.of(at)));
+                let documents = &found.documents.of_row;
+                let of = (0..found.rows.len()).map(|at| (found.seen[documents[at] as usize] >> 1, folds.of(at)));
                 of.collect::<Vec<_>>()
             });
             (rows, placed)
@@ -254,9 +247,13 @@ fn a_part_is_numbered_anew_and_weighs_one_a_document() {
         (3, 0, 2.0, 1),
     ];
     let given = Given::new(&rows);
-    let whole = given.distinct(8).documents;
+    let Distinct {
+        documents: whole,
+        seen,
+        ..
+    } = given.distinct(8);
     let kept: Vec<u32> = (0..4)
-        .filter(|&row| whole.seen[whole.of_row[row as usize] as usize] >> 1 != 1)
+        .filter(|&row| seen[whole.of_row[row as usize] as usize] >> 1 != 1)
         .collect();
     let part = whole.part(&kept);
     assert_eq!(part.of_row, [0, 1]);

@@ -84,7 +84,7 @@ impl GroupedScores {
     pub(super) fn folds(&self, class_count: usize) -> Result<Vec<u8>, FitError> {
         let mut groups = self.together.clone();
         groups.dedup();
-        let labels: Vec<Vec<u32>> = self.table.labels.iter().map(|&label| vec![label]).collect();
+        let labels = self.table.labels.iter().map(|&label| [label]).collect();
         let folds = Folds::stratified_together(
             &self.keys,
             &labels,

@@ -242,9 +242,7 @@ impl<'a> HeldOut<'a> {
         rows: impl Iterator<Item = usize>,
     ) -> Forecasts {
         let (labels, weights) = (&self.corpus.labels, &self.corpus.documents.weights);
-        let (of_row, weights) = rows
-            .map(|row| (labels.of_row[row].clone(), weights[row]))
-            .unzip();
+        let (of_row, weights) = rows.map(|row| (&labels.of_row[row], weights[row])).unzip();
         Forecasts {
             task: labels.task,
             class_names: self.corpus.class_names.clone(),
@@ -273,7 +271,7 @@ fn alone(place: usize) -> Answer {
 fn outside_one_part(documents: &Documents, parts: &[&[u32]]) -> Vec<Option<usize>> {
     let units = documents.units();
     let is_in = |rows: &&[u32]| {
-        let mut is_in = vec![false; documents.seen.len()];
+        let mut is_in = vec![false; documents.count];
         for &row in *rows {
             is_in[units[row as usize] as usize] = true;
         }

@@ -92,7 +92,7 @@ impl Served {
     /// As that of a member, with what is expected of the pool.
     fn summary(&self, of_member: &TrainingSummary) -> Result<TrainingSummary, FitError> {
         let mut rows_of = vec![Vec::new(); of_member.classes.len()];
-        for (row, labels) in (0..).zip(&self.stated.labels) {
+        for (row, labels) in (0..).zip(self.stated.labels.iter()) {
             for &label in labels {
                 rows_of[label as usize].push(row);
             }

@@ -113,18 +113,13 @@ fn with_every_class(corpus: &PreparedCorpus, takes_part: impl Fn(u32) -> bool) -
 fn part(corpus: &PreparedCorpus, settings: &FitSettings, rows: &[u32]) -> PreparedCorpus {
     let labels = &corpus.labels;
     let documents = corpus.documents.part(rows);
-    let least = settings.limits.least(documents.seen.len());
+    let least = settings.limits.least(documents.count);
     let counts = &corpus.arranged.counts;
     let same: Vec<u32> = (0..counts.column_count() as u32).collect();
     let mut counts = counts.rearranged(rows, &same, counts.column_count());
     if settings.hash_bits.is_none() {
         let is_first = documents.is_first();
-        let mut frequencies = vec![0; counts.column_count()];
-        for (row, _) in counts.rows().zip(&is_first).filter(|(_, first)| **first) {
-            for &column in row.columns() {
-                frequencies[column as usize] += 1;
-            }
-        }
+        let (frequencies, _) = counts.document_frequencies(|row| is_first[row]);
         let least = least.max(1);
         let kept: Vec<u32> = same
             .into_iter()
@@ -144,10 +139,7 @@ fn part(corpus: &PreparedCorpus, settings: &FitSettings, rows: &[u32]) -> Prepar
         // Nor does anybody ask what it learned from.
         learned: Arc::default(),
         labels: ClassLabels {
-            of_row: rows
-                .iter()
-                .map(|row| labels.of_row[of(row)].clone())
-                .collect(),
+            of_row: labels.of_row.of_rows(rows.iter().map(of)),
             ..*labels
         },
         class_names: corpus.class_names.clone(),

@@ -275,7 +275,7 @@ fn three_classes() -> (SparseMatrix, ClassLabels, Vec<f64>) {
     let labels = ClassLabels {
         task: Task::SingleLabel,
         class_count: 6,
-        of_row,
+        of_row: of_row.into(),
     };
     (rows, labels, weights)
 }
@@ -352,7 +352,7 @@ fn two_exclusive_classes_share_one_output_that_speaks_for_the_second() {
     let labels = ClassLabels {
         task: Task::SingleLabel,
         class_count: 2,
-        of_row: vec![vec![0], vec![1], vec![1]],
+        of_row: [vec![0], vec![1], vec![1]].into(),
     };
     let fit = AdaBoost::default()
         .fit_classes(&rows, &labels, &[1.0; 3], &even(1), &[0, 1, 2])

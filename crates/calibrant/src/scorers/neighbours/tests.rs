@@ -156,7 +156,7 @@ impl Sample {
             labels: ClassLabels {
                 task,
                 class_count,
-                of_row,
+                of_row: of_row.into(),
             },
             weights: (0..count).map(|_| 1.0 + random.below(3) as f64).collect(),
             // Some rows are left out, to be asked about.

@@ -36,7 +36,7 @@ impl Sample {
         let labels = ClassLabels {
             task,
             class_count,
-            of_row,
+            of_row: of_row.into(),
         };
         Self {
             rows: SparseMatrix::from_rows(25, rows),

@@ -32,17 +32,34 @@ pub(super) struct Curvature {
     /// The second sum between knots.
     knots_coupled: Vec<f64>,
     coupling: Coupling,
+    room: MeanRoom,
+}
+
+/// Room for what is looked at of one row.
+#[derive(Default)]
+struct MeanRoom {
+    cells: Vec<(Cell, f32)>,
+    knots: Vec<f64>,
+    mean: Vec<(usize, f64)>,
+}
+
+/// The second sum.
+enum Coupling {
+    /// As a matrix, of which entries from the diagonal down are filled: where there are few classes.
+    Matrix(Vec<f64>),
+    /// As what it is made of.
+    Rows(CoupledRows),
 }
 
 /// The likelier classes of each row with their probabilities.
 #[derive(Default)]
-struct Coupling {
+struct CoupledRows {
     cells: Vec<(Cell, f32)>,
     /// Where each row ends, and its weight.
     rows: Vec<(usize, f64)>,
 }
 
-impl Coupling {
+impl CoupledRows {
     fn row(&self, row: usize) -> (&[(Cell, f32)], f64) {
         let first = row.checked_sub(1).map_or(0, |before| self.rows[before].0);
         let (end, weight) = self.rows[row];
@@ -76,7 +93,11 @@ impl Curvature {
             classes: vec![[0.0; 3]; classes],
             alone: vec![[0.0; 3]; classes],
             knots_coupled: vec![0.0; knots * knots],
-            coupling: Coupling::default(),
+            coupling: match classes <= FEW {
+                true => Coupling::Matrix(vec![0.0; shape.len() * shape.len()]),
+                false => Coupling::Rows(CoupledRows::default()),
+            },
+            room: MeanRoom::default(),
         }
     }
 
@@ -92,7 +113,13 @@ impl Curvature {
         );
         add(self.alone.as_flattened_mut(), other.alone.as_flattened());
         add(&mut self.knots_coupled, &other.knots_coupled);
-        self.coupling.add(&other.coupling);
+        match (&mut self.coupling, &other.coupling) {
+            (Coupling::Matrix(sum), Coupling::Matrix(more)) => add(sum, more),
+            (Coupling::Rows(rows), Coupling::Rows(more)) => rows.add(more),
+            // The number of classes decides which it is.
+            (Coupling::Matrix(_), Coupling::Rows(_)) | (Coupling::Rows(_), Coupling::Matrix(_)) => {
+            }
+        }
     }
 
     /// Adds `curve · φ φᵀ` of one cell.
@@ -122,13 +149,14 @@ impl Curvature {
     /// Adds a row whose classes exclude each other, of these probabilities. `mean` is room for one number a knot.
     pub(super) fn add_row(&mut self, row: &[Cell], weight: f64, p: &[f64], mean: &mut [f64]) {
         mean.fill(0.0);
+        self.room.cells.clear();
         for (cell, &p) in row.iter().zip(p) {
             if p > SEEN {
                 let curve = weight * p;
                 self.add_cell(cell, curve, curve * (1.0 - p).max(0.0));
             }
             if p > COUPLED {
-                self.coupling.cells.push((*cell, p as f32));
+                self.room.cells.push((*cell, p as f32));
                 let (piece, along) = (cell.piece as usize, f64::from(cell.along));
                 mean[piece] += p * (1.0 - along);
                 mean[piece + 1] += p * along;
@@ -140,8 +168,13 @@ impl Curvature {
                 *sum += weight * one * other;
             }
         }
-        let end = self.coupling.cells.len();
-        self.coupling.rows.push((end, weight));
+        match &mut self.coupling {
+            Coupling::Matrix(sum) => self.room.add_to(sum, self.shape, weight),
+            Coupling::Rows(rows) => {
+                rows.cells.extend_from_slice(&self.room.cells);
+                rows.rows.push((rows.cells.len(), weight));
+            }
+        }
     }
 
     /// The curvature between knots, the penalty's part included.
@@ -174,13 +207,18 @@ const PARTS: usize = 8;
 
 impl<'a> Hessian<'a> {
     pub(super) fn new(curvature: &'a Curvature, penalty: &'a Penalty) -> Self {
-        let small = curvature.shape.len() <= MOST_PARAMETERS;
-        let coupled = !curvature.coupling.rows.is_empty();
+        let shape = curvature.shape;
+        let coupling = match &curvature.coupling {
+            Coupling::Matrix(sum) => Some(sum.clone()),
+            Coupling::Rows(rows) => {
+                let small = shape.len() <= MOST_PARAMETERS && !rows.rows.is_empty();
+                (small && rows.is_sparse()).then(|| rows.matrix(shape))
+            }
+        };
         Self {
             curvature,
             penalty,
-            coupling: (small && coupled && curvature.coupling.is_sparse())
-                .then(|| curvature.coupling_matrix()),
+            coupling: coupling.map(|sum| mirrored(sum, shape.len())),
         }
     }
 
@@ -197,9 +235,11 @@ impl<'a> Hessian<'a> {
                 }
             }
             None => {
-                let coupling = self.curvature.coupling_times(direction);
-                let each = out.iter_mut().zip(&coupling);
-                each.for_each(|(out, coupling)| *out -= coupling);
+                if let Coupling::Rows(rows) = &self.curvature.coupling {
+                    let coupling = rows.times(self.curvature.shape, direction);
+                    let each = out.iter_mut().zip(&coupling);
+                    each.for_each(|(out, coupling)| *out -= coupling);
+                }
             }
         }
         out
@@ -229,15 +269,16 @@ impl Curvature {
             }
         }
     }
+}
 
+impl CoupledRows {
     /// The second sum times a direction.
-    fn coupling_times(&self, direction: &[f64]) -> Vec<f64> {
-        let shape = self.shape;
+    fn times(&self, shape: Shape, direction: &[f64]) -> Vec<f64> {
         sum_in_parts(
-            self.coupling.rows.len(),
+            self.rows.len(),
             || vec![0.0; direction.len()],
             |sum, rows| {
-                for (row, weight) in rows.map(|row| self.coupling.row(row)) {
+                for (row, weight) in rows.map(|row| self.row(row)) {
                     let along =
                         |(cell, p): &(Cell, f32)| f64::from(*p) * cell.log_weight(shape, direction);
                     let pull = weight * row.iter().map(along).sum::<f64>();
@@ -250,40 +291,54 @@ impl Curvature {
         )
     }
 
-    /// The second sum as a matrix.
-    fn coupling_matrix(&self) -> Vec<f64> {
-        let (shape, width) = (self.shape, self.shape.len());
-        let count = self.coupling.rows.len();
+    /// The second sum as a matrix, from the diagonal down.
+    fn matrix(&self, shape: Shape) -> Vec<f64> {
+        let width = shape.len();
+        let count = self.rows.len();
         let size = count.div_ceil(PARTS).max(1);
         let parts: Vec<Vec<f64>> = (0..count.div_ceil(size))
             .into_par_iter()
             .map(|part| {
                 let mut sum = vec![0.0; width * width];
-                let mut knots = vec![0.0; shape.knots];
-                let mut mean: Vec<(usize, f64)> = Vec::new();
+                let mut room = MeanRoom::default();
                 for row in part * size..((part + 1) * size).min(count) {
-                    let (cells, weight) = self.coupling.row(row);
-                    mean_of(cells, shape, &mut knots, &mut mean);
-                    for (place, &(i, one)) in mean.iter().enumerate() {
-                        let entries = &mut sum[i * width..][..width];
-                        let one = weight * one;
-                        for &(j, other) in &mean[..=place] {
-                            entries[j] += one * other;
-                        }
-                    }
+                    let (cells, weight) = self.row(row);
+                    room.cells.clear();
+                    room.cells.extend_from_slice(cells);
+                    room.add_to(&mut sum, shape, weight);
                 }
                 sum
             })
             .collect();
         let mut sum = vec![0.0; width * width];
         parts.iter().for_each(|part| add(&mut sum, part));
-        for i in 0..width {
-            for j in 0..i {
-                sum[j * width + i] = sum[i * width + j];
-            }
-        }
         sum
     }
+}
+
+impl MeanRoom {
+    /// Adds `w m mᵀ` of the row, from the diagonal down.
+    fn add_to(&mut self, sum: &mut [f64], shape: Shape, weight: f64) {
+        self.knots.resize(shape.knots, 0.0);
+        mean_of(&self.cells, shape, &mut self.knots, &mut self.mean);
+        for (place, &(i, one)) in self.mean.iter().enumerate() {
+            let entries = &mut sum[i * shape.len()..][..shape.len()];
+            let one = weight * one;
+            for &(j, other) in &self.mean[..=place] {
+                entries[j] += one * other;
+            }
+        }
+    }
+}
+
+/// A symmetric matrix that is filled from the diagonal down, filled.
+fn mirrored(mut matrix: Vec<f64>, width: usize) -> Vec<f64> {
+    for i in 0..width {
+        for j in 0..i {
+            matrix[j * width + i] = matrix[i * width + j];
+        }
+    }
+    matrix
 }
 
 /// The entries of `m` of a row that are not zero, by rising place.
@@ -328,7 +383,9 @@ mod tests {
         };
         let penalty = Penalty::new(&knots, shape.classes, spreads, tilt, &[false; 3]);
         let mut random = Random::from_seed(3);
-        let mut curvature = Curvature::zero(shape);
+        let mut matrix = Curvature::zero(shape);
+        let mut rows = Curvature::zero(shape);
+        rows.coupling = Coupling::Rows(CoupledRows::default());
         for _ in 0..50 {
             let row: Vec<Cell> = (0..6)
                 .map(|class| Cell {
@@ -340,17 +397,24 @@ mod tests {
                 })
                 .collect();
             let p: Vec<f64> = (0..6).map(|_| random.uniform() / 6.0).collect();
-            curvature.add_row(&row, 0.5 + random.uniform(), &p, &mut [0.0; 4]);
+            let weight = 0.5 + random.uniform();
+            for curvature in [&mut matrix, &mut rows] {
+                curvature.add_row(&row, weight, &p, &mut [0.0; 4]);
+            }
         }
         let direction: Vec<f64> = (0..shape.len()).map(|_| random.normal()).collect();
-        let matrix = Hessian::new(&curvature, &penalty);
-        let rows = Hessian {
+        let of_rows = Hessian {
             coupling: None,
-            ..Hessian::new(&curvature, &penalty)
+            ..Hessian::new(&rows, &penalty)
         };
-        for (a, b) in matrix.times(&direction).iter().zip(rows.times(&direction)) {
-            assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{a} {b}");
+        let expected = of_rows.times(&direction);
+        for curvature in [&matrix, &rows] {
+            let found = Hessian::new(curvature, &penalty).times(&direction);
+            for (a, b) in found.iter().zip(&expected) {
+                assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{a} {b}");
+            }
         }
+        let (curvature, matrix) = (&matrix, Hessian::new(&matrix, &penalty));
         // Between knots, too.
         let at = curvature.between_knots(&penalty);
         let mut unit = vec![0.0; shape.len()];
