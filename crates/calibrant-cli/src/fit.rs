@@ -226,10 +226,14 @@ fn report(
     }
     write_weightings(&mut out, summary)?;
     let held_out = &summary.held_out;
-    let of_what = match (summary.search.is_empty(), &summary.multiclass) {
-        (false, _) => "the model as served, by documents without a say in the choice",
-        (true, Some(_)) => "the model as served, its weights found without a document's fold",
-        (true, None) => "the model as served",
+    let weighed = summary.multiclass.as_ref();
+    let weighed = weighed.is_some_and(|joint| joint.chosen == MulticlassKind::Auto);
+    // Where the search is not clearly better, the default is served, with figures of its own.
+    let found = summary.search_gain.is_some_and(|gain| gain.is_clear());
+    let of_what = match (found, weighed) {
+        (true, _) => "the model as served, by documents without a say in the choice",
+        (false, true) => "the model as served, its weights found without a document's fold",
+        (false, false) => "the model as served",
     };
     let accuracy = held_out
         .accuracy

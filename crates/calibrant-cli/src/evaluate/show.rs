@@ -318,13 +318,15 @@ fn calibration(
 }
 
 fn line(group: &mut Group, found: &Calibration) {
+    // What is said of the slope's interval holds for all three.
     let robust = if found.line.robust {
-        "; interval allows for weights and for what belongs together"
+        "; intervals here allow for unequal weights and for documents that belong together"
     } else {
         ""
     };
+    let of_slope = format!("1 is right; below: too sure{robust}");
     for (name, interval, note) in [
-        ("slope", found.line.slope, "1 is right; below: too sure"),
+        ("slope", found.line.slope, of_slope.as_str()),
         ("intercept", found.line.intercept, "0 is right"),
         (
             "in the large",
@@ -333,7 +335,7 @@ fn line(group: &mut Group, found: &Calibration) {
         ),
     ] {
         if let Some(interval) = interval {
-            let note = format!("{} {note}{robust}", ends(Some(&interval)));
+            let note = format!("{} {note}", ends(Some(&interval)));
             group.add(name, interval.value, note);
         } else {
             let none = [
