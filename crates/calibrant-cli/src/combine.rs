@@ -13,7 +13,7 @@ use crate::arguments::{CombineArguments, InspectArguments};
 use crate::compare::names;
 use crate::error::CliError;
 use crate::fit::{searched_for, warn_bad_rows, warn_known, write_copies, write_trials};
-use crate::output::{check_target, loss_unit, stdout, unknown_label_notes, warn};
+use crate::output::{check_target, count_of, loss_unit, stdout, unknown_label_notes, warn};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
 
@@ -157,9 +157,9 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
     }
     writeln!(
         out,
-        "{} models combined on {} documents, {} classes ({})",
+        "{} models combined on {}, {} classes ({})",
         combined.members().len(),
-        summary.documents,
+        count_of(summary.documents, "document"),
         summary.classes.len(),
         summary.task,
     )?;
@@ -206,9 +206,16 @@ pub(crate) fn write_members(out: &mut impl Write, model: &CombinedModel) -> Resu
             format!("{:.5}", member.log_loss()),
         ]);
     }
+    let summary = model.summary();
+    let how = match (summary.search.is_empty(), summary.search_gain) {
+        (true, _) => format!("{}-fold cross-validated", summary.folds),
+        // The figure of a search is that of documents for which others chose: see `searched_for`.
+        (false, Some(_)) => "by documents without a say in the choice".to_owned(),
+        (false, None) => "held out".to_owned(),
+    };
     rows.add_row(vec![
         "combination".to_owned(),
-        format!("{}-fold cross-validated", model.summary().folds),
+        how,
         String::new(),
         format!("{:.5}", held_out.log_loss),
     ]);

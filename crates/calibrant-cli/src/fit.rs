@@ -203,9 +203,9 @@ fn report(
     }
     writeln!(
         out,
-        "{} on {} documents, {} classes ({}), {} features; {}-fold held-out calibration",
+        "{} on {}, {} classes ({}), {} features; {}-fold held-out calibration",
         model.learner_name(),
-        summary.documents,
+        count_of(summary.documents, "document"),
         summary.classes.len(),
         summary.task,
         summary.features,
@@ -226,13 +226,22 @@ fn report(
     }
     write_weightings(&mut out, summary)?;
     let held_out = &summary.held_out;
+    let weighed = summary.multiclass.as_ref();
+    let weighed = weighed.is_some_and(|joint| joint.chosen == MulticlassKind::Auto);
+    // Where the search is not clearly better, the default is served, with figures of its own.
+    let found = summary.search_gain.is_some_and(|gain| gain.is_clear());
+    let of_what = match (found, weighed) {
+        (true, _) => "the model as served, by documents without a say in the choice",
+        (false, true) => "the model as served, its weights found without a document's fold",
+        (false, false) => "the model as served",
+    };
     let accuracy = held_out
         .accuracy
         .map(|accuracy| format!("accuracy {}, ", decimal(accuracy)))
         .unwrap_or_default();
     writeln!(
         out,
-        "held out: {accuracy}micro-F1 {}, macro-F1 {}, log loss {} nats a {}, Brier {}, ECE {}",
+        "held out, {of_what}: {accuracy}micro-F1 {}, macro-F1 {}, log loss {} nats a {}, Brier {}, ECE {}",
         decimal(held_out.micro_f1),
         decimal(held_out.macro_f1),
         decimal(held_out.log_loss),
@@ -357,8 +366,8 @@ const RARE_SHOWN: usize = 20;
 pub(crate) fn warn_known(name: &str, known: &Acquaintance) -> Option<String> {
     let count = known.learned_from()?;
     let message = format!(
-        "{name} learned from about {count} of these {} documents: what it says of those is too good",
-        known.documents
+        "{name} learned from about {count} of these {}: what it says of those is too good",
+        count_of(known.documents, "document")
     );
     warn(&message);
     Some(message)
@@ -370,11 +379,20 @@ pub(crate) fn write_copies(
     summary: &TrainingSummary,
 ) -> Result<(), CliError> {
     if summary.copies > 0 {
+        let are = match summary.copies {
+            1 => "1 of them is a copy of another".to_owned(),
+            more => format!("{more} of them are copies of others"),
+        };
+        let different = summary.documents - summary.copies.min(summary.documents);
         writeln!(
             out,
-            "{} of them are copies of others: {} different documents, each with the weight of its copies",
-            summary.copies,
-            summary.documents - summary.copies.min(summary.documents),
+            "{are}: {} different {}, each with the weight of its copies",
+            different,
+            if different == 1 {
+                "document"
+            } else {
+                "documents"
+            },
         )?;
     }
     if let Some(groups) = summary.groups {
@@ -408,11 +426,12 @@ pub(crate) fn write_weightings(
         .collect();
     writeln!(
         out,
-        "weighting of terms: {}, chosen by held-out log loss on {} documents ({}; {})",
+        "weighting of terms: {} (held-out log loss of trials on {}, with one curve for all classes: {}; {}). {} stays unless another is better by a standard error",
         name(chosen),
-        chosen.documents,
+        count_of(chosen.documents, "document"),
         decimal(chosen.log_loss),
         others.join(", "),
+        tried.first().map(name).unwrap_or_default(),
     )?;
     Ok(())
 }
@@ -528,7 +547,7 @@ pub(crate) fn write_multiclass(
         .collect();
     writeln!(
         out,
-        "classes together: {} (held-out log loss × weight: {})",
+        "classes together: {} (held-out log loss of each way alone × its weight: {})",
         multiclass.chosen.name(),
         tried.join(", ")
     )?;
@@ -539,16 +558,14 @@ pub(crate) fn write_classes(
     out: &mut impl Write,
     summary: &TrainingSummary,
 ) -> Result<(), CliError> {
-    let mut rows = table(
-        &[
-            "class",
-            "calibrator",
-            "documents",
-            "held-out log loss",
-            "next best",
-        ],
-        2,
-    );
+    // Where one calibrator serves all classes, none has a loss of its own.
+    let joint = |class: &ClassSummary| class.calibration == CalibrationNote::Joint;
+    let with_losses = !summary.classes.iter().all(joint);
+    let mut header = vec!["class", "calibrator", "documents"];
+    if with_losses {
+        header.extend(["yes/no held-out log loss", "next best"]);
+    }
+    let mut rows = table(&header, 2);
     for class in &summary.classes {
         // Losses are those of the class's own curves, of which the common one is none.
         let own = class.calibration != CalibrationNote::Common;
@@ -583,21 +600,20 @@ pub(crate) fn write_classes(
             (CalibrationNote::Common | CalibrationNote::Pooled, _) => "",
             _ => class.calibrator.name(),
         };
-        rows.add_row(vec![
+        let mut row = vec![
             class.label.clone(),
             format!("{method}{note}"),
             class.positives.to_string(),
-            chosen
-                .map(|chosen| format!("{:.5}", chosen.log_loss))
-                .unwrap_or_default(),
-            chosen
-                .zip(next)
-                .map(|(chosen, next)| {
-                    let margin = next.log_loss - chosen.log_loss;
-                    format!("{} {margin:+.5}", next.method.name())
-                })
-                .unwrap_or_default(),
-        ]);
+        ];
+        if with_losses {
+            let loss = chosen.map(|chosen| format!("{:.5}", chosen.log_loss));
+            let next = chosen.zip(next).map(|(chosen, next)| {
+                let margin = next.log_loss - chosen.log_loss;
+                format!("{} {margin:+.5}", next.method.name())
+            });
+            row.extend([loss.unwrap_or_default(), next.unwrap_or_default()]);
+        }
+        rows.add_row(row);
     }
     writeln!(out, "\n{rows}")?;
     Ok(())

@@ -30,6 +30,33 @@ pub(crate) fn count_of(count: usize, one: &str) -> String {
     }
 }
 
+/// How many labels a message names.
+const SHOWN_LABELS: usize = 10;
+
+/// Says so where all unknown labels are known ones but for how a whole number is written, as in `1.0` for `1`.
+pub(crate) fn written_otherwise<'a>(
+    unknown: &BTreeMap<String, usize>,
+    known: impl Iterator<Item = &'a str>,
+) -> Option<String> {
+    let whole = |label: &str| {
+        let number: f64 = label.trim().parse().ok()?;
+        (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i64)
+    };
+    let known: BTreeMap<i64, &str> = known.filter_map(|k| Some((whole(k)?, k))).collect();
+    let mut pairs = unknown.keys().map(|label| {
+        let same = known.get(&whole(label)?)?;
+        Some(format!("`{label}` where the other has `{same}`"))
+    });
+    let first = pairs.next()??;
+    pairs
+        .all(|pair| pair.is_some())
+        .then(|| format!("all unknown labels are whole numbers written otherwise: {first}"))
+}
+
+/// What to do about it.
+pub(crate) const WRITE_ALIKE: &str =
+    "write labels alike in both files; data frames turn 1 into 1.0 where a value is missing";
+
 /// What has labels that nobody knows, and documents that take no part for that: a sentence each. `who` knows labels,
 /// and `fate` is what becomes of such documents, one or several.
 pub(crate) fn unknown_label_notes(
@@ -38,7 +65,16 @@ pub(crate) fn unknown_label_notes(
     who: &str,
     [is, are]: [&str; 2],
 ) -> Vec<String> {
-    let names: Vec<&str> = unknown.keys().take(10).map(String::as_str).collect();
+    let names: Vec<&str> = unknown
+        .keys()
+        .take(SHOWN_LABELS)
+        .map(String::as_str)
+        .collect();
+    let more = if unknown.len() > SHOWN_LABELS {
+        ", …"
+    } else {
+        ""
+    };
     let labels = match unknown.len() {
         1 => "1 label is".to_owned(),
         more => format!("{more} labels are"),
@@ -48,7 +84,7 @@ pub(crate) fn unknown_label_notes(
     let fate = if left_out == 1 { is } else { are };
     [
         (!unknown.is_empty())
-            .then(|| format!("{labels} unknown to the {who}: {}", names.join(", "))),
+            .then(|| format!("{labels} unknown to the {who}: {}{more}", names.join(", "))),
         (left_out > 0).then(|| {
             format!("{documents} without exactly one label that the {who} {knows} {fate}")
         }),

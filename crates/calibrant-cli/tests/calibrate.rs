@@ -166,7 +166,7 @@ fn a_saved_calibrator_says_what_the_fitted_one_said() {
     // Row numbers stand in for identifiers, and predictions may come as JSON Lines.
     let lines = sandbox.succeed(&[&saved[..], &["--apply", "b.csv", "--json"]].concat());
     assert!(
-        lines.starts_with("{\"id\":\"1\",\"class\":\"yes\",\"probability\":"),
+        lines.starts_with("{\"row\":1,\"class\":\"yes\",\"probability\":"),
         "{lines}"
     );
     // A saved one can be measured, too.
@@ -445,7 +445,7 @@ fn one_score_a_class_gives_probabilities_that_sum_to_one() {
     ]);
     let text = String::from_utf8(sandbox.read("p.csv")).unwrap();
     assert!(
-        text.starts_with("id,rank,label,probability,log_odds\n1,1,"),
+        text.starts_with("row,rank,label,probability,log_odds\n1,1,"),
         "{text}"
     );
     let rows = rows(&sandbox, "p.csv");
@@ -720,4 +720,37 @@ fn the_page_shows_the_curve_and_one_level() {
     assert!(page.contains("95 % of perfect forecasters"));
     assert!(!page.contains("90 %") && !page.contains("90 of 100"));
     assert!(!page.contains("only where it is better"));
+}
+
+#[test] // The caption spoke of `yes`, and the points were those of the likelier class, all above one half.
+fn the_diagram_of_two_classes_shows_the_class_that_it_names() {
+    let sandbox = Sandbox::new();
+    let rare = scores_csv(&two_normals(600, 0.1, 3), ["no", "yes"]);
+    sandbox.write("a.csv", rare);
+    sandbox.succeed(&with(&["--html", "r.html"]));
+    let page = String::from_utf8(sandbox.read("r.html")).unwrap();
+    assert!(page.contains("Across: the probability of `yes`"));
+    let stated: Vec<f64> = page
+        .split("<title>after: stated ")
+        .skip(1)
+        .map(|rest| rest.split(',').next().unwrap().parse().unwrap())
+        .collect();
+    // Groups of equal size: nine tenths of the examples are most likely `no`.
+    let below = stated.iter().filter(|&&stated| stated < 0.5).count();
+    assert!(stated.len() > 5 && below > stated.len() / 2, "{stated:?}");
+}
+
+#[test]
+fn without_a_method_nothing_is_said_to_be_fitted() {
+    let sandbox = sandbox();
+    let said = sandbox.succeed(&with(&["--method", "none", "--html", "r.html"]));
+    let page = String::from_utf8(sandbox.read("r.html")).unwrap();
+    assert!(said.contains("with nothing fitted (600 examples"), "{said}");
+    for said in [&said, &page] {
+        let piece = "easured on the 600 examples of a.csv: nothing was fitted to them";
+        assert!(said.contains(piece), "{said}");
+        for piece in ["itted to 600", "other folds", "cross-validated on"] {
+            assert!(!said.contains(piece), "`{piece}` in {said}");
+        }
+    }
 }

@@ -257,7 +257,7 @@ fn tables_are_joined_by_id_whatever_their_order() {
     ]);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        stderr.contains("1 rows of `more.csv` are of no document"),
+        stderr.contains("1 row of `more.csv` is of no document"),
         "{stderr}"
     );
 }
@@ -419,7 +419,7 @@ fn what_does_not_fit_is_said_with_its_names() {
     refused(
         &sandbox,
         &[test, "much.calibrant", "short.csv"],
-        &["speaks of 1 documents", "120"],
+        &["speaks of 1 document,", "120"],
     );
     let many = "0.9,0.9,0.9\n".repeat(120);
     sandbox.write("sums.csv", format!("corn,money,oil\n{many}"));
@@ -787,4 +787,104 @@ fn the_least_p_value_of_a_bootstrap_is_told() {
     let said = sandbox.succeed(&OF_SPAM);
     let note = "bootstrap p cannot fall below 2/(1000 + 1) = 0.0020, whatever the difference";
     assert!(said.contains(note), "{said}");
+}
+
+#[test] // The complement that was made of the column was counted with it: 42 and 42.
+fn zeros_and_ones_are_counted_as_they_are_written() {
+    let sandbox = Sandbox::new();
+    let rows: String = (0..60)
+        .map(|row| match row {
+            0..29 => "no,0\n".to_owned(),
+            29..42 => "yes,1\n".to_owned(),
+            _ => format!("{},0.{row}\n", if row % 2 == 0 { "no" } else { "yes" }),
+        })
+        .collect();
+    sandbox.write("p.csv", format!("label,probability\n{rows}"));
+    let evaluate = ["evaluate", "p.csv", "p.csv", "--positive", "yes", "--json"];
+    let output = sandbox.run(&[&evaluate[..], &["--no-ledger"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // By hand: the least other number is 0.42, the largest 0.59.
+    for piece in [
+        "29 probabilities are written as 0 and count as 2.10e-1, half",
+        "13 probabilities are written as 1 and count as 1 less 2.05e-1, half",
+    ] {
+        assert!(said.contains(piece), "no `{piece}` in {said}");
+    }
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ends = &report["stated_ends"];
+    assert_eq!((&ends["zeros"], &ends["ones"]), (&29.into(), &13.into()));
+}
+
+/// By hand: 57 of 60 documents speak for the first by ln(0.802/0.8), three speak against it by about as much as all together.
+#[test]
+fn a_star_needs_a_mean_that_does_not_differ_by_luck() {
+    let legend = "by the micro sign test (p < 0.01) and by a 95 % interval of the difference over draws of the documents";
+    let sandbox = of_truths(|row| if row < 3 { 0.77 } else { 0.802 }, |_| 0.8);
+    let report = sandbox.json(&[&OF_SPAM[..], &["--json"]].concat());
+    let (pair, first) = (&report["pairs"][0]["log_loss"], &report["systems"][0]);
+    assert!(pair["difference"].as_f64().unwrap() < 0.0, "{pair}");
+    assert!(pair["sign"]["p_value"].as_f64().unwrap() < 1e-9, "{pair}");
+    assert_eq!(first["log_loss"]["significantly_best"], false);
+    let said = sandbox.succeed(&OF_SPAM);
+    assert!(said.contains(legend) && !said.contains("+*"), "{said}");
+    let said = of_truths(|_| 0.802, |_| 0.8).succeed(&OF_SPAM);
+    assert!(said.contains("+*"), "{said}");
+}
+
+#[test] // Data frames write 1 as 1.0 where a value is missing.
+fn whole_numbers_that_are_written_otherwise_are_told_and_not_joined() {
+    let sandbox = Sandbox::new();
+    let mut all = messages(160, 2, 1);
+    for message in &mut all {
+        message.labels = vec![if message.labels[0] == "corn" {
+            "0"
+        } else {
+            "1"
+        }];
+    }
+    sandbox.write("train.csv", csv(&all[..120]));
+    let test = csv(&all[120..]);
+    let floats = test.replace(",0,", ",0.0,").replace(",1,", ",1.0,");
+    sandbox.write("floats.csv", &floats);
+    sandbox.succeed(&["fit", "train.csv", "-o", "a"]);
+    sandbox.succeed(&["fit", "train.csv", "-o", "b", "--classifier", "naive-bayes"]);
+    let message =
+        "all unknown labels are whole numbers written otherwise: `0.0` where the other has `0`";
+    for arguments in [
+        &["evaluate", "a", "floats.csv", "--no-ledger"][..],
+        &["compare", "floats.csv", "a", "b", "--no-ledger"],
+    ] {
+        let output = sandbox.run(arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(message) && said.contains("alike"), "{said}");
+    }
+    // Other unknown labels are another matter.
+    sandbox.write("mixed.csv", floats.replacen(",0.0,", ",eggs,", 1));
+    let output = sandbox.run(&["evaluate", "a", "mixed.csv", "--no-ledger"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!said.contains("otherwise"), "{said}");
+}
+
+#[test]
+fn more_unknown_labels_than_are_named_end_in_dots() {
+    let sandbox = two_models();
+    let mut strange = messages(24, 3, 3);
+    let names: Vec<String> = (10..28).map(|number| format!("strange{number}")).collect();
+    let mut text = csv(&strange.split_off(18));
+    for (message, name) in strange.iter().zip(&names) {
+        text += &format!("{},{name},{}\n", message.id, message.text);
+    }
+    sandbox.write("strange.csv", text);
+    let output = sandbox.run(&["evaluate", "much.calibrant", "strange.csv", "--no-ledger"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("18 labels are unknown to the model: strange10, "),
+        "{said}"
+    );
+    assert!(said.contains("strange19, …\n"), "{said}");
+    // One document is one.
+    sandbox.write("one.csv", csv(&messages(1, 3, 3)));
+    let said = sandbox.succeed(&["evaluate", "much.calibrant", "one.csv", "--no-ledger"]);
+    assert!(said.starts_with("1 document, 1 decision ("), "{said}");
 }

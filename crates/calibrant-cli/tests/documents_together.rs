@@ -454,3 +454,88 @@ fn calibrate_warns_of_a_class_in_one_group_and_refuses_a_single_group() {
         "{said}"
     );
 }
+
+#[test] // 124 errors were "0.0 by weight", and 0.02 in `compare`.
+fn errors_are_counted_and_weighed_in_documents() {
+    let sandbox = Sandbox::new();
+    let mut all = messages(120, 3, 9);
+    for message in all.iter_mut().step_by(5) {
+        message.labels = vec!["corn"];
+    }
+    sandbox.write("train.csv", csv(&messages(30, 3, 4)));
+    for (model, learner) in [("a", "svm"), ("b", "naive-bayes")] {
+        sandbox.succeed(&["fit", "train.csv", "-o", model, "--classifier", learner]);
+    }
+    let weight = |row: usize| 1e-4 * [1.0, 2.0, 3.0][row % 3];
+    sandbox.write("test.csv", table(&all, weight, |_| String::new()));
+    let more = ["--weight", "weight", "--no-ledger"];
+    let evaluate = [&["evaluate", "a", "test.csv"][..], &more].concat();
+    let compare = [&["compare", "test.csv", "a", "b"][..], &more].concat();
+    let alone = sandbox.json(&[&evaluate[..], &["--json"]].concat());
+    let beside = sandbox.json(&[&compare[..], &["--json"]].concat());
+    let (errors, system) = (&alone["errors"], &beside["systems"][0]);
+    assert!(errors.as_u64().unwrap() > 5, "{errors}");
+    assert_eq!(&system["error_count"], errors);
+    // By hand: the mean weight is 2e-4, which counts as one document.
+    let by_weight = number(&alone["error_likelihood"]["observed"]);
+    let share = 1.0 - number(&alone["accuracy"]);
+    assert!((by_weight - 120.0 * share).abs() < 1e-9, "{by_weight}");
+    assert!((number(&system["errors"]["sum"]) - by_weight).abs() < 1e-9);
+    let said = sandbox.succeed(&evaluate);
+    let words = format!("{by_weight:.1} by weight, a mean weight being 1; ");
+    assert!(said.contains(&words), "no `{words}` in {said}");
+    let said = sandbox.succeed(&compare);
+    assert!(said.contains(&format!("{by_weight:.1}")), "{said}");
+    let legend = "by weight: what they weigh, a mean weight of a document being 1";
+    assert!(said.contains(legend), "{said}");
+}
+
+#[test] // One copy among the documents made it "drawn by group" where nobody had asked for groups.
+fn draws_are_called_what_they_are() {
+    let sandbox = Sandbox::new();
+    let mut all = messages(90, 3, 10);
+    for (row, message) in all.iter_mut().enumerate() {
+        message.text += &format!(" only{row}");
+    }
+    sandbox.write("train.csv", csv(&all[..30]));
+    for (model, learner) in [("a", "svm"), ("b", "naive-bayes")] {
+        sandbox.succeed(&["fit", "train.csv", "-o", model, "--classifier", learner]);
+    }
+    let mut tests = all[30..].to_vec();
+    let thread = |row: usize| format!("t{}", row % 20);
+    sandbox.write("alone.csv", table(&tests, |_| 1.0, thread));
+    tests.push(tests[0].clone());
+    sandbox.write("copied.csv", table(&tests, |_| 1.0, thread));
+    let said = |command: &[&str], more: &[&str]| {
+        sandbox.succeed(&[command, &["--no-ledger"], more].concat())
+    };
+    let by_thread = ["--group", "thread"];
+    for (file, more, drawn, votes) in [
+        (
+            "alone.csv",
+            &[][..],
+            "drawn by document.",
+            "draws of the documents;",
+        ),
+        (
+            "copied.csv",
+            &[],
+            "drawn by document, copies together: 60 are different.",
+            "draws of the documents (copies together);",
+        ),
+        (
+            "copied.csv",
+            &by_thread,
+            "drawn by group, of which there are 20 ",
+            "draws of the groups;",
+        ),
+    ] {
+        let evaluated = said(&["evaluate", "a", file], more);
+        assert!(evaluated.contains(drawn), "no `{drawn}` in {evaluated}");
+        let compared = said(&["compare", file, "a", "b"], more);
+        assert!(compared.contains(votes), "no `{votes}` in {compared}");
+        let one_copy = "1 of the documents is a copy of another: ";
+        assert_eq!(evaluated.contains(one_copy), file == "copied.csv");
+        assert!(!evaluated.contains("robust"), "{evaluated}");
+    }
+}

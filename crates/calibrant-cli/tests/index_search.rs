@@ -503,12 +503,37 @@ fn queries_that_nobody_judged_are_not_written_as_features() {
     for part in [
         "2 queries without any judgement are left out",
         "1 of 2 documents were judged (50.0 %)",
-        "1 relevant documents were found by no function",
+        "1 relevant document was found by no function",
     ] {
         assert!(said.contains(part), "no `{part}` in\n{said}");
     }
     let left = sandbox.succeed(&[&arguments[..], &["--unjudged", "leave-out"]].concat());
     assert_eq!(left.lines().count(), 2, "{left}");
+}
+
+#[test] // 236 were said in place of 245, and three queries went without a word.
+fn leaving_out_the_unjudged_neither_hides_queries_nor_what_they_miss() {
+    let sandbox = indexed();
+    sandbox.write("q.tsv", "q1\tfoxes\nq2\ttree\n");
+    // The second query's only judged document is found by nothing.
+    sandbox.write("qrels.txt", "q1 0 a 2\nq1 0 zzz 1\nq2 0 c 1\n");
+    let features = ["search", "i", "--queries", "q.tsv", "--features", "-"];
+    let arguments = [&features[..], &["--qrels", "qrels.txt"]].concat();
+    let said = |unjudged: &str| {
+        let output = sandbox.run(&[&arguments[..], &["--unjudged", unjudged]].concat());
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let (zero, left_out) = (said("zero"), said("leave-out"));
+    for said in [&zero, &left_out] {
+        let part = "2 relevant documents were found by no function";
+        assert!(said.contains(part), "no `{part}` in\n{said}");
+    }
+    let part = "1 query has no judged document among those found, and is left out";
+    assert!(
+        left_out.contains(part) && !zero.contains(part),
+        "{left_out}"
+    );
 }
 
 #[test]

@@ -122,6 +122,7 @@ fn the_table_of_prices_is_told_on_standard_error() {
         "planes",
         "20 queries",
         "held-out training queries",
+        "MAP counts the relevant documents that the files list",
     ] {
         assert!(said.contains(part), "no `{part}` in\n{said}");
     }

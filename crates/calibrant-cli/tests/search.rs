@@ -82,6 +82,10 @@ fn what_is_clearly_better_becomes_the_model_and_is_as_good_as_it_says() {
     }
     let shown = sandbox.succeed(&["inspect", "model"]);
     assert!(shown.contains("% lower than the default's"), "{shown}");
+    // It was called cross-validated, which it is not.
+    let pooled = shown.contains("by documents without a say in the choice");
+    assert_eq!(pooled, members.len() > 1, "{shown}");
+    assert!(!shown.contains("cross-validated"), "{shown}");
 
     let explained = sandbox.json(&["explain", "model", "--json", "wander77 any3"]);
     for explanation in explained.as_array().unwrap() {

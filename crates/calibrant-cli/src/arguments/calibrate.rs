@@ -72,7 +72,7 @@ pub(crate) struct ScoreReadArguments {
     /// The field that says which examples belong together (a thread, a customer, an author): they are held out together, and equal scores among them are copies of one example
     #[arg(long, value_name = "FIELD")]
     pub(crate) group: Option<String>,
-    /// The field that identifies an example in the predictions
+    /// The field that identifies an example in the predictions (default: `id` where there is one, else rows are numbered in a column `row`)
     #[arg(long, value_name = "FIELD")]
     pub(crate) id: Option<String>,
     /// Keep only rows where FIELD has this VALUE; may be repeated, all must hold

@@ -15,7 +15,7 @@ pub(crate) struct ReadArguments {
     /// Splits the label field into several labels
     #[arg(long, value_name = "TEXT")]
     pub(crate) label_separator: Option<String>,
-    /// The field that identifies a document
+    /// The field that identifies a document (default: `id` where there is one; predictions without identifiers number their rows in a column `row`)
     #[arg(long, value_name = "FIELD")]
     pub(crate) id: Option<String>,
     /// The field with the weight of a document; of weights only the ratios count

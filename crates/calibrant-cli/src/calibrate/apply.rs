@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::fit::warn_bad_rows;
 use crate::output::{count_of, note};
 use crate::predict::best;
-use crate::predict::writer::{Layout, PositivePrediction, Prediction, PredictionWriter};
+use crate::predict::writer::{Keys, Layout, PositivePrediction, Prediction, PredictionWriter};
 use crate::prior::{Decided, PriorPlan, PriorReport};
 use crate::progress::TerminalProgress;
 
@@ -82,6 +82,7 @@ pub(super) fn apply(
         .options(score_fields(arguments, calibrator)?, LabelNeed::Ignored);
     options.fields.weight = None;
     options.fields.group = None;
+    options.own_id = true;
     options.scores_are_probabilities = calibrator.scale().is_probability();
     let layout = if calibrator.is_binary() {
         Layout::Positive {
@@ -94,7 +95,7 @@ pub(super) fn apply(
     let mut output = Output {
         writer: PredictionWriter::create(path, path.is_none() && arguments.json, layout)?,
         calibrator,
-        rows: 0,
+        keys: Keys::new(options.fields.id.is_some()),
     };
     let names = output_names(calibrator);
     let known = match plan.must_see_all() {
@@ -136,6 +137,7 @@ pub(super) fn apply(
         output.write(held)?;
     }
     warn_bad_rows(&read);
+    output.keys.warn(file);
     if rescaled > 0 {
         note(&format!(
             "{file}: {} of stated probabilities that do not sum to one; only their ratios count",
@@ -144,7 +146,7 @@ pub(super) fn apply(
     }
     Ok(Predictions {
         writer: output.writer,
-        rows: output.rows,
+        rows: output.keys.documents(),
         prior,
     })
 }
@@ -152,7 +154,7 @@ pub(super) fn apply(
 struct Output<'a> {
     writer: PredictionWriter,
     calibrator: &'a ScoreCalibrator,
-    rows: u64,
+    keys: Keys,
 }
 
 impl Output<'_> {
@@ -164,11 +166,10 @@ impl Output<'_> {
             .into_iter()
             .zip(batch.probabilities.chunks_exact(names.len()))
         {
-            self.rows += 1;
-            let id = id.unwrap_or_else(|| self.rows.to_string());
+            let key = self.keys.next(id);
             if self.calibrator.is_binary() {
                 self.writer.write_positive(&PositivePrediction {
-                    id,
+                    key,
                     class: &names[0],
                     probability: row[0],
                     interval: intervals.next(),
@@ -181,7 +182,7 @@ impl Output<'_> {
                     .collect();
                 let scores = Vec::new();
                 self.writer.write(&Prediction {
-                    id,
+                    key,
                     classes,
                     scores,
                 })?;

@@ -21,7 +21,10 @@ pub(super) fn render(report: &Report<'_>, measured: &Measured) -> Result<String,
     let series = [("before", before), ("after", after)]
         .into_iter()
         .map(|(name, forecasts)| {
-            let points = forecasts.calibration_points()?;
+            let points = match calibrator.is_binary() {
+                true => forecasts.class_points(1)?,
+                false => forecasts.calibration_points()?,
+            };
             Ok(ReliabilitySeries::new(name, &points, RELIABILITY_BINS))
         })
         .collect::<Result<Vec<_>, CliError>>()?;
@@ -65,7 +68,7 @@ pub(super) fn render(report: &Report<'_>, measured: &Measured) -> Result<String,
                     ("ECE before".into(), decimal(measured.before.ece)),
                     ("ECE after".into(), decimal(measured.after.ece)),
                 ]),
-                Block::Paragraph(sentence(&heading(measured))),
+                Block::Paragraph(sentence(&heading(calibrator, measured))),
                 Block::Paragraph(sentence(&format!("what is stated is {whose}"))),
             ]
             .into_iter()
@@ -89,7 +92,10 @@ pub(super) fn render(report: &Report<'_>, measured: &Measured) -> Result<String,
         Section {
             heading: "Which method".into(),
             blocks: vec![Block::Table(Table {
-                caption: format!("Fitted to {} examples.{}", summary.examples, choice(report)),
+                caption: match calibrator.is_identity() {
+                    true => "Nothing was fitted.".to_owned(),
+                    false => format!("Fitted to {} examples.{}", summary.examples, choice(report)),
+                },
                 header: ["method", "cross-validated log loss", "margin"]
                     .map(str::to_owned)
                     .to_vec(),

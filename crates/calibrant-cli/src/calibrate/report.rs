@@ -9,6 +9,7 @@ use calibrant::pipeline::{ScoreCalibrator, ScoreCurve};
 use comfy_table::CellAlignment;
 
 use crate::error::CliError;
+use crate::output::count_of;
 use crate::prior::PriorReport;
 use crate::table::{decimal, table};
 
@@ -179,7 +180,7 @@ impl Report<'_> {
     pub(super) fn write_text(&self, out: &mut impl Write) -> Result<(), CliError> {
         write_origin(out, self.calibrator)?;
         if let Some(measured) = self.measured {
-            writeln!(out, "\n{}", heading(measured))?;
+            writeln!(out, "\n{}", heading(self.calibrator, measured))?;
             let mut rows = table(&["measure", "before", "after", ""], 1);
             for (name, before, after, remark) in measures(self.calibrator, measured) {
                 rows.add_row(vec![name, before, after, remark]);
@@ -218,12 +219,24 @@ pub(crate) fn write_origin(
         [positive] => format!("the probability of `{positive}`"),
         _ => "the probability of each class".to_owned(),
     };
-    writeln!(
-        out,
-        "{whose} by {}, fitted to {} examples ({of_classes})",
-        summary.method, summary.examples
-    )?;
-    let mut rows = table(&["method", "cross-validated log loss", "margin"], 1);
+    let examples = count_of(summary.examples, "example");
+    if calibrator.is_identity() {
+        writeln!(
+            out,
+            "{whose} as the scores state it, with nothing fitted ({examples}, {of_classes})"
+        )?;
+    } else {
+        writeln!(
+            out,
+            "{whose} by {}, fitted to {examples} ({of_classes})",
+            summary.method
+        )?;
+    }
+    let loss = match calibrator.is_identity() {
+        true => "log loss",
+        false => "cross-validated log loss",
+    };
+    let mut rows = table(&["method", loss, "margin"], 1);
     for tried in tried(calibrator) {
         rows.add_row(vec![
             tried.method.to_owned(),
@@ -235,16 +248,17 @@ pub(crate) fn write_origin(
     Ok(())
 }
 
-pub(super) fn heading(measured: &Measured) -> String {
+pub(super) fn heading(calibrator: &ScoreCalibrator, measured: &Measured) -> String {
+    let examples = count_of(measured.after.documents, "example");
+    let file = &measured.file;
     match measured.on {
+        MeasuredOn::CrossValidation if calibrator.is_identity() => {
+            format!("measured on the {examples} of {file}: nothing was fitted to them")
+        }
         MeasuredOn::CrossValidation => format!(
-            "cross-validated on the {} examples of {}: each is forecast by a curve fitted to the other folds",
-            measured.after.documents, measured.file
+            "cross-validated on the {examples} of {file}: each is forecast by a curve fitted to the other folds"
         ),
-        MeasuredOn::Test => format!(
-            "measured on the {} examples of {}",
-            measured.after.documents, measured.file
-        ),
+        MeasuredOn::Test => format!("measured on the {examples} of {file}"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use calibrant::evaluation::StatedCell;
 
-use super::stated::Rows;
+use super::stated::{NameKind, Names, Rows};
 use crate::error::CliError;
 
 /// Cells as they come, each of a document and a class.
@@ -15,6 +15,7 @@ pub(super) struct Groups<'a> {
     numbers: HashMap<String, u32>,
     cells: Vec<Cell>,
     ids: Option<Ids>,
+    kind: NameKind,
     /// Documents that began with rank 1 so far.
     begun: u32,
 }
@@ -37,19 +38,25 @@ struct Ids {
 }
 
 impl<'a> Groups<'a> {
-    pub(super) fn new(path: &'a Path, with_ids: bool) -> Self {
+    /// `kind` says what rows are named by, if they are.
+    pub(super) fn new(path: &'a Path, kind: Option<NameKind>) -> Self {
         Self {
             path,
             classes: Vec::new(),
             numbers: HashMap::new(),
             cells: Vec::new(),
-            ids: with_ids.then(Ids::default),
+            ids: kind.map(|_| Ids::default()),
+            kind: kind.unwrap_or(NameKind::Ids),
             begun: 0,
         }
     }
 
     pub(super) fn has_ids(&self) -> bool {
         self.ids.is_some()
+    }
+
+    pub(super) fn kind(&self) -> NameKind {
+        self.kind
     }
 
     /// Adds a cell; `first` says that it is the first of its document.
@@ -133,8 +140,9 @@ impl<'a> Groups<'a> {
             file,
             classes,
             cells: stated,
-            ids,
+            names: Names::new(ids, self.kind),
             row_count,
+            one_column: false,
         })
     }
 }

@@ -22,7 +22,9 @@ use crate::arguments::{CompareArguments, LabelCount, ReadArguments};
 use crate::error::CliError;
 use crate::fit::warn_known;
 use crate::ledger::{Look, learner_name, record};
-use crate::output::{check_target, stdout, unknown_label_notes, warn, write_page};
+use crate::output::{
+    WRITE_ALIKE, check_target, stdout, unknown_label_notes, warn, write_page, written_otherwise,
+};
 use stated::Stated;
 pub(crate) use terminal::show_copies;
 use test_set::TestSet;
@@ -40,6 +42,9 @@ struct CompareReport {
     stated_ends: BTreeMap<String, StatedEnds>,
     /// How many of the documents are copies of others; zero where no model reads them.
     copies: usize,
+    /// Whether documents are in groups that were asked for.
+    #[serde(skip)]
+    grouped: bool,
     /// About how many of the documents models had learned from, where there is a sign of any.
     learned_from: BTreeMap<String, usize>,
     /// How often the test set was evaluated before; absent without a ledger.
@@ -106,6 +111,13 @@ impl Question<'_> {
             truth.unknown_labels.clone()
         };
         warn_left_out(&unknown_labels, truth.left_out());
+        let names = classes.iter().map(String::as_str);
+        if let Some(said) = written_otherwise(&unknown_labels, names) {
+            if truth.documents.is_empty() {
+                return Err(CliError::new(said).hint(WRITE_ALIKE));
+            }
+            warn(&format!("{said}; {WRITE_ALIKE}"));
+        }
         let forecasts = stated
             .iter()
             .map(|stated| truth.forecasts(task, &classes, stated))
@@ -182,6 +194,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
             .filter_map(|(name, ends)| Some((name, ends?)))
             .collect(),
         copies: answers.measured.copies(),
+        grouped: arguments.group.is_some(),
         learned_from,
         ledger,
     };

@@ -4,7 +4,7 @@ use calibrant::plot::{Block, Section, Table, page};
 
 use super::CompareReport;
 use super::terminal::{
-    PAIR_COLUMNS, SYSTEM_COLUMNS, heading, legend, pair_legend, pair_rows, system_rows,
+    PAIR_COLUMNS, heading, legend, pair_legend, pair_rows, system_columns, system_rows,
 };
 use crate::output::unknown_label_notes;
 
@@ -29,11 +29,22 @@ pub(super) fn render(report: &CompareReport) -> String {
                 .map(|note| Block::Paragraph(format!("{note}."))),
         );
     }
-    summary.push(named_table(&SYSTEM_COLUMNS, system_rows(comparison)));
-    summary.extend(legend(comparison).into_iter().map(Block::Paragraph));
+    summary.push(named_table(
+        &system_columns(comparison),
+        system_rows(comparison),
+    ));
+    summary.extend(
+        legend(comparison, report.grouped)
+            .into_iter()
+            .map(Block::Paragraph),
+    );
     let rows = comparison.pairs.iter().flat_map(pair_rows).collect();
     let mut pairs = vec![named_table(&PAIR_COLUMNS, rows)];
-    pairs.extend(pair_legend(comparison).into_iter().map(Block::Paragraph));
+    pairs.extend(
+        pair_legend(comparison, report.grouped)
+            .into_iter()
+            .map(Block::Paragraph),
+    );
     let section = |heading: &str, blocks| Section {
         heading: heading.to_owned(),
         blocks,

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::Question;
 use super::groups::Groups;
-use super::stated::{Rows, Stated, log_odds, plain_number};
+use super::stated::{NameKind, Names, Rows, Stated, log_odds, plain_number};
 use super::test_set::TestSet;
 use crate::error::CliError;
 use crate::output::warn;
@@ -39,9 +39,10 @@ impl Wanted {
 const PREFIXES: [&str; 5] = ["", "probability_", "proba_", "prob_", "p_"];
 
 /// Columns that are no classes, whoever wrote the file.
-const NO_CLASSES: [&str; 11] = [
+const NO_CLASSES: [&str; 12] = [
     "",
     "id",
+    "row",
     "index",
     "Unnamed: 0",
     "text",
@@ -79,34 +80,44 @@ pub(super) fn read(
     let source = Source::Path(path.to_owned());
     let columns = field_names(&source, None)?;
     let layout = layout(arguments, path, &columns, wanted, task)?;
-    let id_field = match &arguments.reading.id {
-        Some(field) => Some(id_column(path, field, &columns)?),
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    // A class may be called `row`, and then its column holds its probabilities.
+    let has_row_numbers = has("row")
+        && !matches!(&layout, Layout::Wide(names, _) if names.iter().any(|name| name == "row"));
+    let (id_field, kind) = match &arguments.reading.id {
+        Some(field) => (Some(id_column(path, field, &columns)?), NameKind::Ids),
         // Whoever wrote an identifier meant rows to be known by it.
-        None => Some("id".to_owned()).filter(|id| columns.contains(id)),
+        None if has("id") => (Some("id".to_owned()), NameKind::Ids),
+        None if has_row_numbers => (Some("row".to_owned()), NameKind::RowNumbers),
+        None => (None, NameKind::Ids),
     };
     let rows = match layout {
         Layout::Wide(columns, classes) => {
             let read = read_wide(&source, columns, id_field)?;
-            read.rows(path, classes, |row| row.to_vec())
+            read.rows(path, classes, kind, |row| row.to_vec())
         }
         Layout::One { classes, column } => {
             let read = read_wide(&source, vec![column.to_owned()], id_field)?;
             let two = classes.len() == 2;
-            read.rows(path, classes, |row| {
+            let rows = read.rows(path, classes, kind, |row| {
                 if two {
                     vec![row[0].complement(), row[0]]
                 } else {
                     row.to_vec()
                 }
-            })
+            });
+            Rows {
+                one_column: true,
+                ..rows
+            }
         }
         Layout::Long { with_log_odds } => {
-            let mut groups = Groups::new(path, id_field.is_some());
+            let mut groups = Groups::new(path, id_field.as_ref().map(|_| kind));
             read_long(&source, with_log_odds, id_field, &mut groups)?;
             groups.rows()?
         }
         Layout::Lists => {
-            let mut groups = Groups::new(path, id_field.is_some());
+            let mut groups = Groups::new(path, id_field.as_ref().map(|_| kind));
             read_lists(&source, path, &mut groups)?;
             groups.rows()?
         }
@@ -127,7 +138,10 @@ fn layout(
             with_log_odds: has("log_odds"),
         });
     }
-    if has("classes") && has("id") && !wanted.names().iter().any(|name| name == "classes") {
+    if has("classes")
+        && (has("id") || has("row"))
+        && !wanted.names().iter().any(|name| name == "classes")
+    {
         return Ok(Layout::Lists);
     }
     let named = |prefix: &str, class: &str| format!("{prefix}{class}");
@@ -286,6 +300,7 @@ impl Wide {
         self,
         path: &Path,
         classes: Vec<String>,
+        kind: NameKind,
         complete: impl Fn(&[StatedCell]) -> Vec<StatedCell>,
     ) -> Rows {
         let rows = self.cells.chunks_exact(self.width.max(1));
@@ -294,7 +309,8 @@ impl Wide {
             row_count: rows.len(),
             cells: rows.flat_map(complete).collect(),
             classes,
-            ids: self.ids,
+            names: Names::new(self.ids, kind),
+            one_column: false,
         }
     }
 }
@@ -454,6 +470,8 @@ fn read_long(
 struct ListedDocument {
     #[serde(default)]
     id: serde_json::Value,
+    #[serde(default)]
+    row: serde_json::Value,
     classes: Vec<ListedClass>,
 }
 
@@ -488,14 +506,18 @@ fn read_lists(source: &Source, path: &Path, groups: &mut Groups<'_>) -> Result<(
         }
         let document: ListedDocument =
             serde_json::from_slice(&line).map_err(|error| bad(error.to_string()))?;
-        let id = match document.id {
-            serde_json::Value::String(id) => Some(id),
-            serde_json::Value::Null if groups.has_ids() => {
-                return Err(no_identifier(&path.display().to_string(), number));
-            }
+        let name = match groups.kind() {
+            NameKind::Ids => document.id,
+            NameKind::RowNumbers => document.row,
+        };
+        let id = match name {
+            serde_json::Value::String(id) => Some(id).filter(|id| !id.is_empty()),
             serde_json::Value::Null => None,
             other => Some(other.to_string()),
         };
+        if groups.has_ids() && id.is_none() {
+            return Err(no_identifier(&path.display().to_string(), number));
+        }
         for (place, class) in document.classes.into_iter().enumerate() {
             let odds = class.log_odds.and_then(StatedCell::of_log_odds);
             let parsed = odds.or_else(|| StatedCell::of_number(class.probability?));

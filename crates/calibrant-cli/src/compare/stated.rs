@@ -7,7 +7,7 @@ use calibrant::{Probability, Task};
 
 use super::test_set::TestSet;
 use crate::error::CliError;
-use crate::output::{note, warn};
+use crate::output::{count_of, note, warn};
 
 /// What a system states about every document of the test set, in the order of the test set.
 pub(crate) struct Stated {
@@ -36,15 +36,51 @@ pub(super) fn log_odds(text: &str) -> Option<StatedCell> {
     StatedCell::of_log_odds(text.trim().parse().ok()?)
 }
 
+/// Which documents the rows of a file are of.
+pub(super) enum Names {
+    /// Nobody says: they stand in the order of the test set.
+    Nobody,
+    /// Identifiers; written by earlier versions also for numbers of rows.
+    Ids(Vec<String>),
+    /// Numbers of rows, as `predict` writes for documents without identifiers.
+    RowNumbers(Vec<String>),
+}
+
+/// The column with a document's name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum NameKind {
+    Ids,
+    RowNumbers,
+}
+
+impl Names {
+    pub(super) fn new(names: Option<Vec<String>>, kind: NameKind) -> Self {
+        match (names, kind) {
+            (None, _) => Self::Nobody,
+            (Some(names), NameKind::Ids) => Self::Ids(names),
+            (Some(names), NameKind::RowNumbers) => Self::RowNumbers(names),
+        }
+    }
+
+    fn of_row(&self, row: usize) -> String {
+        match self {
+            Self::Nobody => format!("document {}", row + 1),
+            Self::Ids(names) => format!("document {} (`{}`)", row + 1, names[row]),
+            Self::RowNumbers(numbers) => format!("row {}", numbers[row]),
+        }
+    }
+}
+
 /// Rows in the order of a file, to be put into that of the test set.
 pub(super) struct Rows {
     pub(super) file: String,
     pub(super) classes: Vec<String>,
     /// Row by row, class by class.
     pub(super) cells: Vec<StatedCell>,
-    /// The identifier of each row, if it has one.
-    pub(super) ids: Option<Vec<String>>,
+    pub(super) names: Names,
     pub(super) row_count: usize,
+    /// The file has one column; where there are two classes it is the second's, and the first's was made of it.
+    pub(super) one_column: bool,
 }
 
 impl Rows {
@@ -58,16 +94,16 @@ impl Rows {
     ) -> Result<Stated, CliError> {
         let order = self.order(test_set, asked)?;
         let class_count = self.classes.len();
-        let table = StatedTable::settle(task, class_count, &self.cells);
+        let mut table = StatedTable::settle(task, class_count, &self.cells);
+        if self.one_column && class_count == 2 {
+            table.ends = table.ends.of_second_alone(&self.cells);
+        }
         if let Some((row, sum)) = table.ends.farthest_row
             && (sum - 1.0).abs() > SUM_TOLERANCE
         {
-            let which = self.ids.as_ref().map_or_else(
-                || format!("document {}", row + 1),
-                |ids| format!("document {} (`{}`)", row + 1, ids[row]),
-            );
             return Err(CliError::new(format!(
-                "the probabilities of {which} of `{}` sum to {sum:.4}, and those of exclusive classes must sum to 1",
+                "the probabilities of {} of `{}` sum to {sum:.4}, and those of exclusive classes must sum to 1",
+                self.names.of_row(row),
                 self.file
             ))
             .hint("--labels several measures every class on its own"));
@@ -91,8 +127,10 @@ impl Rows {
     /// The row of each document.
     fn order(&self, test_set: &TestSet, asked: bool) -> Result<Vec<usize>, CliError> {
         let documents = test_set.labels.len();
-        let Some(ids) = &self.ids else {
-            return self.in_their_order(documents);
+        let ids = match &self.names {
+            Names::Nobody => return self.in_their_order(documents),
+            Names::RowNumbers(numbers) => return self.by_number(numbers, documents),
+            Names::Ids(ids) => ids,
         };
         let wanted: Vec<Option<&str>> = test_set.ids.iter().map(Option::as_deref).collect();
         // The same identifiers in the same order, unique or not.
@@ -104,9 +142,14 @@ impl Rows {
         match known.filter(|_| documents > 0) {
             Some(wanted) => self.joined(ids, &wanted, asked),
             None if asked => Err(self.without_identifier(&wanted)),
-            // Nothing to join by in the test set. `predict` numbers documents that have no name.
+            // Nothing to join by in the test set. Documents without a name were numbered under `id`.
             None => match numbered(ids, documents) {
-                Some(order) => Ok(order),
+                Some(order) => {
+                    if !order.is_sorted() {
+                        self.say_numbers();
+                    }
+                    Ok(order)
+                }
                 None => {
                     warn(&format!(
                         "`{}` has a column `id` and the test set has none: rows are taken in their order",
@@ -123,16 +166,54 @@ impl Rows {
             return Ok((0..documents).collect());
         }
         Err(CliError::new(format!(
-            "`{}` speaks of {} documents, but the test set has {documents}",
-            self.file, self.row_count
+            "`{}` speaks of {}, but the test set has {documents}",
+            self.file,
+            count_of(self.row_count, "document")
         ))
         .hint("rows must stand in the order of the test set (after --where); a column `id` in both, or --id FIELD, joins them instead"))
+    }
+
+    fn by_number(&self, numbers: &[String], documents: usize) -> Result<Vec<usize>, CliError> {
+        numbered(numbers, documents).ok_or_else(|| {
+            CliError::new(format!(
+                "the column `row` of `{}` does not number the {documents} documents of the test set: it has {} rows{}",
+                self.file,
+                numbers.len(),
+                match numbers.len() == documents {
+                    true => ", but not each number once",
+                    false => "",
+                }
+            ))
+            .hint("predict for the same documents (with the same --where), or with --id FIELD, by which rows are joined in any number")
+        })
+    }
+
+    fn say_numbers(&self) {
+        note(&format!(
+            "the identifiers of `{}` are numbers of rows, and are taken as such",
+            self.file
+        ));
     }
 
     fn without_identifier(&self, wanted: &[Option<&str>]) -> CliError {
         let first = wanted.iter().position(Option::is_none).unwrap_or(0);
         let message = format!("document {} of the test set has no identifier", first + 1);
         CliError::new(message).hint("--id names the field that has one")
+    }
+
+    /// Earlier versions wrote numbers of rows under `id`. Where identifiers are such numbers, and those of the test
+    /// set do not count its rows, nothing tells which was meant.
+    fn check_unambiguous(&self, ids: &[String], wanted: &[&str]) -> Result<(), CliError> {
+        let are_numbers = numbered(ids, ids.len()).is_some();
+        if !are_numbers || rise(wanted) {
+            return Ok(());
+        }
+        Err(CliError::new(format!(
+            "the column `id` of `{}` may hold identifiers of the test set, or numbers of rows: it has every number up to {}",
+            self.file,
+            ids.len()
+        ))
+        .hint("if they are identifiers, say so by --id (`--id id`); if they number rows, call the column `row`, or predict again"))
     }
 
     fn joined(&self, ids: &[String], wanted: &[&str], asked: bool) -> Result<Vec<usize>, CliError> {
@@ -148,15 +229,15 @@ impl Rows {
             .copied()
             .filter(|id| !row_of.contains_key(id))
             .collect();
-        if !missing.is_empty()
-            && !asked
-            && let Some(order) = numbered(ids, wanted.len())
-        {
-            note(&format!(
-                "the identifiers of `{}` are numbers of rows, and are taken as such",
-                self.file
-            ));
-            return Ok(order);
+        if !asked {
+            // A test set whose identifiers are others altogether cannot be meant.
+            if missing.len() == wanted.len()
+                && let Some(order) = numbered(ids, wanted.len())
+            {
+                self.say_numbers();
+                return Ok(order);
+            }
+            self.check_unambiguous(ids, wanted)?;
         }
         let unique = "identifiers must be unique; --id names another field";
         if let Some(id) = twice {
@@ -188,18 +269,29 @@ impl Rows {
                 more.len(),
                 if more.is_empty() { String::new() } else { format!(" ({})", listed(&more)) },
             ))
-            .hint("both are joined by their column `id`; --id names another field of the test set"));
+            .hint(match numbered(ids, ids.len()) {
+                Some(_) => "both are joined by their column `id`; if it numbers rows there, call it `row`",
+                None => "both are joined by their column `id`; --id names another field of the test set",
+            }));
         }
         if !more.is_empty() {
+            let rows = match more.len() {
+                1 => format!("1 row of `{}` is", self.file),
+                many => format!("{many} rows of `{}` are", self.file),
+            };
             note(&format!(
-                "{} rows of `{}` are of no document of the test set ({})",
-                more.len(),
-                self.file,
+                "{rows} of no document of the test set ({})",
                 listed(&more)
             ));
         }
         Ok(wanted.iter().map(|id| row_of[id]).collect())
     }
+}
+
+/// Whether identifiers are rising numbers: then they name the same documents as numbers of rows would.
+fn rise(wanted: &[&str]) -> bool {
+    let numbers: Option<Vec<u64>> = wanted.iter().map(|id| id.parse().ok()).collect();
+    numbers.is_some_and(|numbers| numbers.is_sorted())
 }
 
 /// The row of each document where identifiers are the numbers of the documents, from 1 or from 0.

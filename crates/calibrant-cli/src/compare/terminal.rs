@@ -2,28 +2,26 @@
 
 use std::io::Write;
 
-use calibrant::evaluation::{ComparedPair, Comparison, LossDifference, MarkedLoss};
+use calibrant::evaluation::{
+    BootstrapDifference, ComparedPair, Comparison, LossDifference, MarkedLoss,
+};
 
 use super::CompareReport;
 use crate::error::CliError;
 use crate::ledger::show_note;
-use crate::output::loss_unit;
+use crate::output::{count_of, loss_unit};
 use crate::table::{decimal, table};
 
 /// More pairs than this are too many to read; then the best system is held against the others.
 const MOST_PAIRS: usize = 45;
 
-pub(super) const SYSTEM_COLUMNS: [&str; 9] = [
-    "system",
-    "log loss",
-    "Brier",
-    "errors",
-    "micro-F1",
-    "macro-F1",
-    "AUC",
-    "ECE",
-    "if perfect",
-];
+/// The count of errors, and where documents have weights what they weigh.
+pub(super) fn system_columns(comparison: &Comparison) -> Vec<&'static str> {
+    let mut columns = vec!["system", "log loss", "Brier", "errors"];
+    columns.extend(comparison.weighted.then_some("by weight"));
+    columns.extend(["micro-F1", "macro-F1", "AUC", "ECE", "if perfect"]);
+    columns
+}
 
 pub(super) const PAIR_COLUMNS: [&str; 11] = [
     "first",
@@ -42,12 +40,12 @@ pub(super) const PAIR_COLUMNS: [&str; 11] = [
 pub(super) fn show(out: &mut impl Write, report: &CompareReport) -> Result<(), CliError> {
     let comparison = &report.comparison;
     writeln!(out, "{}", heading(comparison))?;
-    let mut rows = table(&SYSTEM_COLUMNS, 1);
+    let mut rows = table(&system_columns(comparison), 1);
     for row in system_rows(comparison) {
         rows.add_row(row);
     }
     writeln!(out, "\n{rows}\n")?;
-    for line in legend(comparison) {
+    for line in legend(comparison, report.grouped) {
         writeln!(out, "{line}")?;
     }
     let shown = shown_pairs(comparison);
@@ -66,7 +64,7 @@ pub(super) fn show(out: &mut impl Write, report: &CompareReport) -> Result<(), C
             comparison.pairs.len()
         )?;
     }
-    for line in pair_legend(comparison) {
+    for line in pair_legend(comparison, report.grouped) {
         writeln!(out, "{line}")?;
     }
     show_copies(out, report.copies, COPIES)?;
@@ -83,33 +81,27 @@ pub(crate) fn show_copies(
     for_what: &str,
 ) -> Result<(), CliError> {
     if copies > 0 {
-        writeln!(
-            out,
-            "\n{copies} of the documents are copies of others: {for_what}."
-        )?;
+        let are = match copies {
+            1 => "1 of the documents is a copy of another".to_owned(),
+            more => format!("{more} of the documents are copies of others"),
+        };
+        writeln!(out, "\n{are}: {for_what}.")?;
     }
     Ok(())
 }
 
 pub(super) fn heading(comparison: &Comparison) -> String {
     format!(
-        "{} systems on {} documents, {} decisions ({})",
+        "{} systems on {}, {} ({})",
         comparison.systems.len(),
-        comparison.documents,
-        comparison.decisions,
+        count_of(comparison.documents, "document"),
+        count_of(comparison.decisions, "decision"),
         comparison.task
     )
 }
 
 pub(super) fn system_rows(comparison: &Comparison) -> Vec<Vec<String>> {
     let others = comparison.systems.len() - 1;
-    let count = |loss: &MarkedLoss| {
-        if loss.sum == loss.sum.round() {
-            format!("{:.0}", loss.sum)
-        } else {
-            format!("{:.2}", loss.sum)
-        }
-    };
     let marked = |value: String, loss: &MarkedLoss| {
         let marks = marks(loss, others);
         format!("{value} {marks:<2}")
@@ -118,17 +110,26 @@ pub(super) fn system_rows(comparison: &Comparison) -> Vec<Vec<String>> {
         .systems
         .iter()
         .map(|system| {
-            vec![
+            let mut row = vec![
                 system.name.clone(),
                 marked(decimal(system.log_loss.mean), &system.log_loss),
                 marked(decimal(system.brier.mean), &system.brier),
-                marked(count(&system.errors), &system.errors),
+            ];
+            let count = system.error_count.to_string();
+            if comparison.weighted {
+                let weight = format!("{:.1}", system.errors.sum);
+                row.extend([count, marked(weight, &system.errors)]);
+            } else {
+                row.push(marked(count, &system.errors));
+            }
+            row.extend([
                 decimal(system.micro_f1),
                 decimal(system.macro_f1),
                 system.auc.map_or_else(|| "–".to_owned(), decimal),
                 decimal(system.ece),
                 decimal(system.ece_of_perfect),
-            ]
+            ]);
+            row
         })
         .collect()
 }
@@ -146,18 +147,47 @@ fn marks(loss: &MarkedLoss, others: usize) -> String {
     marks
 }
 
-pub(super) fn legend(comparison: &Comparison) -> Vec<String> {
+pub(super) fn legend(comparison: &Comparison, grouped: bool) -> Vec<String> {
+    let by_draws = match drawn_for(comparison) {
+        Some(found) => format!(
+            "and by a {} % interval of the difference over draws of {} that leaves out zero",
+            100.0 * found.confidence,
+            drawn(comparison, grouped)
+        ),
+        None => {
+            "and in sum (without draws nothing says whether the sums differ by luck)".to_owned()
+        }
+    };
     let mut lines = vec![
         "+ the best of the column".to_owned(),
         format!(
-            "* significantly better than every other: by the micro sign test (p < {}) and in sum",
+            "* significantly better than every other: by the micro sign test (p < {}) {by_draws}",
             comparison.level
         ),
     ];
     if comparison.systems.len() > 2 {
         lines.push("† significantly better than every other but one".to_owned());
     }
+    if comparison.weighted {
+        lines.push(
+            "errors: a count; by weight: what they weigh, a mean weight of a document being 1"
+                .to_owned(),
+        );
+    }
     lines
+}
+
+fn drawn_for(comparison: &Comparison) -> Option<BootstrapDifference> {
+    comparison.pairs.first()?.log_loss.bootstrap
+}
+
+/// What is drawn again for intervals.
+fn drawn(comparison: &Comparison, grouped: bool) -> &'static str {
+    match (comparison.units < comparison.documents, grouped) {
+        (false, _) => "the documents",
+        (true, true) => "the groups",
+        (true, false) => "the documents (copies together)",
+    }
 }
 
 pub(super) fn shown_pairs(comparison: &Comparison) -> Vec<&ComparedPair> {
@@ -206,31 +236,28 @@ pub(super) fn pair_rows(pair: &ComparedPair) -> Vec<Vec<String>> {
         .collect()
 }
 
-pub(super) fn pair_legend(comparison: &Comparison) -> Vec<String> {
+pub(super) fn pair_legend(comparison: &Comparison, grouped: bool) -> Vec<String> {
     let mut lines = vec![format!(
         "difference: mean of the first less that of the second, a {}; below zero the first is better",
         loss_unit(comparison.losses_over)
     )];
-    let bootstrap = comparison
-        .pairs
-        .first()
-        .and_then(|pair| pair.log_loss.bootstrap);
-    if let Some(found) = bootstrap {
+    if let Some(found) = drawn_for(comparison) {
         lines.push(format!(
-            "interval: {} % of {} draws of the documents; bootstrap p cannot fall below 2/({} + 1) = {}, whatever the difference",
+            "interval: {} % of {} draws of {}; bootstrap p cannot fall below 2/({} + 1) = {}, whatever the difference",
             100.0 * found.confidence,
             found.resamples,
+            drawn(comparison, grouped),
             found.resamples,
             p_value(2.0 / (found.resamples as f64 + 1.0))
         ));
     }
-    let over = if comparison.units < comparison.documents {
-        format!(
-            "{} groups and documents that stand alone, each with one vote (copies have one together)",
-            comparison.units
-        )
-    } else {
-        "all decisions".to_owned()
+    let units = comparison.units;
+    let over = match (units < comparison.documents, grouped) {
+        (false, _) => "all decisions".to_owned(),
+        (true, true) => format!(
+            "{units} groups and documents that stand alone, each with one vote (copies have one together)"
+        ),
+        (true, false) => format!("{units} different documents (copies have one vote together)"),
     };
     lines.push(format!(
         "wins, losses, ties: of the first, over {over}; by errors the sign test is McNemar's exact test"

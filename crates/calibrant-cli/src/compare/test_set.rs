@@ -56,13 +56,12 @@ pub(super) fn read(arguments: &Question<'_>, systems: &[System]) -> Result<TestS
         ..TestSet::default()
     };
     let remembered = models.first().map(|(_, model)| model.fields().clone());
-    let mut common = Fields {
+    let common = Fields {
         group: arguments.group.map(str::to_owned),
         ..arguments.reading.fields(&remembered.unwrap_or_default())
     };
-    if common.id.is_none() && models.len() < systems.len() {
-        common.id = own_identifier(arguments, &source);
-    }
+    // Tables are joined by the test set's `id` where it has one.
+    let own_id = models.len() < systems.len();
     // Models that read the same fields share one pass over the file.
     let mut passes: Vec<(Fields, Vec<(usize, &Model)>)> = Vec::new();
     for &(number, model) in &models {
@@ -93,7 +92,7 @@ pub(super) fn read(arguments: &Question<'_>, systems: &[System]) -> Result<TestS
         let summary = one_pass(
             arguments,
             &source,
-            fields,
+            (fields, own_id),
             &models,
             &mut test_set,
             number == 0,
@@ -134,15 +133,6 @@ fn check_labels(arguments: &Question<'_>, systems: &[System]) -> Result<(), CliE
     }
 }
 
-/// Tables are joined by the test set's `id` where it has one; standard input cannot be looked at first.
-fn own_identifier(arguments: &Question<'_>, source: &Source) -> Option<String> {
-    if *source == Source::Stdin {
-        return None;
-    }
-    let names = field_names(source, arguments.reading.format).ok()?;
-    names.into_iter().find(|name| name == "id")
-}
-
 /// Without models nobody reads the text, but it tells this test set from others. Where the file has
 /// no such field, the labels alone must do.
 fn text_without_models(arguments: &Question<'_>, source: &Source, common: &Fields) -> Vec<String> {
@@ -160,12 +150,13 @@ fn text_without_models(arguments: &Question<'_>, source: &Source, common: &Field
 fn one_pass(
     arguments: &Question<'_>,
     source: &Source,
-    fields: Fields,
+    (fields, own_id): (Fields, bool),
     models: &[(usize, &Model)],
     test_set: &mut TestSet,
     first: bool,
 ) -> Result<ReadSummary, CliError> {
-    let options = arguments.reading.options(fields, LabelNeed::Required);
+    let mut options = arguments.reading.options(fields, LabelNeed::Required);
+    options.own_id = own_id;
     let predict = |documents: Vec<Document>| {
         let predictions: Vec<(Vec<Probability>, Acquaintance, Vec<u128>)> = models
             .iter()
@@ -224,7 +215,7 @@ fn one_pass(
                     test_set.documents.push_labels(&labels);
                     test_set.labels.push(labels);
                     test_set.weights.push(weight);
-                    test_set.ids.push(id);
+                    test_set.ids.push(id.filter(|id| !id.is_empty()));
                 }
             }
         },

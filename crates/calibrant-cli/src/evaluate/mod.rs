@@ -23,7 +23,7 @@ use crate::error::CliError;
 use crate::evaluate_page::EvaluatePage;
 use crate::fit::{warn_bad_rows, warn_known};
 use crate::ledger::{Look, learner_name, record, show_note};
-use crate::output::{stdout, unknown_label_notes, warn};
+use crate::output::{WRITE_ALIKE, stdout, unknown_label_notes, warn, written_otherwise};
 use crate::predict::other;
 use crate::prior::{PriorPlan, PriorReport};
 use crate::progress::TerminalProgress;
@@ -194,6 +194,13 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         "model",
         fate,
     ));
+    let otherwise = written_otherwise(&unknown_labels, model.class_names());
+    if let Some(said) = &otherwise
+        && labels.is_empty()
+    {
+        return Err(CliError::new(said).hint(WRITE_ALIKE));
+    }
+    notes.extend(otherwise.map(|said| format!("{said}; {WRITE_ALIKE}")));
     notes.iter().for_each(|note| warn(note));
     notes.extend(warn_known("the model", &known));
     let decided = plan.decide(
@@ -266,7 +273,7 @@ fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), C
         serde_json::to_writer(&mut out, report)?;
         writeln!(out)?;
     } else {
-        show::show(&mut out, &report.evaluation)?;
+        show::show(&mut out, &report.evaluation, arguments.group.is_some())?;
         let further = report.evaluation.further.as_ref();
         let intervals = further.and_then(|further| further.bootstrap.as_ref());
         if arguments.bootstrap != Some(0) && intervals.is_none() {

@@ -8,14 +8,21 @@ use calibrant::evaluation::{
 };
 
 use crate::error::CliError;
-use crate::output::loss_unit;
+use crate::output::{count_of, loss_unit};
 use crate::table::{decimal, table};
 
-pub(super) fn show(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), CliError> {
+/// `grouped` says that documents were put into groups, and not by being copies alone.
+pub(super) fn show(
+    out: &mut impl Write,
+    evaluation: &Evaluation,
+    grouped: bool,
+) -> Result<(), CliError> {
     writeln!(
         out,
-        "{} documents, {} decisions ({})",
-        evaluation.documents, evaluation.decisions, evaluation.task
+        "{}, {} ({})",
+        count_of(evaluation.documents, "document"),
+        count_of(evaluation.decisions, "decision"),
+        evaluation.task
     )?;
     let further = evaluation.further.as_ref();
     let intervals = further.and_then(|further| further.bootstrap.as_ref());
@@ -27,8 +34,11 @@ pub(super) fn show(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), 
     classes(out, evaluation)?;
     if let Some(bootstrap) = intervals {
         let drawn = match bootstrap.units {
-            units if units < evaluation.documents => {
+            units if units < evaluation.documents && grouped => {
                 format!("group, of which there are {units} (copies are one, and who stands alone)")
+            }
+            units if units < evaluation.documents => {
+                format!("document, copies together: {units} are different")
             }
             _ => "document".to_owned(),
         };
@@ -128,7 +138,7 @@ fn decisions(
         // With weights the count is not what the probabilities speak of.
         let weighted = (errors.observed - evaluation.errors as f64).abs() > 1e-9;
         let counted = if weighted {
-            format!("{:.1} by weight; ", errors.observed)
+            format!("{:.1} by weight, a mean weight being 1; ", errors.observed)
         } else {
             String::new()
         };
@@ -308,9 +318,15 @@ fn calibration(
 }
 
 fn line(group: &mut Group, found: &Calibration) {
-    let robust = if found.line.robust { ", robust" } else { "" };
+    // What is said of the slope's interval holds for all three.
+    let robust = if found.line.robust {
+        "; intervals here allow for unequal weights and for documents that belong together"
+    } else {
+        ""
+    };
+    let of_slope = format!("1 is right; below: too sure{robust}");
     for (name, interval, note) in [
-        ("slope", found.line.slope, "1 is right; below: too sure"),
+        ("slope", found.line.slope, of_slope.as_str()),
         ("intercept", found.line.intercept, "0 is right"),
         (
             "in the large",
@@ -319,7 +335,7 @@ fn line(group: &mut Group, found: &Calibration) {
         ),
     ] {
         if let Some(interval) = interval {
-            let note = format!("{} {note}{robust}", ends(Some(&interval)));
+            let note = format!("{} {note}", ends(Some(&interval)));
             group.add(name, interval.value, note);
         } else {
             let none = [

@@ -18,7 +18,7 @@ use crate::output::{check_target, warn};
 use crate::prior::PriorPlan;
 use crate::progress::TerminalProgress;
 use crate::side_columns::unknown_notes;
-use writer::{Layout, Prediction, PredictionWriter};
+use writer::{Keys, Layout, Prediction, PredictionWriter};
 
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
@@ -26,7 +26,9 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let mut fields = arguments.reading.fields(model.fields());
     fields.label = arguments.reading.label.clone();
     fields.weight = None;
-    let options = arguments.reading.options(fields, LabelNeed::Ignored);
+    let mut keys = Keys::new(fields.id.is_some());
+    let mut options = arguments.reading.options(fields, LabelNeed::Ignored);
+    options.own_id = true;
     let progress = TerminalProgress::default();
     let thresholds = other::thresholds(&model, arguments.other.other)?;
     if thresholds.is_some() && arguments.prior.is_given() {
@@ -59,10 +61,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let mut held = Held::default();
     let mut unknown = UnknownCells::default();
     let mut failure = None;
-    let mut number = 0u64;
     let mut write = |id: Option<String>, classes: &[(usize, Probability)], scores: &[f64]| {
-        number += 1;
-        let id = id.unwrap_or_else(|| number.to_string());
         let of_class = |&(class, _): &(usize, Probability)| scores.get(class).copied();
         let scores = classes.iter().filter_map(of_class).collect();
         let classes = classes
@@ -70,7 +69,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
             .map(|&(class, probability)| (class_names[class], probability))
             .collect();
         writer.write(&Prediction {
-            id,
+            key: keys.next(id),
             classes,
             scores,
         })
@@ -144,6 +143,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     }
     writer.finish()?;
     warn_bad_rows(&read);
+    keys.warn(&arguments.file);
     unknown_notes(&unknown).iter().for_each(|note| warn(note));
     Ok(())
 }

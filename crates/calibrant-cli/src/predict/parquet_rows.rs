@@ -4,39 +4,48 @@ use std::fs::File;
 use std::sync::Arc;
 
 use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use tempfile::NamedTempFile;
 
-use super::writer::{Layout, PositivePrediction, Prediction};
+use super::writer::{Key, Layout, PositivePrediction, Prediction};
 use crate::error::CliError;
 
 /// Rows are gathered into groups of this many.
 const ROW_GROUP: usize = 1 << 17;
 
 pub(super) struct ParquetRows {
-    file: NamedTempFile,
     writer: SerializedFileWriter<File>,
     layout: Layout,
-    /// One for each column of the layout.
+    /// The key of documents, then one for each column of the layout.
     columns: Vec<Column>,
     rows: usize,
 }
 
 enum Column {
     Text(Vec<ByteArray>),
+    Row(Vec<i64>),
     Whole(Vec<i32>),
     Real(Vec<f64>),
 }
 
 impl ParquetRows {
-    pub(super) fn new(file: NamedTempFile, layout: Layout) -> Result<Self, CliError> {
-        let names = layout.columns();
+    /// `key` is the name of the column that says which document it is.
+    pub(super) fn new(
+        file: &NamedTempFile,
+        layout: Layout,
+        key: &'static str,
+    ) -> Result<Self, CliError> {
+        let names: Vec<&str> = [key]
+            .into_iter()
+            .chain(layout.columns().iter().copied())
+            .collect();
         let columns: Vec<Column> = names
             .iter()
             .map(|&name| match name {
+                "row" => Column::Row(Vec::new()),
                 "id" | "label" | "class" => Column::Text(Vec::new()),
                 "rank" => Column::Whole(Vec::new()),
                 _ => Column::Real(Vec::new()),
@@ -47,6 +56,7 @@ impl ParquetRows {
             .zip(&columns)
             .map(|(name, column)| match column {
                 Column::Text(_) => format!("required binary {name} (utf8); "),
+                Column::Row(_) => format!("required int64 {name}; "),
                 Column::Whole(_) => format!("required int32 {name}; "),
                 Column::Real(_) => format!("required double {name}; "),
             })
@@ -61,7 +71,6 @@ impl ParquetRows {
         let writer = SerializedFileWriter::new(file.reopen()?, Arc::new(schema), properties)
             .map_err(parquet_error)?;
         Ok(Self {
-            file,
             writer,
             layout,
             columns,
@@ -70,15 +79,15 @@ impl ParquetRows {
     }
 
     pub(super) fn push(&mut self, prediction: &Prediction<'_>) -> Result<(), CliError> {
-        let id = ByteArray::from(prediction.id.as_str());
         for (rank, (label, probability)) in prediction.classes.iter().enumerate() {
             let score = prediction.scores.get(rank).copied();
             let numbers = [probability.value(), probability.log_odds()];
             let mut numbers = numbers.into_iter().chain(score);
-            let mut texts = [id.clone(), ByteArray::from(*label)].into_iter();
-            for column in &mut self.columns {
+            self.push_key(&prediction.key);
+            for column in &mut self.columns[1..] {
                 match column {
-                    Column::Text(values) => values.extend(texts.next()),
+                    Column::Text(values) => values.push(ByteArray::from(*label)),
+                    Column::Row(_) => {}
                     Column::Whole(values) => values.push(rank as i32 + 1),
                     Column::Real(values) => values.extend(numbers.next()),
                 }
@@ -90,18 +99,24 @@ impl ParquetRows {
 
     pub(super) fn push_positive(&mut self, row: &PositivePrediction<'_>) -> Result<(), CliError> {
         let mut numbers = row.numbers(self.layout);
-        let mut texts = [row.id.as_str(), row.class]
-            .into_iter()
-            .map(ByteArray::from);
-        for column in &mut self.columns {
+        self.push_key(&row.key);
+        for column in &mut self.columns[1..] {
             match column {
-                Column::Text(values) => values.extend(texts.next()),
-                Column::Whole(_) => {}
+                Column::Text(values) => values.push(ByteArray::from(row.class)),
+                Column::Row(_) | Column::Whole(_) => {}
                 Column::Real(values) => values.extend(numbers.next()),
             }
         }
         self.rows += 1;
         self.flush_if_full()
+    }
+
+    fn push_key(&mut self, key: &Key) {
+        match (&mut self.columns[0], key) {
+            (Column::Row(values), Key::Row(number)) => values.push(*number as i64),
+            (Column::Text(values), key) => values.push(ByteArray::from(key.text().as_ref())),
+            _ => {}
+        }
     }
 
     fn flush_if_full(&mut self) -> Result<(), CliError> {
@@ -120,6 +135,7 @@ impl ParquetRows {
         for column in &mut self.columns {
             match column {
                 Column::Text(values) => values.clear(),
+                Column::Row(values) => values.clear(),
                 Column::Whole(values) => values.clear(),
                 Column::Real(values) => values.clear(),
             }
@@ -136,6 +152,9 @@ impl ParquetRows {
                 Column::Text(values) => writer
                     .typed::<ByteArrayType>()
                     .write_batch(values, None, None)?,
+                Column::Row(values) => writer
+                    .typed::<Int64Type>()
+                    .write_batch(values, None, None)?,
                 Column::Whole(values) => writer
                     .typed::<Int32Type>()
                     .write_batch(values, None, None)?,
@@ -149,10 +168,10 @@ impl ParquetRows {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<NamedTempFile, CliError> {
+    pub(super) fn finish(mut self) -> Result<(), CliError> {
         self.flush()?;
         self.writer.close().map_err(parquet_error)?;
-        Ok(self.file)
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Predictions as CSV, JSON Lines or Parquet, whole or not at all.
 
+use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use tempfile::NamedTempFile;
 
 use super::parquet_rows::ParquetRows;
 use crate::error::CliError;
-use crate::output::stdout;
+use crate::output::{count_of, stdout, warn};
 
 /// Which columns there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,16 +21,87 @@ pub(crate) enum Layout {
 }
 
 impl Layout {
+    /// The columns behind the one that says which document it is.
     pub(super) fn columns(self) -> &'static [&'static str] {
         match self {
-            Self::Classes { scores: false } => &["id", "rank", "label", "probability", "log_odds"],
+            Self::Classes { scores: false } => &["rank", "label", "probability", "log_odds"],
             Self::Classes { scores: true } => {
-                &["id", "rank", "label", "probability", "log_odds", "score"]
+                &["rank", "label", "probability", "log_odds", "score"]
             }
-            Self::Positive { interval: false } => &["id", "class", "probability", "log_odds"],
+            Self::Positive { interval: false } => &["class", "probability", "log_odds"],
             Self::Positive { interval: true } => {
-                &["id", "class", "probability", "log_odds", "lower", "upper"]
+                &["class", "probability", "log_odds", "lower", "upper"]
             }
+        }
+    }
+}
+
+/// Which document a prediction is of. All of a file are of one kind, that of the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// Its identifier, empty where the document has none.
+    Id(String),
+    /// The number of its row, from 1: the file has no identifiers.
+    Row(u64),
+}
+
+impl Key {
+    /// The name of its column, by which readers tell identifiers from numbers of rows.
+    pub(super) fn column(&self) -> &'static str {
+        match self {
+            Self::Id(_) => "id",
+            Self::Row(_) => "row",
+        }
+    }
+
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Id(id) => Cow::Borrowed(id),
+            Self::Row(number) => Cow::Owned(number.to_string()),
+        }
+    }
+}
+
+/// Gives documents their keys, in the order of the file.
+#[derive(Debug, Default)]
+pub(crate) struct Keys {
+    /// Whether the documents have identifiers; told by the first unless a field was named.
+    have_ids: Option<bool>,
+    documents: u64,
+    without_id: u64,
+}
+
+impl Keys {
+    /// `named` says that a field with the identifier was asked for.
+    pub(crate) fn new(named: bool) -> Self {
+        Self {
+            have_ids: named.then_some(true),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn next(&mut self, id: Option<String>) -> Key {
+        self.documents += 1;
+        if !*self.have_ids.get_or_insert(id.is_some()) {
+            return Key::Row(self.documents);
+        }
+        let id = id.unwrap_or_default();
+        self.without_id += u64::from(id.is_empty());
+        Key::Id(id)
+    }
+
+    pub(crate) fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// Says how many documents have an empty identifier.
+    pub(crate) fn warn(&self, file: &str) {
+        if self.without_id > 0 {
+            warn(&format!(
+                "{file}: {} of {} have no identifier, and an empty `id` in the predictions",
+                self.without_id,
+                count_of(self.documents as usize, "document")
+            ));
         }
     }
 }
@@ -37,7 +109,7 @@ impl Layout {
 /// The probability of the positive class of one example, between the ends of an interval if the
 /// layout has one.
 pub(crate) struct PositivePrediction<'a> {
-    pub(crate) id: String,
+    pub(crate) key: Key,
     /// Whose probability it is.
     pub(crate) class: &'a str,
     pub(crate) probability: Probability,
@@ -50,13 +122,13 @@ impl PositivePrediction<'_> {
         let p = self.probability;
         let (lower, upper) = self.interval.unwrap_or((p, p));
         let numbers = [p.value(), p.log_odds(), lower.value(), upper.value()];
-        numbers.into_iter().take(layout.columns().len() - 2)
+        numbers.into_iter().take(layout.columns().len() - 1)
     }
 }
 
 /// The classes of one document, the most probable first.
 pub(crate) struct Prediction<'a> {
-    pub(crate) id: String,
+    pub(crate) key: Key,
     pub(crate) classes: Vec<(&'a str, Probability)>,
     /// The learner's score of each of these classes; empty where the layout has none.
     pub(crate) scores: Vec<f64>,
@@ -73,7 +145,8 @@ pub(crate) struct PredictionWriter {
 enum Format {
     Delimited(Box<csv::Writer<Box<dyn Write>>>, Option<NamedTempFile>),
     JsonLines(Box<dyn Write>, Option<NamedTempFile>),
-    Parquet(Box<ParquetRows>),
+    /// Its columns are known with the first prediction.
+    Parquet(Option<Box<ParquetRows>>, NamedTempFile),
 }
 
 impl PredictionWriter {
@@ -124,7 +197,7 @@ impl PredictionWriter {
         let format = match ending.as_str() {
             "csv" => Format::Delimited(delimited(out()?, b','), Some(file)),
             "tsv" => Format::Delimited(delimited(out()?, b'\t'), Some(file)),
-            "parquet" => Format::Parquet(Box::new(ParquetRows::new(file, layout)?)),
+            "parquet" => Format::Parquet(None, file),
             _ => Format::JsonLines(out()?, Some(file)),
         };
         Ok(Self {
@@ -139,14 +212,15 @@ impl PredictionWriter {
         match &mut self.format {
             Format::Delimited(out, _) => {
                 if std::mem::take(&mut self.header_due) {
-                    out.write_record(self.layout.columns()).map_err(csv_error)?;
+                    write_header(out, &prediction.key, self.layout)?;
                 }
+                let key = prediction.key.text();
                 for (rank, (label, probability)) in prediction.classes.iter().enumerate() {
                     let place = (rank + 1).to_string();
                     let numbers = [probability.value(), probability.log_odds()];
                     let score = prediction.scores.get(rank).copied();
                     let numbers = numbers.into_iter().chain(score).map(|n| n.to_string());
-                    for text in [prediction.id.as_str(), &place, label] {
+                    for text in [key.as_ref(), &place, label] {
                         out.write_field(text).map_err(csv_error)?;
                     }
                     for number in numbers {
@@ -170,13 +244,15 @@ impl PredictionWriter {
                 serde_json::to_writer(
                     &mut *out,
                     &JsonPrediction {
-                        id: &prediction.id,
+                        key: JsonKey::from(&prediction.key),
                         classes,
                     },
                 )?;
                 out.write_all(b"\n")?;
             }
-            Format::Parquet(rows) => rows.push(prediction)?,
+            Format::Parquet(rows, file) => {
+                opened(rows, file, self.layout, prediction.key.column())?.push(prediction)?;
+            }
         }
         Ok(())
     }
@@ -185,9 +261,10 @@ impl PredictionWriter {
         match &mut self.format {
             Format::Delimited(out, _) => {
                 if std::mem::take(&mut self.header_due) {
-                    out.write_record(self.layout.columns()).map_err(csv_error)?;
+                    write_header(out, &row.key, self.layout)?;
                 }
-                out.write_field(&row.id).map_err(csv_error)?;
+                out.write_field(row.key.text().as_ref())
+                    .map_err(csv_error)?;
                 out.write_field(row.class).map_err(csv_error)?;
                 for number in row.numbers(self.layout) {
                     out.write_field(number.to_string()).map_err(csv_error)?;
@@ -199,7 +276,7 @@ impl PredictionWriter {
                 serde_json::to_writer(
                     &mut *out,
                     &JsonPositive {
-                        id: &row.id,
+                        key: JsonKey::from(&row.key),
                         class: row.class,
                         probability: row.probability.value(),
                         log_odds: row.probability.log_odds(),
@@ -209,7 +286,9 @@ impl PredictionWriter {
                 )?;
                 out.write_all(b"\n")?;
             }
-            Format::Parquet(rows) => rows.push_positive(row)?,
+            Format::Parquet(rows, file) => {
+                opened(rows, file, self.layout, row.key.column())?.push_positive(row)?;
+            }
         }
         Ok(())
     }
@@ -225,7 +304,11 @@ impl PredictionWriter {
                 out.flush()?;
                 temporary
             }
-            Format::Parquet(rows) => Some(rows.finish()?),
+            Format::Parquet(mut rows, file) => {
+                opened(&mut rows, &file, self.layout, "id")?;
+                rows.map_or(Ok(()), |rows| rows.finish())?;
+                Some(file)
+            }
         };
         if let Some((temporary, target)) = temporary.zip(self.target) {
             calibrant::pipeline::publish(temporary, &target).map_err(|error| {
@@ -237,8 +320,25 @@ impl PredictionWriter {
 }
 
 #[derive(serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+enum JsonKey<'a> {
+    Id(&'a str),
+    Row(u64),
+}
+
+impl<'a> From<&'a Key> for JsonKey<'a> {
+    fn from(key: &'a Key) -> Self {
+        match key {
+            Key::Id(id) => Self::Id(id),
+            Key::Row(number) => Self::Row(*number),
+        }
+    }
+}
+
+#[derive(serde::Serialize)]
 struct JsonPrediction<'a> {
-    id: &'a str,
+    #[serde(flatten)]
+    key: JsonKey<'a>,
     classes: Vec<JsonClass<'a>>,
 }
 
@@ -253,7 +353,8 @@ struct JsonClass<'a> {
 
 #[derive(serde::Serialize)]
 struct JsonPositive<'a> {
-    id: &'a str,
+    #[serde(flatten)]
+    key: JsonKey<'a>,
     class: &'a str,
     probability: f64,
     log_odds: f64,
@@ -268,6 +369,29 @@ fn csv_error(error: csv::Error) -> CliError {
         csv::ErrorKind::Io(error) => error.into(),
         other => CliError::new(format!("cannot write CSV: {other:?}")),
     }
+}
+
+fn opened<'a>(
+    rows: &'a mut Option<Box<ParquetRows>>,
+    file: &NamedTempFile,
+    layout: Layout,
+    key: &'static str,
+) -> Result<&'a mut ParquetRows, CliError> {
+    let there = match rows.take() {
+        Some(there) => there,
+        None => Box::new(ParquetRows::new(file, layout, key)?),
+    };
+    Ok(rows.insert(there))
+}
+
+fn write_header(
+    out: &mut csv::Writer<Box<dyn Write>>,
+    first: &Key,
+    layout: Layout,
+) -> Result<(), CliError> {
+    let key = first.column();
+    let columns = std::iter::once(&key).chain(layout.columns());
+    out.write_record(columns).map_err(csv_error)
 }
 
 fn delimited(out: Box<dyn Write>, delimiter: u8) -> Box<csv::Writer<Box<dyn Write>>> {

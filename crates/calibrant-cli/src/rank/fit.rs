@@ -91,6 +91,12 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
         decimal(summary.training_map),
         held_out(summary),
     )?;
+    if arguments.qrels.is_none() {
+        writeln!(
+            out,
+            "MAP counts the relevant documents that the files list; `rank evaluate` counts any others among the judgements as missed, and then is lower"
+        )?;
+    }
     if let Some(relevance) = model.relevance() {
         writeln!(out, "{}", relevance_line(relevance))?;
     }

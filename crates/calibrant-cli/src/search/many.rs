@@ -167,10 +167,25 @@ fn graded(
         return Err(CliError::new("no document that was found is judged")
             .hint("check that queries and judgements name queries and documents alike"));
     }
-    let unlisted = unlisted_relevant(&kept, qrels, 1);
+    let vanished = table.query_count() - kept.query_count();
+    if vanished > 0 {
+        let queries = match vanished {
+            1 => "1 query has no judged document among those found, and is left out".to_owned(),
+            more => format!(
+                "{more} queries have no judged document among those found, and are left out"
+            ),
+        };
+        note(&queries);
+    }
+    // Of all queries: those that are left out have relevant documents, too.
+    let unlisted = unlisted_relevant(table, qrels, 1);
     if unlisted > 0 {
+        let were = match unlisted {
+            1 => "1 relevant document was".to_owned(),
+            more => format!("{more} relevant documents were"),
+        };
         note(&format!(
-            "{unlisted} relevant documents were found by no function; nothing learned from the rest can list them"
+            "{were} found by no function; nothing learned from the rest can list them"
         ));
     }
     Ok(kept)

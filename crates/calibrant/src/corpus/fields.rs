@@ -125,6 +125,9 @@ pub struct ReadOptions {
     pub skip_bad_rows: bool,
     /// Whether labels are needed.
     pub labels_required: LabelNeed,
+    /// Where [`Fields::id`] names no field, a field `id` is taken if the file has one. A row without a
+    /// value there then has an empty identifier: that tells such a file from one without the field.
+    pub own_id: bool,
     /// The fields that [`read_scores`](super::read_scores) reads as numbers; documents have none.
     pub scores: Vec<String>,
     /// A score outside 0 to 1 is malformed.
@@ -142,6 +145,7 @@ impl Default for ReadOptions {
             format: None,
             skip_bad_rows: false,
             labels_required: LabelNeed::Required,
+            own_id: false,
             scores: Vec::new(),
             scores_are_probabilities: false,
             max_row_bytes: 64 << 20,

@@ -104,6 +104,8 @@ pub(super) struct Plan<R = Document> {
     pub(super) scores_are_probabilities: bool,
     label_separator: Option<String>,
     id: Option<usize>,
+    /// Nobody asked for the identifier: what cannot be one is as good as none.
+    own_id: bool,
     weight: Option<usize>,
     group: Option<usize>,
     filters: Vec<(usize, String)>,
@@ -161,7 +163,9 @@ impl<R: Row> Plan<R> {
             LabelNeed::IfPresent => has(fields.label_name()).then(|| slot(fields.label_name())),
             LabelNeed::Ignored => None,
         };
-        let id = fields.id.as_deref().map(&mut slot);
+        let own_id = options.own_id && fields.id.is_none() && has("id");
+        let id = fields.id.as_deref().or(own_id.then_some("id"));
+        let id = id.map(&mut slot);
         let weight = fields.weight.as_deref().map(&mut slot);
         let group = fields.group.as_deref().map(&mut slot);
         let filters = options
@@ -181,6 +185,7 @@ impl<R: Row> Plan<R> {
             scores_are_probabilities: options.scores_are_probabilities,
             label_separator,
             id,
+            own_id,
             weight,
             group,
             filters,
@@ -297,11 +302,12 @@ impl<R: Row> Plan<R> {
     }
 
     pub(super) fn id(&self, values: &[Value<'_>]) -> Result<Option<String>, RowProblem> {
-        self.name(
-            values,
-            self.id,
-            "an identifier must be a string or a number",
-        )
+        let reason = "an identifier must be a string or a number";
+        let found = self.name(values, self.id, reason);
+        if self.own_id {
+            return Ok(Some(found.ok().flatten().unwrap_or_default()));
+        }
+        found
     }
 
     /// What the row belongs to; nothing where the cell is empty.
@@ -401,6 +407,31 @@ mod tests {
         assert_eq!((document.id.as_deref(), document.line), (Some("one"), 4));
         values[2] = text("y");
         assert_eq!(plan.row(&values, 4).unwrap(), None);
+    }
+
+    #[test]
+    fn a_field_called_id_is_the_identifier_where_none_was_named() {
+        let own = ReadOptions {
+            own_id: true,
+            labels_required: LabelNeed::Ignored,
+            ..ReadOptions::default()
+        };
+        let id_of = |options: &ReadOptions, available: &[&str], values: &[Value<'_>]| {
+            let plan = Plan::<Document>::resolve("f", options, &names(available)).unwrap();
+            plan.row(values, 1).unwrap().unwrap().id
+        };
+        let of = |value| id_of(&own, &["text", "id"], &[text("a"), value]);
+        assert_eq!(of(text("k7")), Some("k7".to_owned()));
+        // What is empty, or cannot be an identifier, does not look like a file without the field.
+        for value in [Value::Null, Value::Absent, Value::Nested, text("")] {
+            assert_eq!(of(value), Some(String::new()));
+        }
+        assert_eq!(id_of(&own, &["text", "key"], &[text("a")]), None);
+        let mut named = own.clone();
+        named.fields.id = Some("key".into());
+        let values = [text("a"), text("b")];
+        let found = id_of(&named, &["text", "id", "key"], &values);
+        assert_eq!(found, Some("b".to_owned()));
     }
 
     #[test]

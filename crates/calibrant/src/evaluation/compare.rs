@@ -114,8 +114,11 @@ pub struct ComparedSystem {
     pub log_loss: MarkedLoss,
     /// Brier score (squared error), as [`super::Evaluation::brier_definition`] has it for the task.
     pub brier: MarkedLoss,
-    /// Wrong decisions.
+    /// Wrong decisions, by weight.
     pub errors: MarkedLoss,
+    /// Wrong decisions, counted without weights: what [`super::Evaluation::errors`] is.
+    #[serde(default)]
+    pub error_count: usize,
     /// Share of documents whose most probable class is the label; single-label only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<f64>,
@@ -138,14 +141,15 @@ pub struct ComparedSystem {
 pub struct MarkedLoss {
     /// The mean over documents or decisions.
     pub mean: f64,
-    /// The sum over them.
+    /// The sum over them, in units of a mean weight of 1 a document.
     pub sum: f64,
     /// No other system has a smaller sum. Printed bold in Bennett's tables.
     pub best: bool,
     /// Significantly better than every other system. Underlined in Bennett's tables.
     pub significantly_best: bool,
     /// The systems than which it is significantly better: by the micro sign test, with more wins
-    /// than losses, and with the smaller sum.
+    /// than losses, with the smaller sum, and by a bootstrap interval of the difference, if there is one, that
+    /// leaves out zero.
     pub significantly_better_than: Vec<String>,
 }
 
@@ -196,7 +200,8 @@ impl LossDifference {
 /// Measures systems on the same test set and holds every two of them against each other.
 ///
 /// A system is marked as significantly better than another if the micro sign test says so at
-/// `settings.level`, it has the wins, and its sum is smaller too: a forecaster that is a
+/// `settings.level`, it has the wins, its sum is smaller too, and the bootstrap interval of the difference (where
+/// draws were asked for) leaves out zero: a forecaster that is a
 /// little closer nearly always and ruinously wrong now and then earns no mark, though the
 /// pair's numbers show its wins.
 ///
@@ -336,11 +341,6 @@ fn measure<'a>(
         Task::SingleLabel => 1.0,
         Task::MultiLabel => forecasts.class_names.len() as f64,
     };
-    // Weights of rows are divided by the largest.
-    let largest = forecasts
-        .weights
-        .as_ref()
-        .map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
     let unmarked = |loss: Loss| {
         let terms = losses
             .of_documents(loss)
@@ -358,7 +358,7 @@ fn measure<'a>(
         let sum = terms.collect::<StableSum>().total();
         MarkedLoss {
             mean: sum / total.total() / in_document,
-            sum: (sum * largest).min(f64::MAX),
+            sum: sum.min(f64::MAX),
             best: false,
             significantly_best: false,
             significantly_better_than: Vec::new(),
@@ -369,6 +369,7 @@ fn measure<'a>(
         log_loss: unmarked(Loss::Log),
         brier: unmarked(Loss::Squared),
         errors: unmarked(Loss::Errors),
+        error_count: evaluation.errors,
         accuracy: evaluation.accuracy,
         micro_f1: evaluation.micro_f1,
         macro_f1: evaluation.macro_f1,
@@ -461,12 +462,15 @@ fn mark(
             .collect();
         let least = sums.iter().copied().fold(f64::INFINITY, f64::min);
         for (&(first, second), pair) in numbers.iter().zip(pairs) {
-            let sign = match loss {
-                Loss::Log => pair.log_loss.sign,
-                Loss::Squared => pair.brier.sign,
-                Loss::Errors => pair.errors.sign,
+            let found = match loss {
+                Loss::Log => &pair.log_loss,
+                Loss::Squared => &pair.brier,
+                Loss::Errors => &pair.errors,
             };
-            let winner = if sign.p_value >= level {
+            let sign = found.sign;
+            // A little closer most of the time is no better mean.
+            let by_luck = |drawn: BootstrapDifference| drawn.lower <= 0.0 && drawn.upper >= 0.0;
+            let winner = if sign.p_value >= level || found.bootstrap.is_some_and(by_luck) {
                 None
             } else if sign.wins > sign.losses && sums[first] < sums[second] {
                 Some((first, second))

@@ -27,7 +27,7 @@ pub struct ConfusionMatrix {
 }
 
 impl ConfusionMatrix {
-    pub(super) fn new(rows: &[Row<'_>], scale: f64) -> Self {
+    pub(super) fn new(rows: &[Row<'_>]) -> Self {
         let mut cells: BTreeMap<(usize, usize), (usize, f64)> = BTreeMap::new();
         for row in rows {
             let truth = row.labels.first().map_or(0, |&label| label as usize);
@@ -41,7 +41,7 @@ impl ConfusionMatrix {
                 truth,
                 decision,
                 documents,
-                weight: (weight * scale).min(f64::MAX),
+                weight,
             })
             .collect();
         Self { cells }

@@ -45,7 +45,7 @@ pub fn confusion_table(forecasts: &Forecasts) -> Result<ConfusionTable, Evaluati
     if forecasts.task == Task::MultiLabel {
         names.push("(nothing)".to_owned());
     }
-    let (size, scale) = (names.len(), forecasts.largest_weight());
+    let size = names.len();
     let mut counts = vec![0.0; size * size];
     let mut is_label = vec![false; size];
     for row in forecasts.rows() {
@@ -86,7 +86,6 @@ pub fn confusion_table(forecasts: &Forecasts) -> Result<ConfusionTable, Evaluati
             .iter()
             .for_each(|&label| is_label[label as usize] = false);
     }
-    counts.iter_mut().for_each(|count| *count *= scale);
     Ok(ConfusionTable { names, counts })
 }
 
@@ -107,12 +106,15 @@ mod tests {
             weights: Some(vec![2.0, 2.0, 4.0]),
         })
         .unwrap();
+        // In documents: weights of 2, 2 and 4 are 3/4, 3/4 and 3/2 of their mean.
         let expected = [
-            [2.0, 0.0, 0.0, 0.0],
-            [0.0, 0.0, 2.0, 0.0],
-            [0.0, 0.0, 0.0, 4.0],
-            [0.0, 0.0, 2.0, 0.0],
+            [0.75, 0.0, 0.0, 0.0],
+            [0.0, 0.0, 0.75, 0.0],
+            [0.0, 0.0, 0.0, 1.5],
+            [0.0, 0.0, 0.75, 0.0],
         ];
-        assert_eq!(table.counts, expected.concat());
+        for (found, expected) in table.counts.iter().zip(expected.concat()) {
+            assert!((found - expected).abs() < 1e-12);
+        }
     }
 }

@@ -171,7 +171,7 @@ impl Forecasts {
             Task::SingleLabel => self.class_names[decision].clone(),
             Task::MultiLabel => ["no", "yes"][decision.min(1)].to_owned(),
         };
-        Ok(sums.report(name, self.largest_weight()))
+        Ok(sums.report(name))
     }
 }
 
@@ -226,7 +226,7 @@ impl<'a> CostSums<'a> {
         self.changed += usize::from(best != likelier);
     }
 
-    fn report(self, name: impl Fn(usize) -> String, scale: f64) -> CostReport {
+    fn report(self, name: impl Fn(usize) -> String) -> CostReport {
         let weight = self.weight.total();
         let constant_cost = |decision: usize| -> f64 {
             let truths = self.truths.iter().enumerate();
@@ -243,7 +243,7 @@ impl<'a> CostSums<'a> {
         let mean_cost = mean(self.decided);
         CostReport {
             mean_cost,
-            sum: sum_of_mean(mean_cost.abs(), weight * scale) * mean_cost.signum(),
+            sum: sum_of_mean(mean_cost.abs(), weight) * mean_cost.signum(),
             stated_mean_cost: mean(self.stated),
             mean_cost_of_most_probable: mean(self.likelier),
             mean_cost_of_constant: constant_cost(constant),

@@ -1,13 +1,13 @@
 //! Do as many decisions turn out wrong as the probabilities say?
 
 use super::forecasts::{Forecasts, Row};
-use super::losses::sum_of_mean;
 use super::units::{FEWEST_UNITS, Units};
 use crate::numeric::{StableSum, student_as_normal};
 use crate::{Probability, Task};
 use serde::{Deserialize, Serialize};
 
-/// The wrong decisions beside what the stated probabilities lead one to expect. All sums are weighted.
+/// The wrong decisions beside what the stated probabilities lead one to expect. All sums are weighted, in units of a mean weight of 1
+/// a document.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ErrorLikelihood {
     /// Wrong decisions.
@@ -67,7 +67,7 @@ impl Forecasts {
                 units.worth(|row| rows[row].weight)
             })
         });
-        sums.finish(self.largest_weight(), between)
+        sums.finish(between)
     }
 
     /// One a row, or one a row and class.
@@ -246,12 +246,12 @@ impl Sums {
 
     /// `between` is for decisions that are not independent; the variance of the likelihood is taken to be larger by as
     /// much as that of the number of errors.
-    fn finish(self, scale: f64, between: Option<Between>) -> ErrorLikelihood {
+    fn finish(self, between: Option<Between>) -> ErrorLikelihood {
         let independent = self.variance.total();
         let inflated = between.map_or(1.0, |between| between.variance / independent);
         let inflated = if inflated.is_finite() { inflated } else { 1.0 };
-        let scaled = |sum: StableSum| sum_of_mean(sum.total().abs(), scale);
-        let root = |sum: StableSum| sum_of_mean((inflated * sum.total().max(0.0)).sqrt(), scale);
+        let scaled = |sum: StableSum| sum.total().abs().min(f64::MAX);
+        let root = |sum: StableSum| (inflated * sum.total().max(0.0)).sqrt().min(f64::MAX);
         let gap = self.observed.total() - self.expected.total();
         let t = gap / (inflated * independent).sqrt();
         let z = match between.and_then(|between| between.units) {
@@ -426,7 +426,7 @@ mod tests {
         }
     }
 
-    #[test] // By hand: errors have chances 0.4 and 0.2, the second happened; everything counts twice.
+    #[test] // By hand: errors have chances 0.4 and 0.2, the second happened; weights of 2 each are like none.
     fn single_labels_agree_with_the_hand() {
         let forecasts = forecasts(
             Task::SingleLabel,
@@ -435,16 +435,13 @@ mod tests {
         );
         let found = forecasts.error_likelihood(&forecasts.rows(), &alone(2), &[]);
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
-        near(found.observed, 2.0);
-        near(found.expected, 1.2);
-        near(found.deviation, 2.0 * (0.24f64 + 0.16).sqrt());
+        near(found.observed, 1.0);
+        near(found.expected, 0.6);
+        near(found.deviation, (0.24f64 + 0.16).sqrt());
         near(found.z.unwrap(), 0.4 / 0.4f64.sqrt());
-        near(found.ln_likelihood, 2.0 * (0.6f64 * 0.2).ln());
+        near(found.ln_likelihood, (0.6f64 * 0.2).ln());
         let entropy = |e: f64| e * e.ln() + (1.0 - e) * (1.0 - e).ln();
-        near(
-            found.expected_ln_likelihood,
-            2.0 * (entropy(0.4) + entropy(0.2)),
-        );
+        near(found.expected_ln_likelihood, entropy(0.4) + entropy(0.2));
     }
 
     #[test] // By hand: six decisions with chances .4 .3 .1 .1 .2 .5; only "b" of the first is wrong.
@@ -455,8 +452,8 @@ mod tests {
             &[&[0, 1], &[1]],
         );
         let found = forecasts.error_likelihood(&forecasts.rows(), &alone(2), &[]);
-        assert!((found.observed - 2.0).abs() < 1e-12 && (found.expected - 3.2).abs() < 1e-12);
+        assert!((found.observed - 1.0).abs() < 1e-12 && (found.expected - 1.6).abs() < 1e-12);
         let likelihood = 0.6f64 * 0.3 * 0.9 * 0.9 * 0.8 * 0.5;
-        assert!((found.ln_likelihood - 2.0 * likelihood.ln()).abs() < 1e-12);
+        assert!((found.ln_likelihood - likelihood.ln()).abs() < 1e-12);
     }
 }

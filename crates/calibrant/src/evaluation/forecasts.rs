@@ -1,5 +1,7 @@
 //! What was said and what was true, checked before anything is measured.
 
+use super::class_wise::points_of_class;
+use crate::numeric::StableSum;
 use crate::{Probability, RowLabels, Task};
 
 /// What was said and what was true.
@@ -212,9 +214,22 @@ impl Forecasts {
     pub fn calibration_points(&self) -> Result<Vec<(Probability, bool, f64)>, EvaluationError> {
         self.check()?;
         let mut points = self.points_of(&self.rows());
-        let largest = self.largest_weight();
-        points.iter_mut().for_each(|point| point.2 *= largest);
+        let mean = self.mean_weight();
+        points.iter_mut().for_each(|point| point.2 *= mean);
         Ok(points)
+    }
+
+    /// The probability of one class and whether it came true, document by document, with its weight.
+    pub fn class_points(
+        &self,
+        class: usize,
+    ) -> Result<Vec<(Probability, bool, f64)>, EvaluationError> {
+        self.check()?;
+        let (rows, mean) = (self.rows(), self.mean_weight());
+        let points = points_of_class(&rows, class);
+        Ok(points
+            .map(|(p, belongs, weight)| (p, belongs, weight * mean))
+            .collect())
     }
 
     /// As [`Self::calibration_points`], of checked rows and with their scaled weights.
@@ -250,9 +265,10 @@ impl Forecasts {
         }
     }
 
-    /// The documents whose weight is above zero. Only after [`Self::check`].
+    /// The documents whose weight is above zero, with weights of a mean of 1: only their ratios count, and what is
+    /// added up is in documents. Only after [`Self::check`].
     pub(super) fn rows(&self) -> Vec<Row<'_>> {
-        let largest = self.largest_weight();
+        let (largest, share) = (self.largest_weight(), self.mean_of_shares());
         self.labels
             .iter()
             .zip(self.probabilities.chunks_exact(self.class_names.len()))
@@ -261,7 +277,7 @@ impl Forecasts {
                 let weight = self
                     .weights
                     .as_ref()
-                    .map_or(1.0, |weights| weights[document] / largest);
+                    .map_or(1.0, |weights| weights[document] / largest / share);
                 Row {
                     probabilities,
                     labels,
@@ -273,7 +289,28 @@ impl Forecasts {
             .collect()
     }
 
-    pub(super) fn largest_weight(&self) -> f64 {
+    /// The mean of the weights above zero as a share of the largest, which no sum can carry beyond all numbers.
+    fn mean_of_shares(&self) -> f64 {
+        let largest = self.largest_weight();
+        let weights = self.weights.iter().flatten();
+        let shares = weights.map(|weight| weight / largest);
+        let (mut sum, mut count) = (StableSum::default(), 0usize);
+        for share in shares.filter(|&share| share > 0.0) {
+            sum.add(share);
+            count += 1;
+        }
+        if count == 0 {
+            1.0
+        } else {
+            sum.total() / count as f64
+        }
+    }
+
+    fn mean_weight(&self) -> f64 {
+        self.mean_of_shares() * self.largest_weight()
+    }
+
+    fn largest_weight(&self) -> f64 {
         self.weights
             .as_ref()
             .map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max))

@@ -70,7 +70,7 @@ pub struct Evaluation {
     /// The mean of [`Self::ece`] that a perfectly calibrated forecaster of the same
     /// stated probabilities would show by chance.
     pub ece_of_perfect: f64,
-    /// Wrong decisions.
+    /// Wrong decisions, counted without weights.
     pub errors: usize,
     /// Every class against the rest, in the order of the class names.
     pub classes: Vec<ClassEvaluation>,
@@ -89,10 +89,10 @@ pub struct Evaluation {
     /// [`Self::log_loss`] in bits: the cross-entropy.
     #[serde(default)]
     pub log_loss_bits: f64,
-    /// The weighted sum of which [`Self::log_loss`] is the mean.
+    /// The weighted sum of which [`Self::log_loss`] is the mean, in units of a mean weight of 1 a document.
     #[serde(default)]
     pub log_loss_sum: f64,
-    /// The weighted sum of which [`Self::brier`] is the mean.
+    /// The weighted sum of which [`Self::brier`] is the mean, in the same units.
     #[serde(default)]
     pub brier_sum: f64,
     /// All that needs more than one look at the forecasts.
@@ -228,8 +228,7 @@ fn measure(
         Some(options) => Some(further(forecasts, &rows, &points, &mut classes, options)?),
         None => None,
     };
-    let losses =
-        total_weight * forecasts.largest_weight() * if single { 1.0 } else { class_count as f64 };
+    let losses = total_weight * if single { 1.0 } else { class_count as f64 };
     Ok(Evaluation {
         task: forecasts.task,
         documents: rows.len(),
@@ -312,7 +311,7 @@ fn further(
         top_label_ece: single.then(|| top_label_error(rows, classes.len())),
         calibration,
         calibration_of_second,
-        confusion: single.then(|| ConfusionMatrix::new(rows, forecasts.largest_weight())),
+        confusion: single.then(|| ConfusionMatrix::new(rows)),
         costs,
         bootstrap: options
             .bootstrap

@@ -91,6 +91,18 @@ impl StatedEnds {
     /// Sums that are off by no more than rounding would carry them are not worth a word.
     pub const WORTH_SAYING: f64 = 1e-3;
 
+    /// Speaks of the second of two exclusive classes alone: the first is its complement, and nobody wrote it. A 1 then
+    /// falls short by what the 0 beside it counts as.
+    pub fn of_second_alone(mut self, cells: &[StatedCell]) -> Self {
+        let written = || cells.iter().skip(1).step_by(2);
+        let count = |end| written().filter(|&&cell| cell == end).count();
+        (self.zeros, self.ones) = (count(StatedCell::Zero), count(StatedCell::One));
+        self.zeros_between = None;
+        self.zero_counts_as.drain(..1);
+        self.one_falls_short_by.drain(..1);
+        self
+    }
+
     /// What was done, in sentences without a full stop; none where nothing was.
     pub fn sentences(&self) -> Vec<String> {
         let mut said = Vec::new();

@@ -13,8 +13,8 @@ use crate::multiclass::CodeSettings;
 use crate::rules::{RuleMatcher, RuleSet};
 use crate::scorers::naive_bayes::not_presence;
 use crate::scorers::{
-    AdaBoost, LinearSvm, LogisticRegression, NaiveBayes, NearestNeighbours, Perceptron, Rocchio,
-    Smoothing,
+    AdaBoost, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind, NearestNeighbours,
+    Perceptron, Rocchio, Smoothing,
 };
 use crate::text::Analyzer;
 use crate::{FitError, Task};
@@ -136,7 +136,11 @@ impl Classifier {
     /// Its name in reports.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::NaiveBayes(_) => "naive Bayes",
+            Self::NaiveBayes(learner) => match learner.kind {
+                NaiveBayesKind::Multinomial => "naive Bayes",
+                NaiveBayesKind::Bernoulli => "Bernoulli naive Bayes",
+                NaiveBayesKind::Complement => "complement naive Bayes",
+            },
             Self::LinearSvm(learner) if learner.log_count_ratio.is_some() => {
                 "linear SVM on log-count ratios"
             }

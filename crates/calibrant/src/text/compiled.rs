@@ -272,7 +272,8 @@ mod tests {
     }
 
     #[test]
-    fn greek_capitals_are_the_words_that_they_are_in_small_letters() {
+    fn a_capital_sigma_at_the_end_of_a_greek_word_is_a_final_sigma() {
+        assert_eq!(terms(Analyzer::default(), "ΟΔΟΣ"), ["οδο\u{3c2}"]);
         let small = terms(Analyzer::default(), "οδος οδυσσεύς");
         assert_eq!(terms(Analyzer::default(), "ΟΔΟΣ ΟΔΥΣΣΕΎΣ"), small);
         // Inside a word, before an apostrophe with letters behind it, and alone it is no last letter.

@@ -281,6 +281,44 @@ fn certain_and_wrong_forecasts_stay_finite() {
     assert_eq!(comparison.systems[0].auc, None);
 }
 
+#[test] // A difference of 0.00003 with a bootstrap p of 0.95 was marked as significant.
+fn closer_most_of_the_time_is_no_mark_where_the_mean_may_differ_by_luck() {
+    let of = |loss: &dyn Fn(usize) -> f64| Forecasts {
+        task: Task::SingleLabel,
+        class_names: vec!["no".into(), "yes".into()],
+        probabilities: (0..300)
+            .flat_map(|row| {
+                let p = Probability::from_ln(-loss(row), (-(-loss(row)).exp()).ln_1p());
+                [p.complement(), p]
+            })
+            .collect(),
+        labels: vec![vec![1]; 300].into(),
+        weights: None,
+    };
+    // A little closer 270 times, much farther 30 times, and hardly better in sum.
+    let usual = of(&|_| 0.6);
+    let often = of(&|row| match row % 10 {
+        0 => 1.0,
+        1 => 0.6 - 0.395,
+        _ => 0.6 - 0.001,
+    });
+    let steady = of(&|_| 0.59);
+    let marked = |better: &Forecasts, bootstrap: usize| {
+        let settings = CompareSettings {
+            bootstrap,
+            ..CompareSettings::default()
+        };
+        let found = compare(&[("usual", &usual), ("other", better)], &settings).unwrap();
+        let (sign, best) = (found.pairs[0].log_loss.sign, &found.systems[1].log_loss);
+        assert!(sign.p_value < 1e-9 && best.best, "{sign:?} {best:?}");
+        best.significantly_best
+    };
+    assert!(!marked(&often, 1000));
+    assert!(marked(&steady, 1000));
+    // Without draws nothing says otherwise.
+    assert!(marked(&often, 0));
+}
+
 #[test]
 fn groups_are_drawn_in_place_of_documents() {
     let systems = systems(Task::SingleLabel, 3, 200, &[0.2, 1.0], false);

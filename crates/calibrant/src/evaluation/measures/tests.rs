@@ -281,6 +281,55 @@ fn perfect_forecasts_score_perfectly() {
     assert!(found.ece_of_perfect < 1e-15);
 }
 
+#[test] // 124 errors were "0.0 by weight" where weights were all small.
+fn sums_by_weight_are_in_documents() {
+    let p = |value: f64| Probability::from_log_odds((value / (1.0 - value)).ln());
+    let with = |scale: f64| {
+        let forecasts = Forecasts {
+            task: Task::SingleLabel,
+            class_names: names(2),
+            probabilities: [0.9, 0.8, 0.7, 0.6].map(|v| [p(v), p(1.0 - v)]).concat(),
+            labels: vec![vec![0], vec![1], vec![0], vec![1]].into(),
+            weights: Some([1.0, 2.0, 3.0, 2.0].map(|w| w * scale).to_vec()),
+        };
+        evaluate(&forecasts).unwrap()
+    };
+    for scale in [1e-4, 1.0, 1e6] {
+        let found = with(scale);
+        let errors = found.further.as_ref().unwrap().error_likelihood;
+        assert_eq!(found.errors, 2);
+        // By hand: the mean weight is 2, so that the weights are 1/2, 1, 3/2 and 1.
+        close(errors.observed, 2.0);
+        close(errors.expected, 0.05 + 0.2 + 0.45 + 0.4);
+        close(found.log_loss_sum, found.log_loss * 4.0);
+        let confusion = found.further.unwrap().confusion.unwrap();
+        close(confusion.weight(1, 0), 2.0);
+    }
+}
+
+#[test]
+fn losses_of_yes_or_no_have_names_of_their_own() {
+    let p = Probability::from_log_odds(1.0);
+    let forecasts = Forecasts {
+        task: Task::SingleLabel,
+        class_names: names(2),
+        probabilities: vec![p, p.complement(), p.complement(), p],
+        labels: vec![vec![1], vec![1]].into(),
+        weights: None,
+    };
+    let found = evaluate(&forecasts).unwrap();
+    let written = serde_json::to_value(&found).unwrap();
+    let of_first_choice = &written["calibration"];
+    for name in ["log_loss", "brier", "errors"] {
+        assert_eq!(
+            of_first_choice[format!("yes_no_{name}")],
+            of_first_choice[name]
+        );
+    }
+    let read: Evaluation = serde_json::from_value(written).unwrap();
+    assert_eq!(read, found);
+}
+
 /// Random forecasts: log-odds, labels and whole weights for up to 12 documents.
 fn any_forecasts() -> impl Strategy<Value = Forecasts> {
     (2usize..5, 1usize..13, any::<bool>()).prop_flat_map(|(classes, documents, single)| {
@@ -343,19 +392,22 @@ fn select(forecasts: &Forecasts, documents: &[usize]) -> Forecasts {
 /// Every number that heeds weights, except the simulated one.
 fn weighted_numbers(found: &Evaluation) -> Vec<f64> {
     let further = found.further.as_ref().unwrap();
+    // Sums are in documents, of which there may be several in place of one with more weight.
+    let documents = found.documents as f64;
     let mut numbers = vec![
         found.micro_precision,
         found.micro_recall,
         found.macro_precision,
         found.macro_recall,
-        found.log_loss_sum,
-        found.brier_sum,
+        found.log_loss_sum / documents,
+        found.brier_sum / documents,
         further.macro_auc.unwrap_or(-1.0),
         further.macro_average_precision.unwrap_or(-1.0),
         further.classwise_ece.value,
         further.top_label_ece.map_or(-1.0, |ece| ece.value),
-        further.error_likelihood.expected,
-        further.error_likelihood.ln_likelihood,
+        further.error_likelihood.observed / documents,
+        further.error_likelihood.expected / documents,
+        further.error_likelihood.ln_likelihood / documents,
         found.accuracy.unwrap_or(0.0),
         found.micro_f1,
         found.macro_f1,

@@ -2,7 +2,6 @@
 
 use super::contenders::named_price;
 use crate::pipeline::{Classifier, TriedSettings};
-use crate::scorers::NaiveBayesKind;
 use crate::text::Analyzer;
 
 impl TriedSettings {
@@ -44,14 +43,7 @@ pub(super) fn terms(analyzer: &Analyzer) -> String {
 }
 
 pub(super) fn learner(classifier: &Classifier) -> String {
-    let name = match classifier {
-        Classifier::NaiveBayes(learner) => match learner.kind {
-            NaiveBayesKind::Multinomial => "naive Bayes",
-            NaiveBayesKind::Bernoulli => "Bernoulli naive Bayes",
-            NaiveBayesKind::Complement => "complement naive Bayes",
-        },
-        other => other.name(),
-    };
+    let name = classifier.name();
     match named_price(classifier) {
         Some((price, value)) => format!("{name}, {price} {value}"),
         None => name.to_owned(),
