@@ -326,7 +326,7 @@ mod tests {
             slope: 1.0,
             spread: 1.0,
         };
-        let penalty = Penalty::new(&knots, shape.classes, spreads, tilt, &[false; 3]);
+        let penalty = Penalty::new(&knots, shape.classes, spreads, tilt);
         let mut random = Random::from_seed(3);
         let mut curvature = Curvature::zero(shape);
         for _ in 0..50 {
