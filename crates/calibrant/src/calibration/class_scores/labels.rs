@@ -120,7 +120,7 @@ impl<'a> Label<'a> {
                 return (of.pieces(label), CalibrationNote::Common);
             }
             let kept = |example: usize| Some(usize::from(folds[example])) != left_out;
-            of_rare(of.rising_pieces(label), &held_out.filtered(kept))
+            of_rare(of.pieces(label), &held_out.filtered(kept))
         };
         let without: Vec<PiecesCalibrator> = common
             .without

@@ -381,7 +381,7 @@ mod tests {
             slope: 1.0,
             spread: 1.0,
         };
-        let penalty = Penalty::new(&knots, shape.classes, spreads, tilt, &[false; 3]);
+        let penalty = Penalty::new(&knots, shape.classes, spreads, tilt);
         let mut random = Random::from_seed(3);
         let mut matrix = Curvature::zero(shape);
         let mut rows = Curvature::zero(shape);

@@ -1,5 +1,6 @@
 //! One curve for the scores of all classes, with a line for each.
 
+mod bounds;
 mod cells;
 mod curvature;
 mod expansion;
@@ -16,7 +17,7 @@ use crate::FitError;
 use crate::calibration::PiecesCalibrator;
 use cells::{Cells, MANY_SCORES, place};
 pub(crate) use cells::{Labels, Link, ScoreRows};
-use newton::{Freedom, Solution};
+use newton::Solution;
 use standard::{knots_of, standard_of};
 
 /// Fits one rising curve for the scores of all classes, with a line for each class.
@@ -28,7 +29,8 @@ use standard::{knots_of, standard_of};
 /// P(class c) = 1 / (1 + e^{-L_c})          where any number of them may be
 /// ```
 /// `g` is piecewise linear between knots that stand at even shares of a mass, half of it the right
-/// classes' scores, half the information `p (1-p)` of the best straight line; it never falls, and holds where
+/// classes' scores, half the information `p (1-p)` of the best straight line; the slopes `a_c` of classes sum to zero. `g` with
+/// the slope of any class never falls, which is part of the fit, and holds where
 /// the examples end, with a margin of a tenth of their range. Changes of its slope, the classes' slopes
 /// `a_c` and their intercepts `b_c` are each held to zero as firmly as the examples ask for (empirical Bayes): a
 /// few hundred examples of many classes give hardly more than one line for all, many give each class its own.
@@ -165,16 +167,6 @@ impl SharedCurveCalibrator {
         PiecesCalibrator::of_curve(self.knots.clone(), values.collect())
     }
 
-    /// The same for a class of which too little is known to say that it falls: its own slope only adds to the curve's.
-    pub(super) fn rising_pieces(&self, class: usize) -> PiecesCalibrator {
-        let own = self.slopes[class].min(0.0);
-        let pieces = self.knots.iter().map(|&knot| {
-            let value = self.log_weight(class, knot) - own * (knot - self.centre);
-            value.clamp(-1e300, 1e300)
-        });
-        PiecesCalibrator::of_curve(self.knots.clone(), pieces.collect())
-    }
-
     pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
         let classes = scores.iter().enumerate();
         room.fill(classes.map(|(class, &score)| self.log_weight(class, score)));
@@ -223,17 +215,14 @@ impl SharedCurve {
         let knots = knots_of(rows, standard, self.bends);
         let chosen = rows.sample(Cells::rows_for(MOST_CELLS, rows.class_count));
         let cells = Cells::of(rows, chosen, standard, &knots);
-        let freedom = Freedom {
-            slopes: self.slopes,
-        };
-        let mut start = Solution::line(&knots, rows.class_count, freedom);
+        let mut start = Solution::line(&knots, rows.class_count, self.slopes);
         let few = Cells::rows_for(FIRST_CELLS, rows.class_count);
         if rows.scores.len() > MANY_SCORES && cells.row_count() > 2 * few {
             // Where parameters and spreads about lie, some of the rows tell as well.
             let first = Cells::of(rows, rows.sample(few), standard, &knots);
-            start = start.roughly(&first, &knots, freedom);
+            start = start.roughly(&first, &knots);
         }
-        let solution = start.settle(&cells, &knots, freedom, TOLERANCE)?;
+        let solution = start.settle(&cells, &knots, TOLERANCE)?;
         let finished = |solution: &Solution| self.finished(solution, standard, &knots);
         let without = if with_folds {
             let folds = rows.fold_count();
@@ -255,7 +244,8 @@ impl SharedCurve {
         standard: cells::Standard,
         knots: &[f64],
     ) -> SharedCurveCalibrator {
-        let (values, lines) = solution.parameters.split_at(knots.len());
+        let parameters = solution.centred(knots);
+        let (values, lines) = parameters.split_at(knots.len());
         let last = knots.len() - 1;
         let margin = MARGIN * (knots[last] - knots[0]);
         let end = |from: usize, to: usize| {

@@ -30,16 +30,27 @@ pub(super) struct Spreads {
     pub(super) intercepts: f64,
 }
 
-/// `½ Σ (bend / τ)² + ½ Σ (slope / τ)² + ½ Σ (intercept / τ)²`, and what keeps the curve rising.
+/// What holds the parameters.
+///
+/// # Formula
+/// ```text
+/// ½ Σ (bend / τ)² + ½ Σ ((slope - μ) / τ)² + ½ Σ (intercept / τ)² + ½ ((rise + μ - wanted) / τ)²
+/// ```
+/// `μ` is whatever makes it least: slopes of classes are held to each other, not to zero, so that it does not matter how much
+/// of what all have in common is theirs and how much is the curve's. `rise` is the slope of the curve from end to end, `wanted`
+/// that of the [`Tilt`].
 pub(super) struct Penalty {
     pub(super) shape: Shape,
     pub(super) spreads: Spreads,
     /// Row after row: what a change of values does to the bends.
     bends: Vec<[(usize, f64); 3]>,
-    /// The curvature between knots.
+    /// The curvature between knots, where `μ` stays as it is.
     knots: Vec<f64>,
     /// The gradient between knots where all values are zero.
     pull: Vec<f64>,
+    tilt: Tilt,
+    /// The slope of the curve from end to end: knots and factors.
+    ends: [(usize, f64); 2],
 }
 
 /// What the slope of the curve from end to end is drawn to, and how far it may well be from that. It matters only
@@ -52,18 +63,9 @@ pub(super) struct Tilt {
 
 /// Holds values at knots that the data leave open; too little to matter elsewhere.
 const LEAST: f64 = 1e-6;
-/// Makes a piece flat.
-const FLAT: f64 = 1e7;
 
 impl Penalty {
-    /// Pieces that are `flat` may neither rise nor fall.
-    pub(super) fn new(
-        knots: &[f64],
-        classes: usize,
-        spreads: Spreads,
-        tilt: Tilt,
-        flat: &[bool],
-    ) -> Self {
+    pub(super) fn new(knots: &[f64], classes: usize, spreads: Spreads, tilt: Tilt) -> Self {
         let count = knots.len();
         let bends: Vec<[(usize, f64); 3]> = (2..count)
             .map(|last| {
@@ -98,11 +100,6 @@ impl Penalty {
             }
             pull[i] -= strength * tilt.slope * a;
         }
-        for piece in (0..count - 1).filter(|&piece| flat[piece]) {
-            for (i, j, sign) in [(0, 0, 1.0), (1, 1, 1.0), (0, 1, -1.0), (1, 0, -1.0)] {
-                matrix[(piece + i) * count + piece + j] += sign * FLAT;
-            }
-        }
         Self {
             shape: Shape {
                 knots: count,
@@ -112,6 +109,8 @@ impl Penalty {
             bends,
             knots: matrix,
             pull,
+            tilt,
+            ends,
         }
     }
 
@@ -123,41 +122,90 @@ impl Penalty {
         [slopes, intercepts].map(|spread| (spread * spread).recip())
     }
 
-    /// The curvature between knots, row after row.
+    /// The curvature between knots, row after row, where `μ` stays as it is.
     pub(super) fn knots(&self) -> &[f64] {
         &self.knots
     }
 
+    fn tilt_strength(&self) -> f64 {
+        (self.tilt.spread * self.tilt.spread).recip()
+    }
+
+    /// How firmly `μ` is held by slopes and curve together.
+    pub(super) fn mean_strength(&self) -> f64 {
+        self.shape.classes as f64 * self.class_strengths()[0] + self.tilt_strength()
+    }
+
+    /// What parameters pull on `μ`: along this the penalty is less than with a `μ` that stays, by half the square over
+    /// [`Self::mean_strength`].
+    pub(super) fn mean_pull(&self) -> Vec<f64> {
+        let mut pull = vec![0.0; self.shape.len()];
+        for (knot, factor) in self.ends {
+            pull[knot] = -self.tilt_strength() * factor;
+        }
+        let of_slope = self.class_strengths()[0];
+        let slopes = pull[self.shape.knots..].iter_mut().step_by(2);
+        slopes.for_each(|pull| *pull = of_slope);
+        pull
+    }
+
+    /// By how much a direction moves `μ`.
+    fn mean_along(&self, direction: &[f64]) -> f64 {
+        let (curve, classes) = direction.split_at(self.shape.knots);
+        let slopes: f64 = classes.iter().step_by(2).sum();
+        let rise: f64 = self.ends.iter().map(|&(knot, f)| f * curve[knot]).sum();
+        let pull = self.class_strengths()[0] * slopes - self.tilt_strength() * rise;
+        pull / self.mean_strength()
+    }
+
+    /// What the slopes of classes are held to.
+    pub(super) fn mean(&self, parameters: &[f64]) -> f64 {
+        let of_tilt = self.tilt_strength() * self.tilt.slope / self.mean_strength();
+        self.mean_along(parameters) + of_tilt
+    }
+
     /// The penalty's gradient.
     pub(super) fn gradient(&self, parameters: &[f64]) -> Vec<f64> {
-        let mut gradient = self.times(parameters);
+        let mut gradient = self.with_mean(parameters, self.mean(parameters));
         let knots = gradient.iter_mut().zip(&self.pull);
         knots.for_each(|(gradient, pull)| *gradient += pull);
         gradient
     }
 
     /// The penalty's curvature times a direction.
-    pub(super) fn times(&self, parameters: &[f64]) -> Vec<f64> {
+    pub(super) fn times(&self, direction: &[f64]) -> Vec<f64> {
+        self.with_mean(direction, self.mean_along(direction))
+    }
+
+    /// The curvature with a `μ` that stays, times parameters, less what a `μ` of this size takes off.
+    fn with_mean(&self, parameters: &[f64], mean: f64) -> Vec<f64> {
         let count = self.shape.knots;
         let mut out = vec![0.0; parameters.len()];
         for (out, row) in out.iter_mut().zip(self.knots.chunks_exact(count)) {
             *out = row.iter().zip(parameters).map(|(a, b)| a * b).sum();
         }
+        for (knot, factor) in self.ends {
+            out[knot] += self.tilt_strength() * factor * mean;
+        }
         let strengths = self.class_strengths();
         let classes = out[count..].chunks_exact_mut(2);
         for (out, class) in classes.zip(parameters[count..].chunks_exact(2)) {
-            out[0] = strengths[0] * class[0];
+            out[0] = strengths[0] * (class[0] - mean);
             out[1] = strengths[1] * class[1];
         }
         out
     }
 
+    /// The penalty, but for what is the same everywhere.
     pub(super) fn value(&self, parameters: &[f64]) -> f64 {
         let along = |sides: &[f64]| -> f64 {
             let parts = sides.iter().zip(parameters);
             parts.map(|(side, parameter)| side * parameter).sum()
         };
-        0.5 * along(&self.times(parameters)) + along(&self.pull)
+        let of_tilt = self.tilt_strength() * self.tilt.slope;
+        let mean = 0.5 * self.mean_along(parameters) * of_tilt;
+        let gradient = self.gradient(parameters);
+        0.5 * (along(&gradient) + along(&self.pull)) - mean
     }
 
     /// By how much the slope changes at each inner knot.

@@ -66,26 +66,150 @@ fn a_bent_curve_is_found_with_few_and_with_many_classes() {
     }
 }
 
+/// Asserts that what is said of each class never falls with its own score, but for rounding, and holds at the ends.
+#[track_caller]
+fn check_rises(curve: &SharedCurveCalibrator) {
+    let (first, last) = (curve.knots()[0], curve.knots()[curve.knots().len() - 1]);
+    let steps = (-5..=205).map(|step| first + f64::from(step) / 200.0 * (last - first));
+    let scores: Vec<f64> = steps.chain(curve.knots().iter().copied()).collect();
+    let mut scores: Vec<f64> = scores.into_iter().chain([-1e9, 1e9]).collect();
+    scores.sort_by(f64::total_cmp);
+    for class in 0..curve.class_count() {
+        let said: Vec<f64> = scores.iter().map(|&s| curve.log_weight(class, s)).collect();
+        let size = 1.0 + said.iter().fold(0.0f64, |most, l| most.max(l.abs()));
+        let rises = said.is_sorted_by(|a, b| b - a >= -1e-12 * size);
+        assert!(rises, "{class}: {said:?} {:?}", curve.slopes());
+        assert_eq!(
+            curve.log_weight(class, 1e9),
+            curve.log_weight(class, 2.0 * last.abs() + 1.0)
+        );
+    }
+    assert!(curve.slopes().iter().sum::<f64>().abs() < 1e-6 * (1.0 + curve.slopes()[0].abs()));
+}
+
 #[test]
 fn the_curve_never_falls_and_holds_beyond_the_examples() {
     let (scores, labels, _) = draw(3, 500, 4);
     // Upside down at the top: the highest scores mislead.
-    let scores = scores
-        .into_iter()
-        .map(|s| if s > 2.0 { 2.0 - s } else { s });
-    let held_out = HeldOutClassScores::assume(scores.collect(), 4, labels).unwrap();
-    let flat = SharedCurve {
-        bends: true,
-        slopes: false,
+    let turned = scores
+        .iter()
+        .map(|&s| if s > 2.0 { 2.0 - s } else { s })
+        .collect();
+    // Upside down for two classes: their own slopes would fall.
+    let turn = |(place, &s): (usize, &f64)| if place % 4 < 2 { -s } else { s };
+    let of_classes = scores.iter().enumerate().map(turn).collect();
+    for scores in [turned, of_classes] {
+        let held_out = HeldOutClassScores::assume(scores, 4, labels.clone()).unwrap();
+        for slopes in [false, true] {
+            let of = SharedCurve {
+                bends: true,
+                slopes,
+            };
+            let curve = of.fit(&held_out).unwrap();
+            check_rises(&curve);
+            assert_eq!(curve.log_weight(0, f64::NAN), curve.log_weight(0, 0.0));
+        }
+    }
+}
+
+/// Scores of two heaps far apart say nothing of what lies between, where slopes of classes must not take over.
+#[test]
+fn nothing_falls_between_two_heaps_of_scores() {
+    let mut random = Random::from_seed(13);
+    let (mut scores, mut labels) = (Vec::new(), Vec::new());
+    for row in 0..600 {
+        let label = row % 4;
+        for class in 0..4 {
+            let heap = if class == label { 4.0 } else { -4.0 };
+            let spread = 0.3 + 0.2 * class as f64;
+            scores.push(heap + spread * random.normal());
+        }
+        labels.push(if row % 50 == 0 {
+            (label + 1) % 4
+        } else {
+            label
+        } as u32);
+    }
+    let held_out = HeldOutClassScores::assume(scores, 4, labels).unwrap();
+    let curve = SharedCurve::default().fit(&held_out).unwrap();
+    check_rises(&curve);
+    for class in 0..4 {
+        let rise = curve.log_weight(class, 1.0) - curve.log_weight(class, -1.0);
+        assert!(rise > 0.1, "{class}: {rise}");
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+    /// Whatever the labels have to do with the scores.
+    #[test]
+    fn no_class_falls_with_its_own_score(
+        seed in 0..10_000u64,
+        classes in 2..6usize,
+        rows in 20..150usize,
+        signs in proptest::collection::vec(-1.5..1.5f64, 6),
+    ) {
+        let (scores, labels, _) = draw(seed, rows, classes);
+        let each = scores.iter().enumerate();
+        let scores = each.map(|(place, s)| signs[place % classes] * s).collect();
+        let held_out = HeldOutClassScores::assume(scores, classes, labels).unwrap();
+        let (arranged, _) = held_out.arranged();
+        let fitted = SharedCurve::default().cross_fit(&arranged.score_rows(), true).unwrap();
+        check_rises(&fitted.whole);
+        fitted.without.iter().for_each(check_rises);
+    }
+}
+
+/// Against brute force: no point nearby that keeps to the bounds has less loss.
+#[test]
+fn what_is_found_within_the_bounds_is_the_least() {
+    use bounds::within;
+    use expansion::value_at;
+    use parameters::{Penalty, Shape, Tilt};
+    let (scores, labels, _) = draw(17, 300, 3);
+    let turn = |(place, s): (usize, f64)| if place % 3 == 1 { -s } else { s };
+    let scores: Vec<f64> = scores.into_iter().enumerate().map(turn).collect();
+    let rows = ScoreRows {
+        link: Link::Softmax,
+        class_count: 3,
+        scores: &scores,
+        labels: Labels::One(&labels),
+        weights: &[1.0; 300],
+        folds: &[0; 300],
     };
-    let curve = flat.fit(&held_out).unwrap();
-    assert!(
-        curve.values().is_sorted_by(|a, b| b - a >= -1e-3),
-        "{:?}",
-        curve.values()
-    );
-    assert_eq!(curve.log_weight(0, 1e9), curve.log_weight(0, 1e12));
-    assert_eq!(curve.log_weight(0, f64::NAN), curve.log_weight(0, 0.0));
+    let standard = cells::Standard {
+        factor: 1.0,
+        centre: 0.0,
+    };
+    let knots = [-9.0, -2.0, 0.0, 2.0, 9.0];
+    let cells = Cells::of(&rows, 0..300, standard, &knots);
+    let line = Solution::line(&knots, 3, true);
+    let spreads = line.spreads;
+    let solution = line.solve(&cells, &knots, 1e-12).unwrap();
+    let tilt = Tilt {
+        slope: 1.0,
+        spread: 1.0,
+    };
+    let penalty = Penalty::new(&knots, 3, spreads, tilt);
+    let shape = Shape {
+        knots: 5,
+        classes: 3,
+    };
+    let value = |point: &[f64]| value_at(&cells, &penalty, cells::Part::All, point);
+    let least = value(&solution.parameters);
+    // The class that runs backwards stands at its bound.
+    assert!(solution.parameters[shape.class(1)] < 1e-9);
+    let mut random = Random::from_seed(1);
+    for size in [1.0, 0.1, 0.01, 0.001] {
+        for _ in 0..500 {
+            let moved = solution.parameters.iter();
+            let mut tried: Vec<f64> = moved.map(|p| p + size * random.normal()).collect();
+            within(&knots, shape, true, &mut tried);
+            let slopes = tried[5..].iter().step_by(2);
+            assert!(slopes.chain([&0.0]).all(|a| *a >= 0.0) && tried[..5].is_sorted());
+            assert!(value(&tried) >= least - 1e-9, "{size}: {}", value(&tried));
+        }
+    }
 }
 
 /// Gradient and curvature of a small problem against differences.
@@ -127,7 +251,7 @@ fn gradient_and_curvature_are_those_of_the_loss() {
             slope: 0.8,
             spread: 0.5,
         };
-        let penalty = Penalty::new(&knots, 3, spreads, tilt, &[false; 4]);
+        let penalty = Penalty::new(&knots, 3, spreads, tilt);
         let point: Vec<f64> = (0..11).map(|i| 0.3 * f64::from(i % 4) - 0.2).collect();
         let expand = |point: &[f64]| expand(&cells, penalty.shape, cells::Part::Without(2), point);
         let at = expand(&point);
