@@ -2,11 +2,11 @@
 
 mod common;
 
-use calibrant::FitError;
-use calibrant::calibration::{CalibratorKind, MulticlassKind};
+use calibrant::calibration::{CalibratorKind, ClassRoom, MulticlassKind};
 use calibrant::corpus::Content;
 use calibrant::pipeline::{CalibrationNote, FitSettings, Model};
 use calibrant::scorers::NaiveBayesKind;
+use calibrant::{FitError, Probability};
 use common::{
     check_probabilities, documents, fit_batches, fitted, multi_label_documents, naive_bayes,
     with_classifier,
@@ -109,6 +109,45 @@ fn auto_weighs_its_ways_and_is_never_much_worse_than_one_against_the_rest() {
         // Without a word it is what one gets.
         let usual = fitted(&documents, &settings(MulticlassKind::default(), bayes));
         assert!(usual.to_bytes() == auto.to_bytes());
+    }
+}
+
+#[test]
+fn curves_that_are_to_rise_leave_the_classes_together() {
+    for bayes in [false, true] {
+        let documents = documents(400, 5, 120, 9);
+        let rising = |multiclass| FitSettings {
+            monotone: true,
+            ..settings(multiclass, bayes)
+        };
+        let model = fitted(&documents, &rising(MulticlassKind::Auto));
+        let tried = &model.summary().multiclass.as_ref().unwrap().tried;
+        // A matrix may fall, and is left out.
+        assert!(
+            tried
+                .iter()
+                .all(|way| way.kind != MulticlassKind::Dirichlet)
+        );
+        let joint = model.as_single().unwrap().class_calibrator().unwrap();
+        let (mut room, even) = (ClassRoom::default(), Probability::from_log_odds(0.0));
+        let mut said = vec![even; 5];
+        for class in 0..5 {
+            for rest in [-3.0, -0.5, 0.0] {
+                let mut scores = vec![rest; 5];
+                let own: Vec<f64> = (-80..=40)
+                    .map(|step| {
+                        scores[class] = 0.05 * f64::from(step);
+                        joint.probabilities_into(&scores, &mut room, &mut said);
+                        said[class].log_odds()
+                    })
+                    .collect();
+                let rises = own.is_sorted_by(|a, b| b - a >= -1e-9);
+                assert!(rises, "{bayes} {class} {rest}: {own:?}");
+            }
+        }
+        check_explanations(&model);
+        let refused = fit_batches(&documents, &rising(MulticlassKind::Dirichlet), 50);
+        assert!(matches!(refused, Err(FitError::BadSetting { value, .. }) if value == "dirichlet"));
     }
 }
 

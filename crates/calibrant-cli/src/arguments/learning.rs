@@ -83,7 +83,7 @@ pub(crate) struct LearningArguments {
     pub(crate) labels: Option<LabelCount>,
     #[arg(long, value_name = "METHOD", value_parser = calibrator, default_value = "auto", help = calibrator_help())]
     pub(crate) calibrator: CalibratorKind,
-    /// Make a curve rise that would fall while the score rises, so that probabilities rank as scores do
+    /// Make a curve rise that would fall while the score rises: no class becomes less likely as its own score grows
     #[arg(long)]
     pub(crate) monotone: bool,
     /// With one label a document: how the classes come to probabilities together

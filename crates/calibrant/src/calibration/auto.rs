@@ -15,7 +15,7 @@ impl CalibratorKind {
     }
 
     /// As [`Self::choose`], with curves that keep to the rules. The curve holds where the examples end, see
-    /// [`super::HeldCalibrator`].
+    /// [`super::HeldCalibrator`]; one that `Auto` chose also where they support no more.
     pub fn choose_by(
         self,
         held_out: &HeldOutScores,
@@ -24,7 +24,10 @@ impl CalibratorKind {
         // Sorted once, so that no method has to sort again and the order of examples cannot matter.
         let (sorted, order) = held_out.sorted();
         let mut choice = self.choose_sorted(&sorted, rules)?;
-        choice.calibrator = choice.calibrator.held(&sorted);
+        choice.calibrator = match self {
+            Self::Auto => choice.calibrator.held_where_supported(&sorted),
+            _ => choice.calibrator.held(&sorted),
+        };
         let mut forecasts = choice.cross_validated.clone();
         for (&example, &forecast) in order.iter().zip(&choice.cross_validated) {
             forecasts[example as usize] = forecast;

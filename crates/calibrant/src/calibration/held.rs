@@ -7,6 +7,30 @@ use crate::Probability;
 
 /// How far beyond the examples a curve goes on, as a share of their range.
 pub(super) const MARGIN: f64 = 0.1;
+/// How far log-odds go beyond what was said of examples at least.
+const LEAST_MARGIN: f64 = 0.5;
+
+/// Log-odds with a margin of a tenth, or half a nat.
+pub(super) fn with_margin(log_odds: f64) -> f64 {
+    log_odds + (MARGIN * log_odds).max(LEAST_MARGIN)
+}
+
+/// The log-odds that so many examples support at most: without a single error among them, one in as many more may yet be
+/// one; and a nat beyond.
+pub(super) fn supported(examples: f64) -> f64 {
+    (examples + 1.0).ln() + 1.0
+}
+
+/// How many examples are enough to go by: one in a hundred, ten of many.
+fn few(count: usize) -> usize {
+    (count / 100).clamp(1, 10)
+}
+
+/// What at least a few of these numbers reach.
+pub(super) fn enough(numbers: &mut [f64]) -> f64 {
+    let place = numbers.len() - few(numbers.len());
+    *numbers.select_nth_unstable_by(place, f64::total_cmp).1
+}
 
 /// A curve that holds where the examples end: beyond their scores, and a margin of a tenth of their range, it says what it
 /// says there. A line goes on without end; what one mistyped number would make it say is not to be trusted.
@@ -62,6 +86,10 @@ impl<C> HeldCalibrator<C> {
         &self.inner
     }
 
+    pub(super) fn into_inner(self) -> C {
+        self.inner
+    }
+
     /// Between which scores it moves.
     pub fn range(&self) -> (f64, f64) {
         (self.low, self.high)
@@ -83,6 +111,43 @@ pub(super) fn ends_of(scores: impl Iterator<Item = f64>) -> (f64, f64) {
     let margin = 2.0 * MARGIN * (0.5 * high - 0.5 * low);
     let (low, high) = ((low - margin).max(f64::MIN), (high + margin).min(f64::MAX));
     (low.min(high), high.max(low))
+}
+
+impl<C: Calibrator> HeldCalibrator<C> {
+    /// Holds a curve where these examples no longer support it: a margin of a tenth beyond the score that a few of them reach (one
+    /// in a hundred, ten of many; a single score far out is no reason to go on), and before that where its log-odds are larger than `ln(n + 1) + 1` for `n` examples.
+    pub(super) fn where_supported(inner: C, held_out: &HeldOutScores) -> Self {
+        let mut scores = held_out.scores().to_vec();
+        scores.sort_by(f64::total_cmp);
+        let few = few(scores.len());
+        let supported_scores = &scores[few - 1..=scores.len() - few];
+        let (low, high) = ends_of(supported_scores.iter().copied());
+        let (first, last) = (scores[0], scores[scores.len() - 1]);
+        let all = ends_of([first, last].into_iter());
+        let most = supported(held_out.weights().iter().sum());
+        let middle = scores[scores.len() / 2];
+        let end = |end: f64| last_within(&inner, middle, end.clamp(all.0, all.1), most);
+        let (low, high) = (end(low), end(high));
+        Self { inner, low, high }
+    }
+}
+
+/// The score nearest to an end, from the middle, at which a curve's log-odds are no farther from zero than this.
+fn last_within(curve: &impl Calibrator, middle: f64, end: f64, most: f64) -> f64 {
+    let within = |score: f64| curve.probability(score).log_odds().abs() <= most;
+    if within(end) {
+        return end;
+    }
+    let (mut inside, mut outside) = (middle, end);
+    for _ in 0..100 {
+        let between = 0.5 * inside + 0.5 * outside;
+        if within(between) {
+            inside = between;
+        } else {
+            outside = between;
+        }
+    }
+    inside
 }
 
 impl<C: Calibrator> Calibrator for HeldCalibrator<C> {
@@ -128,6 +193,41 @@ mod tests {
             prop_assert_eq!(held.probability(high + beyond), line.probability(high));
             prop_assert_eq!(held.probability(low - beyond), line.probability(low));
         }
+    }
+
+    #[test] // By hand: a thousand scores from 0 to 1 and one at 50: ten reach 0.99, and a tenth more is 1.089 or so.
+    fn a_single_score_far_out_does_not_move_the_end() {
+        let mut scores: Vec<f64> = (0..1000).map(|i| f64::from(i) / 1000.0).collect();
+        scores.push(50.0);
+        let labels = (0..1001).map(|i| i % 2 == 0).collect();
+        let held_out = HeldOutScores::assume(scores, labels).unwrap();
+        let line = PlattCalibrator {
+            slope: 1.0,
+            intercept: 0.0,
+        };
+        let (low, high) = HeldCalibrator::where_supported(line, &held_out).range();
+        // From 0.009 to 0.991: a range of 0.982.
+        assert!(
+            (low + 0.0892).abs() < 1e-9 && (high - 1.0892).abs() < 1e-9,
+            "{low} {high}"
+        );
+        assert_eq!(HeldCalibrator::of(line, &held_out).range().1, 55.0);
+    }
+
+    #[test] // By hand: 999 examples support ln 1000 + 1, which a slope of 100 reaches at 0.079.
+    fn log_odds_end_where_the_examples_cannot_support_more() {
+        let scores: Vec<f64> = (0..999).map(|i| f64::from(i) / 500.0 - 1.0).collect();
+        let labels = scores.iter().map(|score| *score > 0.0).collect();
+        let held_out = HeldOutScores::assume(scores, labels).unwrap();
+        let line = PlattCalibrator {
+            slope: 100.0,
+            intercept: 0.0,
+        };
+        let held = HeldCalibrator::where_supported(line, &held_out);
+        let most = 1000f64.ln() + 1.0;
+        assert!((held.probability(1e9).log_odds() - most).abs() < 1e-9);
+        assert!((held.probability(-1e9).log_odds() + most).abs() < 1e-9);
+        assert_eq!(held.probability(0.05).log_odds(), 5.0);
     }
 
     #[test]

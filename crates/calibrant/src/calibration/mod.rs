@@ -49,7 +49,7 @@ pub use beta::{Beta, BetaCalibrator, BetaKind, Squash};
 pub use blend::BlendCalibrator;
 pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};
 pub use class_scores::{
-    CalibratedClass, CalibrationNote, ClassRoom, CouplingCalibrator, Dirichlet,
+    BoundedClasses, CalibratedClass, CalibrationNote, ClassRoom, CouplingCalibrator, Dirichlet,
     DirichletCalibrator, FailedWay, HeldClasses, HeldOutClassScores, MulticlassChoice,
     MulticlassKind, OneVsRestCalibrator, PairwiseCoupling, PoolCalibrator, PoolMember,
     SavedMulticlassCalibrator, ScoreEnds, SharedCurve, SharedCurveCalibrator, Temperature,
@@ -86,7 +86,8 @@ pub use three_piece_at_modes::ThreePieceAtModes;
 pub use venn_abers::{VennAbers, VennAbersCalibrator};
 
 pub(crate) use class_scores::{
-    MOST_CURVES, calibrate_each, calibrate_labels, calibrate_members, calibrate_one, normalise_into,
+    MOST_CURVES, Wanted, calibrate_each, calibrate_labels, calibrate_members, calibrate_one,
+    normalise_into,
 };
 
 use crate::{FitError, Probability};

@@ -106,6 +106,17 @@ impl SavedCalibrator {
         }
     }
 
+    /// The same, held where these examples no longer support it, see [`HeldCalibrator`].
+    pub(crate) fn held_where_supported(self, held_out: &HeldOutScores) -> Self {
+        match self.held(held_out) {
+            Self::Held(held) => Self::Held(Box::new(HeldCalibrator::where_supported(
+                held.into_inner(),
+                held_out,
+            ))),
+            other => other,
+        }
+    }
+
     /// The same, held where these examples end. What says no more beyond them anyway stays as it is, and so does a score
     /// that is taken for log-odds.
     pub(crate) fn held(self, held_out: &HeldOutScores) -> Self {

@@ -4,7 +4,7 @@ use super::summary::MulticlassSummary;
 use super::{Classifier, FitSettings};
 use crate::calibration::{
     CalibratedClass, CalibratorKind, ChoiceRules, HeldOutClassScores, HeldOutScores, MOST_CURVES,
-    MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, calibrate_each,
+    MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, Wanted, calibrate_each,
     calibrate_labels, calibrate_members, normalise_into,
 };
 use crate::corpus::Folds;
@@ -47,6 +47,13 @@ impl CalibrationData<'_> {
                 forecasts,
             });
         }
+        if self.settings.monotone && !kind.rises() {
+            return Err(FitError::BadSetting {
+                setting: "calibration of many classes",
+                requirement: "auto, one_vs_rest, shared_curve or temperature where curves are to rise",
+                value: kind.name().into(),
+            });
+        }
         if self.labels.task == Task::MultiLabel {
             return Err(FitError::BadSetting {
                 setting: "calibration of many classes",
@@ -56,9 +63,15 @@ impl CalibrationData<'_> {
         }
         let held_out = self.class_scores(&out_of_fold)?;
         let mut outputs = Vec::new();
-        let contest = kind.choose_beside(held_out, !self.margins(), |order| {
+        let wanted = Wanted {
+            second_pass: !self.margins(),
+            rising: self.settings.monotone,
+        };
+        let contest = kind.choose_beside(held_out, wanted, |order| {
             let each = self.beside_a_curve();
-            let (calibrated, forecasts) = self.one_by_one(out_of_fold, each, Some(order))?;
+            // Members of a pool may fall.
+            let member = (!self.settings.monotone).then_some(order);
+            let (calibrated, forecasts) = self.one_by_one(out_of_fold, each, member)?;
             outputs = calibrated;
             let calibrators = outputs.iter().map(|output| output.calibrator.clone());
             let each = OneVsRestCalibrator::new(calibrators.collect());
@@ -80,13 +93,12 @@ impl CalibrationData<'_> {
     }
 
     /// What `auto` means here. Two classes share a score, labels that do not exclude each other have nothing to
-    /// share out, and who names a calibrator, or wants curves to rise, wants it for each class.
+    /// share out, and who names a calibrator wants it for each class.
     fn way(&self) -> MulticlassKind {
         let settings = self.settings;
         let each = self.labels.task == Task::MultiLabel
             || self.labels.output_count() < self.labels.class_count
-            || settings.calibrator != CalibratorKind::Auto
-            || settings.monotone;
+            || settings.calibrator != CalibratorKind::Auto;
         match settings.multiclass {
             MulticlassKind::Auto if each => MulticlassKind::OneVsRest,
             kind => kind,

@@ -14,6 +14,7 @@ use super::{
     VectorScaling,
 };
 use crate::calibration::auto::mean_gain;
+use crate::calibration::held::supported;
 use crate::calibration::{CalibratorKind, ChoiceRules};
 use crate::{FitError, Probability};
 
@@ -94,7 +95,11 @@ impl MulticlassKind {
         binary: CalibratorKind,
     ) -> Result<MulticlassChoice, FitError> {
         let (arranged, order) = held_out.arranged();
-        let contest = self.hold_contest(&arranged, true, || {
+        let wanted = Wanted {
+            second_pass: true,
+            rising: false,
+        };
+        let contest = self.hold_contest(&arranged, wanted, || {
             let each: Vec<_> = (0..arranged.class_count())
                 .map(|class| arranged.of_class(class))
                 .collect();
@@ -127,17 +132,16 @@ impl MulticlassKind {
     }
 
     /// As [`Self::choose`], where the caller calibrates the classes one against the rest and brings what
-    /// curves fitted to the other folds say, and where a second pass may be of use. The caller is given the examples in
-    /// an order that does not depend on how they came.
+    /// curves fitted to the other folds say. The caller is given the examples in an order that does not depend on how they came.
     pub(crate) fn choose_beside(
         self,
         held_out: HeldOutClassScores,
-        second_pass: bool,
+        wanted: Wanted,
         one_vs_rest: impl FnOnce(&[u32]) -> Result<(OneVsRestCalibrator, Vec<Probability>), FitError>,
     ) -> Result<Contest, FitError> {
         let class_count = held_out.class_count();
         let (arranged, order) = held_out.into_arranged();
-        let contest = self.hold_contest(&arranged, second_pass, || {
+        let contest = self.hold_contest(&arranged, wanted, || {
             let (calibrator, forecasts) = one_vs_rest(&order)?;
             let rows = order.iter().flat_map(|&example| {
                 let first = example as usize * class_count;
@@ -155,7 +159,7 @@ impl MulticlassKind {
     fn hold_contest(
         self,
         held_out: &HeldOutClassScores,
-        second_pass: bool,
+        wanted: Wanted,
         one_vs_rest: impl FnOnce() -> Result<(OneVsRestCalibrator, Vec<Probability>), FitError>,
     ) -> Result<Contest, FitError> {
         self.check()?;
@@ -174,7 +178,7 @@ impl MulticlassKind {
             let (calibrator, forecasts) = fit(self)?;
             let log_loss = mean_loss(&forecasts);
             return Ok(Contest {
-                calibrator: calibrator.held(held_out),
+                calibrator: calibrator.held(held_out).within_examples(held_out),
                 tried: vec![Weighed {
                     kind: self,
                     log_loss,
@@ -191,7 +195,7 @@ impl MulticlassKind {
         };
         let mut failed = Vec::new();
         for kind in Self::POOLED {
-            if !kind.suits(held_out) {
+            if !kind.suits(held_out) || (wanted.rising && !kind.rises()) {
                 continue;
             }
             match fit(kind) {
@@ -229,10 +233,24 @@ impl MulticlassKind {
             failed: failed.collect(),
             forecasts,
         };
-        if second_pass {
-            Ok(contest.with_second_pass(held_out, total))
+        let contest = if wanted.second_pass {
+            contest.with_second_pass(held_out, total)
         } else {
-            Ok(contest)
+            contest
+        };
+        let calibrator = contest.calibrator;
+        Ok(Contest {
+            calibrator: calibrator.supported_by(held_out, &contest.forecasts),
+            ..contest
+        })
+    }
+
+    /// Whether what it says of a class never falls with the class's own score. Curves of single classes are made to rise by who
+    /// fits them; a line of a class, a matrix, or a curve for a pair of classes may fall.
+    pub(crate) fn rises(self) -> bool {
+        match self {
+            Self::Vector | Self::Dirichlet | Self::Coupling => false,
+            _ => true,
         }
     }
 
@@ -352,6 +370,15 @@ fn pool_of(members: Vec<(MulticlassKind, Saved)>, weights: Vec<f64>) -> Result<S
     ))
 }
 
+/// What a contest is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Whether a second pass may be of use.
+    pub(crate) second_pass: bool,
+    /// Whether no class may fall with its own score.
+    pub(crate) rising: bool,
+}
+
 /// How the ways did.
 pub(crate) struct Contest {
     pub(crate) calibrator: Saved,
@@ -370,7 +397,11 @@ impl Contest {
     /// The gain must be more than its standard error. It is a little too good: the second curve is fitted to what first passes
     /// without each example's own fold say, and those have seen the labels of the fold that it forecasts.
     fn with_second_pass(mut self, held_out: &HeldOutClassScores, total: f64) -> Self {
-        let said: Vec<f64> = self.forecasts.iter().map(|&p| said_again(p)).collect();
+        // What is said beyond what the examples support has nothing to tell: a few forecasts that are wrong by thirty nats would
+        // make the curve level for all.
+        let most = supported(total * (held_out.class_count() - 1) as f64);
+        let said = self.forecasts.iter();
+        let said: Vec<f64> = said.map(|&p| said_again(p).clamp(-most, most)).collect();
         let rows = ScoreRows {
             scores: &said,
             ..held_out.score_rows()
@@ -473,8 +504,12 @@ mod tests {
             .map(|row| (row + u32::from(row % 7 == 0)) % 3)
             .collect();
         let held_out = HeldOutClassScores::assume(scores, 3, labels).unwrap();
+        let wanted = Wanted {
+            second_pass: false,
+            rising: false,
+        };
         let contest = MulticlassKind::Auto
-            .choose_beside(held_out, false, |_| Err(FitError::Overflow))
+            .choose_beside(held_out, wanted, |_| Err(FitError::Overflow))
             .unwrap();
         let failed = FailedWay::new(MulticlassKind::OneVsRest, &FitError::Overflow);
         assert_eq!(contest.failed, [failed]);

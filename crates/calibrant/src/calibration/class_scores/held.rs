@@ -70,7 +70,12 @@ impl TryFrom<Unchecked> for HeldClasses {
                 low.len() == classes && high.len() == classes && low.iter().zip(high).all(in_order)
             }
         };
-        if !sound || matches!(inner, Saved::Held(_) | Saved::Pool(_) | Saved::TwoPasses(_)) {
+        if !sound
+            || matches!(
+                inner,
+                Saved::Held(_) | Saved::Pool(_) | Saved::TwoPasses(_) | Saved::Bounded(_)
+            )
+        {
             return Err("one way holds below one score of each class and above another");
         }
         Ok(Self { inner, ends })

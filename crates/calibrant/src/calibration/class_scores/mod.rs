@@ -3,6 +3,7 @@
 //! Every way is fitted on [`HeldOutClassScores`]: one score a class for each example, of which
 //! exactly one class is right.
 
+mod bounded;
 mod choose;
 mod coupling;
 mod dirichlet;
@@ -21,6 +22,7 @@ mod vector;
 #[cfg(test)]
 mod tests;
 
+pub use bounded::BoundedClasses;
 pub use choose::{FailedWay, MulticlassChoice, MulticlassKind, Weighed};
 pub use coupling::{CouplingCalibrator, PairwiseCoupling, couple};
 pub use dirichlet::{Dirichlet, DirichletCalibrator};
@@ -33,7 +35,7 @@ pub use temperature::{Temperature, TemperatureCalibrator};
 pub use two_passes::TwoPasses;
 pub use vector::{VectorCalibrator, VectorScaling};
 
-pub(crate) use choose::MOST_CURVES;
+pub(crate) use choose::{MOST_CURVES, Wanted};
 pub(crate) use labels::calibrate_labels;
 pub(crate) use one_vs_rest::{calibrate_each, calibrate_members, calibrate_one, normalise_into};
 
@@ -64,6 +66,8 @@ pub enum SavedMulticlassCalibrator {
     TwoPasses(Box<TwoPasses>),
     /// One of these, held where the examples end.
     Held(Box<HeldClasses>),
+    /// One of these, no surer than the examples support.
+    Bounded(Box<BoundedClasses>),
 }
 
 impl From<TemperatureCalibrator> for SavedMulticlassCalibrator {
@@ -108,6 +112,7 @@ impl SavedMulticlassCalibrator {
             Self::SharedCurve(_) => MulticlassKind::SharedCurve,
             Self::Pool(_) | Self::TwoPasses(_) => MulticlassKind::Auto,
             Self::Held(held) => held.inner().kind(),
+            Self::Bounded(bounded) => bounded.inner().kind(),
         }
     }
 
@@ -123,6 +128,7 @@ impl SavedMulticlassCalibrator {
             Self::Pool(calibrator) => calibrator.class_count(),
             Self::TwoPasses(passes) => passes.second().class_count(),
             Self::Held(held) => held.inner().class_count(),
+            Self::Bounded(bounded) => bounded.inner().class_count(),
         }
     }
 
@@ -154,6 +160,7 @@ impl SavedMulticlassCalibrator {
             Self::Pool(calibrator) => calibrator.ln_weights_into(scores, room),
             Self::TwoPasses(passes) => passes.ln_weights_into(scores, room),
             Self::Held(held) => held.ln_weights_into(scores, room),
+            Self::Bounded(bounded) => bounded.ln_weights_into(scores, room),
         }
     }
 }

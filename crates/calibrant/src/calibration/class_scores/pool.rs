@@ -66,7 +66,10 @@ impl PoolCalibrator {
         let alike = members.iter().all(|member| {
             member.calibrator.class_count() == classes
                 && (0.0..=1.0).contains(&member.weight)
-                && !matches!(member.calibrator, Saved::Pool(_) | Saved::TwoPasses(_))
+                && !matches!(
+                    member.calibrator,
+                    Saved::Pool(_) | Saved::TwoPasses(_) | Saved::Bounded(_)
+                )
         });
         let total: f64 = members.iter().map(|member| member.weight).sum();
         (alike && (total - 1.0).abs() < 1e-6).then_some(Self { members })

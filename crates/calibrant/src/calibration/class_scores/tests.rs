@@ -500,7 +500,7 @@ fn a_second_pass_sets_right_what_was_overstated() {
     let choice = MulticlassKind::Auto
         .choose(&held_out, CalibratorKind::Auto)
         .unwrap();
-    let SavedMulticlassCalibrator::TwoPasses(passes) = &choice.calibrator else {
+    let SavedMulticlassCalibrator::TwoPasses(passes) = choice.calibrator.unbounded() else {
         panic!("no second pass: {:?}", choice.tried);
     };
     let (test, truths) = overstated(2, 6000);

@@ -33,7 +33,9 @@ impl TryFrom<Unchecked> for TwoPasses {
 
     fn try_from(read: Unchecked) -> Result<Self, Self::Error> {
         let Unchecked { first, second } = read;
-        if matches!(first, Saved::TwoPasses(_)) || first.class_count() != second.class_count() {
+        if matches!(first, Saved::TwoPasses(_) | Saved::Bounded(_))
+            || first.class_count() != second.class_count()
+        {
             return Err("two passes speak of the same classes, and the first is no second");
         }
         Ok(Self { first, second })

@@ -30,7 +30,7 @@ use standard::{knots_of, standard_of};
 /// ```
 /// `g` is piecewise linear between knots that stand at even shares of a mass, half of it the right
 /// classes' scores, half the information `p (1-p)` of the best straight line; the slopes `a_c` of classes sum to zero. `g` with
-/// the slope of any class never falls, which is part of the fit, and holds where
+/// the slope of any class rises, if only by next to nothing, which is part of the fit, and holds where
 /// the examples end, with a margin of a tenth of their range. Changes of its slope, the classes' slopes
 /// `a_c` and their intercepts `b_c` are each held to zero as firmly as the examples ask for (empirical Bayes): a
 /// few hundred examples of many classes give hardly more than one line for all, many give each class its own.

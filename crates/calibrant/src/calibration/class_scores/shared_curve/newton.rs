@@ -1,7 +1,7 @@
 //! The curve and lines of least penalised loss, and how firmly they are held.
 
-use super::bounds::{Bound, hand_over, within};
-use super::cells::{Cells, Part};
+use super::bounds::{Bound, centre_curve, hand_over, least_slope, within};
+use super::cells::{Cells, Link, Part};
 use super::curvature::{Curvature, Hessian};
 use super::expansion::{Expansion, expand, value_at};
 use super::parameters::{Penalty, Shape, Spreads, Tilt};
@@ -51,6 +51,7 @@ impl Solution {
             knots: knots.len(),
             classes,
         };
+        hand_over(knots, shape, least_slope(knots), &mut parameters);
         within(knots, shape, slopes, &mut parameters);
         Self {
             parameters,
@@ -243,6 +244,9 @@ impl Solution {
             let mut tried: Vec<f64> = moved.map(|(p, step)| p - length * step).collect();
             taken.bound.settle(&mut tried);
             within(knots, shape, self.slopes, &mut tried);
+            if cells.link == Link::Softmax {
+                centre_curve(knots, shape, &mut tried);
+            }
             // A whole step is nearly always taken, and the next one starts from there.
             let there =
                 (length == 1.0 && gain > last).then(|| expand(cells, penalty.shape, part, &tried));
@@ -348,13 +352,15 @@ fn direction(
         }
         out
     };
-    // Slopes are held to what they have in common: that much less along one direction (Sherman and Morrison).
+    // Slopes are held to what they have in common: that much less along one direction (Sherman and Morrison). Where nothing
+    // stands at a bound, slope could be handed over for ever and nothing would change: what they have in common stays.
+    let free = bound.is_free();
     let pull = bound.gather(&penalty.mean_pull());
     let answer = apart(&pull);
     let left = penalty.mean_strength() - dot(&pull, &answer);
     let precondition = |residual: &[f64]| {
         let mut out = apart(residual);
-        if left > 1e-9 * penalty.mean_strength() {
+        if !free && left > 1e-9 * penalty.mean_strength() {
             let share = dot(&answer, residual) / left;
             let each = out.iter_mut().zip(&answer);
             each.for_each(|(out, answer)| *out += share * answer);
@@ -371,7 +377,12 @@ fn direction(
         if size <= enough {
             break;
         }
-        let product = bound.gather(&hessian.times(&bound.widen(&way)));
+        let mut product = bound.gather(&hessian.times(&bound.widen(&way)));
+        if free {
+            let along = dot(&pull, &way) / penalty.mean_strength();
+            let each = product.iter_mut().zip(&pull);
+            each.for_each(|(product, pull)| *product += along * pull);
+        }
         let curve = dot(&way, &product);
         if curve <= 0.0 {
             break;

@@ -36,7 +36,7 @@ pub(super) struct Spreads {
 /// ```text
 /// ½ Σ (bend / τ)² + ½ Σ ((slope - μ) / τ)² + ½ Σ (intercept / τ)² + ½ ((rise + μ - wanted) / τ)²
 /// ```
-/// `μ` is whatever makes it least: slopes of classes are held to each other, not to zero, so that it does not matter how much
+/// and next to nothing for the values of the curve with a line of slope `μ`. `μ` is whatever makes it least: slopes of classes are held to each other, not to zero, so that it does not matter how much
 /// of what all have in common is theirs and how much is the curve's. `rise` is the slope of the curve from end to end, `wanted`
 /// that of the [`Tilt`].
 pub(super) struct Penalty {
@@ -49,8 +49,10 @@ pub(super) struct Penalty {
     /// The gradient between knots where all values are zero.
     pull: Vec<f64>,
     tilt: Tilt,
-    /// The slope of the curve from end to end: knots and factors.
-    ends: [(usize, f64); 2],
+    /// What pulls on `μ`: the slope of the curve from end to end and, next to nothing, its values.
+    of_curve: Vec<f64>,
+    /// How firmly `μ` is held by them.
+    curve_strength: f64,
 }
 
 /// What the slope of the curve from end to end is drawn to, and how far it may well be from that. It matters only
@@ -100,6 +102,11 @@ impl Penalty {
             }
             pull[i] -= strength * tilt.slope * a;
         }
+        let mut of_curve: Vec<f64> = knots.iter().map(|knot| LEAST * knot).collect();
+        for (knot, factor) in ends {
+            of_curve[knot] += strength * factor;
+        }
+        let squares: f64 = knots.iter().map(|knot| knot * knot).sum();
         Self {
             shape: Shape {
                 knots: count,
@@ -110,7 +117,8 @@ impl Penalty {
             knots: matrix,
             pull,
             tilt,
-            ends,
+            of_curve,
+            curve_strength: strength + LEAST * squares,
         }
     }
 
@@ -127,22 +135,21 @@ impl Penalty {
         &self.knots
     }
 
-    fn tilt_strength(&self) -> f64 {
-        (self.tilt.spread * self.tilt.spread).recip()
+    /// What the wanted slope pulls on `μ`.
+    fn tilt_pull(&self) -> f64 {
+        self.tilt.slope / (self.tilt.spread * self.tilt.spread)
     }
 
     /// How firmly `μ` is held by slopes and curve together.
     pub(super) fn mean_strength(&self) -> f64 {
-        self.shape.classes as f64 * self.class_strengths()[0] + self.tilt_strength()
+        self.shape.classes as f64 * self.class_strengths()[0] + self.curve_strength
     }
 
     /// What parameters pull on `μ`: along this the penalty is less than with a `μ` that stays, by half the square over
     /// [`Self::mean_strength`].
     pub(super) fn mean_pull(&self) -> Vec<f64> {
-        let mut pull = vec![0.0; self.shape.len()];
-        for (knot, factor) in self.ends {
-            pull[knot] = -self.tilt_strength() * factor;
-        }
+        let mut pull: Vec<f64> = self.of_curve.iter().map(|pull| -pull).collect();
+        pull.resize(self.shape.len(), 0.0);
         let of_slope = self.class_strengths()[0];
         let slopes = pull[self.shape.knots..].iter_mut().step_by(2);
         slopes.for_each(|pull| *pull = of_slope);
@@ -153,15 +160,14 @@ impl Penalty {
     fn mean_along(&self, direction: &[f64]) -> f64 {
         let (curve, classes) = direction.split_at(self.shape.knots);
         let slopes: f64 = classes.iter().step_by(2).sum();
-        let rise: f64 = self.ends.iter().map(|&(knot, f)| f * curve[knot]).sum();
-        let pull = self.class_strengths()[0] * slopes - self.tilt_strength() * rise;
-        pull / self.mean_strength()
+        let of_curve = self.of_curve.iter().zip(curve);
+        let of_curve: f64 = of_curve.map(|(pull, value)| pull * value).sum();
+        (self.class_strengths()[0] * slopes - of_curve) / self.mean_strength()
     }
 
     /// What the slopes of classes are held to.
     pub(super) fn mean(&self, parameters: &[f64]) -> f64 {
-        let of_tilt = self.tilt_strength() * self.tilt.slope / self.mean_strength();
-        self.mean_along(parameters) + of_tilt
+        self.mean_along(parameters) + self.tilt_pull() / self.mean_strength()
     }
 
     /// The penalty's gradient.
@@ -184,8 +190,8 @@ impl Penalty {
         for (out, row) in out.iter_mut().zip(self.knots.chunks_exact(count)) {
             *out = row.iter().zip(parameters).map(|(a, b)| a * b).sum();
         }
-        for (knot, factor) in self.ends {
-            out[knot] += self.tilt_strength() * factor * mean;
+        for (out, pull) in out.iter_mut().zip(&self.of_curve) {
+            *out += pull * mean;
         }
         let strengths = self.class_strengths();
         let classes = out[count..].chunks_exact_mut(2);
@@ -202,8 +208,7 @@ impl Penalty {
             let parts = sides.iter().zip(parameters);
             parts.map(|(side, parameter)| side * parameter).sum()
         };
-        let of_tilt = self.tilt_strength() * self.tilt.slope;
-        let mean = 0.5 * self.mean_along(parameters) * of_tilt;
+        let mean = 0.5 * self.mean_along(parameters) * self.tilt_pull();
         let gradient = self.gradient(parameters);
         0.5 * (along(&gradient) + along(&self.pull)) - mean
     }

@@ -45,7 +45,8 @@ pub(super) fn standard_of(rows: &ScoreRows<'_>) -> Result<Standard, FitError> {
     let knots = [low, high.max(low + 1e-6)];
     let cells = Cells::of(rows, sample.clone(), rough, &knots);
     let line = Solution::rough_line(&knots, rows.class_count).solve(&cells, &knots, 1e-6)?;
-    let [first, last] = [line.parameters[0], line.parameters[1]];
+    let line = line.centred(&knots);
+    let [first, last] = [line[0], line[1]];
     // Scores that mislead on the whole still get a unit that slopes can work with.
     let slope = ((last - first) / (knots[1] - knots[0])).max(0.1);
     let factor = slope * rough.factor;
