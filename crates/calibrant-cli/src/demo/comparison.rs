@@ -2,7 +2,7 @@
 
 use calibrant::calibration::CalibratorKind;
 use calibrant::corpus::{Document, Fields};
-use calibrant::evaluation::{Forecasts, evaluate};
+use calibrant::evaluation::{Binning, Forecasts, SortedForecasts, evaluate};
 use calibrant::pipeline::{Classifier, FitSettings, PredictBuffers, TrainingCorpus, fit};
 use calibrant::scorers::{LinearSvm, NaiveBayes};
 use calibrant::{Probability, Progress};
@@ -26,7 +26,8 @@ use crate::error::CliError;
 ///
 /// The measures are `accuracy`; `log_loss` (nats a letter); `excess` (mean Kullback-Leibler divergence
 /// from the true probabilities, in nats); `brier` (summed over classes, 0 to 2); `ece` and
-/// `ece_of_perfect` (the calibration error of the first choice, and what it would be by chance alone).
+/// `ece_of_perfect` (the calibration error of the first choice, and what it would be by chance alone); `ece_band` (what a
+/// perfect forecaster of the same probabilities would stay within 95 times of 100).
 ///
 /// A forecaster has `name`, `classifier`, `calibrated`, `states_probabilities` (false for raw SVM
 /// margins, which are read as log-odds for comparison only), the measures, and `stated_against_true`:
@@ -73,7 +74,11 @@ pub(super) struct Measures {
     pub(super) brier: f64,
     pub(super) ece: f64,
     pub(super) ece_of_perfect: f64,
+    pub(super) ece_band: f64,
 }
+
+/// The share of perfect forecasters that stay within the band.
+const BAND_SHARE: f64 = 0.95;
 
 /// Draws the mail, fits, forecasts and measures. The same seed gives the same answer.
 pub(super) fn compare(seed: u64, progress: &dyn Progress) -> Result<Comparison, CliError> {
@@ -175,6 +180,11 @@ fn measure(forecasts: &Forecasts, test: &TestInbox) -> Result<Measures, CliError
         brier: evaluation.brier,
         ece: evaluation.ece,
         ece_of_perfect: evaluation.ece_of_perfect,
+        ece_band: SortedForecasts::new(&forecasts.calibration_points()?).calibration_error_band(
+            Binning::EqualMass,
+            evaluation.ece_bins,
+            BAND_SHARE,
+        ),
     })
 }
 

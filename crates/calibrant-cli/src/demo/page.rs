@@ -90,6 +90,7 @@ fn measures(comparison: &Comparison) -> Section {
             measure(measures.brier),
             measure(measures.ece),
             measure(measures.ece_of_perfect),
+            measure(measures.ece_band),
         ]
     };
     let mut rows: Vec<Vec<String>> = comparison
@@ -106,6 +107,7 @@ fn measures(comparison: &Comparison) -> Section {
         "Brier",
         "ECE",
         "ECE if perfect",
+        "band",
     ];
     section(
         "Four forecasters and the truth",
@@ -125,7 +127,8 @@ fn measures(comparison: &Comparison) -> Section {
                  were; less is better. Excess is what a letter costs on average because the truth was \
                  not stated: the divergence from the true probabilities. ECE is the mean distance \
                  between how sure the first choice was said to be and how often it was right; by \
-                 chance alone a perfect forecaster of this many letters would show the last column.",
+                 chance alone a perfect forecaster of the same probabilities would show what stands beside \
+                 it in the mean, and stay within the band, the last column, 95 times of 100.",
             ),
             paragraph(
                 "* The margins of a support vector machine are distances, not probabilities. They are \

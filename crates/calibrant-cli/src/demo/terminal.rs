@@ -53,7 +53,8 @@ fn show_measures(out: &mut impl Write, comparison: &Comparison) -> Result<(), Cl
         "excess",
         "Brier",
         "ECE",
-        "ECE if perfect",
+        "if perfect",
+        "band",
     ];
     let mut rows = table(&header, 1);
     let mut add = |name: String, measures: &Measures| {
@@ -65,6 +66,7 @@ fn show_measures(out: &mut impl Write, comparison: &Comparison) -> Result<(), Cl
             measure(measures.brier),
             measure(measures.ece),
             measure(measures.ece_of_perfect),
+            measure(measures.ece_band),
         ]);
     };
     for forecaster in &comparison.forecasters {
@@ -80,6 +82,8 @@ fn show_measures(out: &mut impl Write, comparison: &Comparison) -> Result<(), Cl
     writeln!(
         out,
         "excess: nats a letter lost by not stating the truth (mean divergence from it)\n\
+         if perfect, band: the ECE of a perfect forecaster of the same probabilities, in the mean and in 95\n\
+         of 100 cases at most\n\
          * margins are no probabilities; they are read as log-odds here for comparison only"
     )?;
     Ok(())

@@ -1,7 +1,7 @@
 //! The expected calibration error, and what it would be by chance alone.
 
 use super::SortedForecasts;
-use super::perfect::{DRAWS, ENOUGH_FOR_MEANS, PerfectBin, generator};
+use super::perfect::{DRAWS, ENOUGH_FOR_ENDS, ENOUGH_FOR_MEANS, PerfectBin, generator};
 use crate::Probability;
 use crate::numeric::StableSum;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,9 @@ pub struct BesidePerfect {
     /// The mean of the measure over outcomes drawn from the stated probabilities.
     pub of_perfect: f64,
 }
+
+/// Sets of outcomes that a band is found with.
+const BAND_DRAWS: usize = 1000;
 
 /// How forecasts are sorted into bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +81,33 @@ impl SortedForecasts {
             value: error_of(self, &bins),
             of_perfect: error_of_perfect(self, &bins),
         }
+    }
+
+    /// The calibration error that a perfect forecaster of the same probabilities stays within this `share` of the time: the
+    /// quantile over a thousand sets of outcomes drawn from the stated probabilities. What came true is not looked at.
+    ///
+    /// ```
+    /// use calibrant::{Probability, evaluation::{Binning, SortedForecasts}};
+    /// let p = Probability::from_log_odds(9f64.ln()); // 0.9
+    /// let forecasts = SortedForecasts::new(&[(p, true, 1.0)]);
+    /// // By hand: nine times of ten it comes true, and the error is 0.1; else it is 0.9.
+    /// let band = |share| forecasts.calibration_error_band(Binning::EqualMass, 15, share);
+    /// assert!((band(0.8) - 0.1).abs() < 1e-12);
+    /// assert!((band(0.95) - 0.9).abs() < 1e-12);
+    /// ```
+    pub fn calibration_error_band(&self, binning: Binning, bins: usize, share: f64) -> f64 {
+        let mut random = generator();
+        let mut errors = vec![0.0; BAND_DRAWS];
+        for bin in self.cut(binning, bins) {
+            let bin = PerfectBin::new(self, bin, ENOUGH_FOR_ENDS);
+            let gaps = bin.gaps(self, BAND_DRAWS, &mut random);
+            for (error, gap) in errors.iter_mut().zip(gaps) {
+                *error += gap.abs() / self.total;
+            }
+        }
+        errors.sort_by(f64::total_cmp);
+        let rank = (share * BAND_DRAWS as f64).ceil() as usize;
+        errors[rank.clamp(1, BAND_DRAWS) - 1]
     }
 
     /// The largest distance between the mean stated probability of a bin and the share that came
