@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::digest::Digest;
 use super::{Calibrator, CalibratorKind, HeldOutScores, SavedCalibrator};
 use crate::{FitError, Probability};
 
@@ -63,27 +62,77 @@ impl CalibratorKind {
         } else {
             vec![Candidate::new(self, 0, Lead::Nats(0.0))]
         };
-        // Which is better, cells of scores tell as well as the scores themselves; what is chosen is fitted to all of them.
-        let digest = (candidates.len() > 1 && held_out.len() >= MANY)
-            .then(|| Digest::of(held_out, &folds, 0..held_out.len()))
-            .flatten();
-        let Some(digest) = digest else {
-            return Ground::of(held_out, &folds)
-                .hold(&candidates, rules)
-                .map(|(choice, _)| choice);
-        };
-        let digested = digest.by_fold();
-        let (mut choice, straight) = Ground {
-            held_out: &digested.held_out,
-            folds: digested.held_out.given_folds().unwrap_or_default(),
-            counts: Some(&digested.counts),
+        let total: f64 = held_out.weights().iter().sum();
+        let mut contestants: Vec<Contestant> = Vec::new();
+        let mut chosen = 0;
+        let mut straight = None;
+        let mut failure = None;
+        for Candidate { method, lead, .. } in candidates {
+            let tested = method
+                .fit_by(held_out, straight.as_ref(), rules)
+                .and_then(|calibrator| {
+                    let forecasts = method.cross_validate(held_out, &folds, &calibrator, rules)?;
+                    Ok((calibrator, forecasts))
+                });
+            let (calibrator, cross_validated) = match tested {
+                Ok(tested) => tested,
+                Err(error) => {
+                    failure = Some(error);
+                    continue;
+                }
+            };
+            if method == Self::Platt {
+                straight = Some(calibrator.clone());
+            }
+            let losses: Vec<f64> = held_out
+                .examples()
+                .zip(&cross_validated)
+                .map(|((_, label, weight), forecast)| weight * forecast.log_loss(label))
+                .collect();
+            if contestants
+                .get(chosen)
+                .is_some_and(|best| lead.is_reached(&losses, &best.losses))
+            {
+                chosen = contestants.len();
+            }
+            contestants.push(Contestant {
+                method,
+                calibrator,
+                cross_validated,
+                losses,
+            });
         }
-        .hold(&candidates, rules)?;
-        let method = choice.chosen;
-        choice.calibrator = method.fit_by(held_out, straight.as_ref(), rules)?;
-        choice.cross_validated =
-            method.cross_validate(held_out, &folds, &choice.calibrator, rules)?;
-        Ok(choice)
+        let tried: Vec<Tried> = contestants
+            .iter()
+            .map(|contestant| Tried {
+                method: contestant.method,
+                log_loss: contestant.losses.iter().sum::<f64>() / total,
+            })
+            .collect();
+        let next = (0..tried.len())
+            .filter(|&other| other != chosen)
+            .min_by(|&a, &b| tried[a].log_loss.total_cmp(&tried[b].log_loss));
+        let margin = next.map(|next| {
+            let (gain, standard_error) =
+                mean_gain(&contestants[chosen].losses, &contestants[next].losses);
+            let count = held_out.len() as f64;
+            Margin {
+                over: tried[next].method,
+                log_loss: gain * count / total,
+                standard_error: standard_error * count / total,
+            }
+        });
+        if contestants.is_empty() {
+            return Err(failure.unwrap_or(FitError::NoDocuments));
+        }
+        let winner = contestants.swap_remove(chosen);
+        Ok(Choice {
+            chosen: winner.method,
+            calibrator: winner.calibrator,
+            tried,
+            margin,
+            cross_validated: winner.cross_validated,
+        })
     }
 
     /// What curves fitted to the other folds say of each fold; they start from the whole's curve.
@@ -106,138 +155,6 @@ impl CalibratorKind {
         }
         Ok(forecasts)
     }
-}
-
-/// Examples from which on candidates are compared on a [`Digest`] of them.
-const MANY: usize = 10_000;
-
-/// Where candidates are compared.
-struct Ground<'a> {
-    /// By rising score.
-    held_out: &'a HeldOutScores,
-    folds: &'a [u8],
-    /// How many examples each stands for; one if absent.
-    counts: Option<&'a [f64]>,
-}
-
-impl<'a> Ground<'a> {
-    fn of(held_out: &'a HeldOutScores, folds: &'a [u8]) -> Self {
-        Self {
-            held_out,
-            folds,
-            counts: None,
-        }
-    }
-
-    /// Tries each candidate in turn; with what was chosen comes the straight line, if one was tried, to start from.
-    fn hold(
-        &self,
-        candidates: &[Candidate],
-        rules: ChoiceRules,
-    ) -> Result<(Choice, Option<SavedCalibrator>), FitError> {
-        let held_out = self.held_out;
-        let total: f64 = held_out.weights().iter().sum();
-        let mut contestants: Vec<Contestant> = Vec::new();
-        let mut chosen = 0;
-        let mut straight = None;
-        let mut failure = None;
-        for &Candidate { method, lead, .. } in candidates {
-            let tested = method
-                .fit_by(held_out, straight.as_ref(), rules)
-                .and_then(|calibrator| {
-                    let said = method.cross_validate(held_out, self.folds, &calibrator, rules)?;
-                    Ok((calibrator, said))
-                });
-            let (calibrator, cross_validated) = match tested {
-                Ok(tested) => tested,
-                Err(error) => {
-                    failure = Some(error);
-                    continue;
-                }
-            };
-            if method == CalibratorKind::Platt {
-                straight = Some(calibrator.clone());
-            }
-            let losses: Vec<f64> = held_out
-                .examples()
-                .zip(&cross_validated)
-                .map(|((_, label, weight), forecast)| weight * forecast.log_loss(label))
-                .collect();
-            if contestants
-                .get(chosen)
-                .is_some_and(|best| lead.is_reached(&self.gain(&losses, &best.losses)))
-            {
-                chosen = contestants.len();
-            }
-            contestants.push(Contestant {
-                method,
-                calibrator,
-                cross_validated,
-                losses,
-            });
-        }
-        let tried: Vec<Tried> = contestants
-            .iter()
-            .map(|contestant| Tried {
-                method: contestant.method,
-                log_loss: contestant.losses.iter().sum::<f64>() / total,
-            })
-            .collect();
-        let next = (0..tried.len())
-            .filter(|&other| other != chosen)
-            .min_by(|&a, &b| tried[a].log_loss.total_cmp(&tried[b].log_loss));
-        let margin = next.map(|next| {
-            let gain = self.gain(&contestants[chosen].losses, &contestants[next].losses);
-            Margin {
-                over: tried[next].method,
-                log_loss: gain.mean * gain.count / total,
-                standard_error: gain.standard_error * gain.count / total,
-            }
-        });
-        if contestants.is_empty() {
-            return Err(failure.unwrap_or(FitError::NoDocuments));
-        }
-        let winner = contestants.swap_remove(chosen);
-        let choice = Choice {
-            chosen: winner.method,
-            calibrator: winner.calibrator,
-            tried,
-            margin,
-            cross_validated: winner.cross_validated,
-        };
-        Ok((choice, straight))
-    }
-
-    /// How much less losses are than others. Those that one example stands for differ from it by next to nothing.
-    fn gain(&self, losses: &[f64], others: &[f64]) -> Gain {
-        let Some(counts) = self.counts else {
-            let (mean, standard_error) = mean_gain(losses, others);
-            return Gain {
-                mean,
-                standard_error,
-                count: losses.len() as f64,
-            };
-        };
-        let count: f64 = counts.iter().sum();
-        let gains = || others.iter().zip(losses).map(|(other, loss)| other - loss);
-        let mean = gains().sum::<f64>() / count;
-        let squares = gains()
-            .zip(counts)
-            .map(|(gain, count)| count * (gain / count - mean).powi(2));
-        Gain {
-            mean,
-            standard_error: squares.sum::<f64>().sqrt() / count,
-            count,
-        }
-    }
-}
-
-/// A difference of losses, an example.
-struct Gain {
-    mean: f64,
-    standard_error: f64,
-    /// How many examples there are.
-    count: f64,
 }
 
 /// A method that `Auto` tries.
@@ -270,10 +187,11 @@ pub enum Lead {
 }
 
 impl Lead {
-    fn is_reached(self, gain: &Gain) -> bool {
+    fn is_reached(self, losses: &[f64], others: &[f64]) -> bool {
+        let (gain, standard_error) = mean_gain(losses, others);
         match self {
-            Self::Nats(nats) => gain.mean * gain.count > nats,
-            Self::StandardErrors(errors) => gain.mean > errors * gain.standard_error,
+            Self::Nats(nats) => gain * losses.len() as f64 > nats,
+            Self::StandardErrors(errors) => gain > errors * standard_error,
         }
     }
 }
@@ -391,39 +309,6 @@ mod tests {
         let margin = choice.margin.unwrap();
         let next = loss(margin.over);
         assert!((margin.log_loss - (next - loss(choice.chosen))).abs() < 1e-12);
-    }
-
-    #[test]
-    fn a_digest_compares_candidates_as_all_scores_do() {
-        let mut random = Random::from_seed(8);
-        // Log-odds that bend, weights, and some scores that stand far from the others.
-        let scores: Vec<f64> = (0..MANY + 2000)
-            .map(|_| random.normal() * if random.below(50) == 0 { 4.0 } else { 1.0 })
-            .collect();
-        let labels = scores
-            .iter()
-            .map(|s| random.uniform() < sigmoid(2.0 * s.min(0.3) - 1.0))
-            .collect();
-        let weights = scores.iter().map(|_| 0.5 + random.uniform()).collect();
-        let held_out = HeldOutScores::assume_weighted(scores, labels, weights).unwrap();
-        let choice = CalibratorKind::Auto.choose(&held_out).unwrap();
-        let (sorted, _) = held_out.sorted();
-        let folds = sorted.folds();
-        let rules = ChoiceRules::default();
-        let exact = Ground::of(&sorted, &folds)
-            .hold(CalibratorKind::CANDIDATES, rules)
-            .unwrap()
-            .0;
-        assert_eq!(choice.chosen, exact.chosen);
-        for (quick, exact) in choice.tried.iter().zip(&exact.tried) {
-            let off = (quick.log_loss - exact.log_loss).abs();
-            assert!(off < 1e-5, "{quick:?} {exact:?}");
-        }
-        let errors = [choice.margin.unwrap(), exact.margin.unwrap()].map(|m| m.standard_error);
-        assert!((errors[0] / errors[1] - 1.0).abs() < 0.02, "{errors:?}");
-        // What serves is fitted to all scores.
-        assert_eq!(choice.calibrator.curve(), &exact.calibrator);
-        assert_eq!(choice.cross_validated.len(), held_out.len());
     }
 
     #[test]

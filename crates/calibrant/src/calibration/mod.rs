@@ -12,7 +12,6 @@ mod centred_isotonic;
 mod class_scores;
 mod cross_venn_abers;
 mod density;
-mod digest;
 mod distinct_scores;
 mod few_positives;
 mod held;

@@ -159,17 +159,13 @@ impl TermCounts {
         {
             *self = Self::Any(matrix.with_values(f32::from));
         }
-        let same: Vec<u32>;
-        let names = match names {
-            Some(names) => names,
-            None => {
-                same = (0..batch.column_count() as u32).collect();
-                &same
+        match (self, names) {
+            (Self::Small(matrix), Some(names)) => {
+                matrix.append_renamed(&batch, names, |value| value as u8)
             }
-        };
-        match self {
-            Self::Small(matrix) => matrix.append_renamed(&batch, names, |value| value as u8),
-            Self::Any(matrix) => matrix.append_renamed(&batch, names, |value| value),
+            (Self::Any(matrix), Some(names)) => matrix.append_renamed(&batch, names, |value| value),
+            (Self::Small(matrix), None) => matrix.append(batch.with_values(|value| value as u8)),
+            (Self::Any(matrix), None) => matrix.append(batch),
         }
     }
 }
@@ -188,6 +184,17 @@ mod tests {
             assert_eq!(kept.to_bits(), odd.to_bits());
             assert_eq!(counts.first_infinite().is_some(), !odd.is_finite());
         }
+    }
+
+    #[test]
+    fn columns_without_names_may_be_any_number() {
+        let rows =
+            || SparseMatrix::from_rows(u32::MAX as usize, [vec![(7, 1.0), (4_000_000_000, 2.0)]]);
+        let mut counts = TermCounts::new(u32::MAX as usize);
+        counts.append(rows(), None);
+        counts.append(rows(), None);
+        assert_eq!(counts.columns_of(1), [7, 4_000_000_000]);
+        assert_eq!(counts.total_of(1), 3.0);
     }
 
     #[test]
