@@ -7,6 +7,7 @@ mod common;
 
 use std::path::PathBuf;
 
+use calibrant::corpus::{Content, Document};
 use calibrant::multiclass::{CodeDesign, CodeSettings};
 use calibrant::pipeline::{Classifier, FORMAT_VERSION, FitSettings, Model};
 use calibrant::scorers::{AdaBoost, NaiveBayesKind, NearestNeighbours, Perceptron, Rocchio};
@@ -97,6 +98,16 @@ fn fit_anew(name: &str) -> Model {
             let settings = with_classifier(naive_bayes(NaiveBayesKind::Multinomial));
             fitted(&documents(600, 3, 60, 1), &settings)
         }
+        // Terms that say less in long documents.
+        "format-4-length" => {
+            let settings = with_classifier(naive_bayes(NaiveBayesKind::Multinomial));
+            let model = fitted(&bursty_documents(400, 3, 1), &settings);
+            let scorer = model
+                .as_single()
+                .and_then(|single| single.scorer().as_linear());
+            assert!(scorer.unwrap().damping().is_some());
+            model
+        }
         // Each label's own curve, weighed with one for all.
         "format-3-labels" => fitted(&multi_label_documents(300, 6, 1), &FitSettings::default()),
         _ => {
@@ -107,6 +118,24 @@ fn fit_anew(name: &str) -> Model {
             fitted_beside(&with_side_columns(&documents(120, 3, 60, 1)), &settings, 50)
         }
     }
+}
+
+/// Letters of 2 to 80 words, in which every word stands four times.
+fn bursty_documents(count: usize, classes: usize, seed: u64) -> Vec<Document> {
+    let words = |document: &Document, place: usize| -> String {
+        let text = document.content.as_text().unwrap_or_default();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let length = 1 + place % words.len();
+        [words[..length].join(" "), String::new()]
+            .join(" ")
+            .repeat(4)
+    };
+    let drawn = documents(count, classes, 60, seed);
+    let bursty = drawn.iter().enumerate().map(|(place, document)| Document {
+        content: Content::Text(words(document, place)),
+        ..document.clone()
+    });
+    bursty.collect()
 }
 
 fn of_three(classifier: Classifier) -> Model {
@@ -183,6 +212,11 @@ fn models_of_every_scorer_of_format_2_say_what_they_said() {
     ] {
         check(name);
     }
+}
+
+#[test]
+fn a_model_of_format_4_says_what_it_said() {
+    check("format-4-length");
 }
 
 #[test]

@@ -114,6 +114,9 @@ pub(super) fn fit_prepared(
     }
     let rule_columns = rule_columns(&settings, labels, class_names, term_columns)?;
     let folds = documents.folds(labels, settings.folds, settings.seed)?;
+    let finer = (matches!(settings.classifier, Classifier::NaiveBayes(_))
+        && settings.code.is_none())
+    .then(|| documents.finer_folds(&folds, labels, settings.seed));
     let factors = class_factors(&settings, labels, class_names, weights)?;
     let training = Training {
         settings: &settings,
@@ -121,6 +124,7 @@ pub(super) fn fit_prepared(
         weights,
         factors: &factors,
         folds: &folds,
+        finer: finer.as_ref(),
         is_first: &is_first,
         side: side.as_ref().map(|fitted| SideRows { table, fitted }),
         rule_columns: &rule_columns,
