@@ -63,25 +63,23 @@ fn calibration_brings_both_learners_closer_to_the_truth() {
     }
 }
 
-/// About 95 of 100 perfect forecasters have an ECE of at most 1.4 times their mean here. Over seeds 1 to 20 the SVM stays within that 17
-/// times and naive Bayes only 13 times: it is not as good as chance allows. These four seeds guard what has been reached.
+/// The band is what 95 of 100 perfect forecasters of the same probabilities stay within. The SVM does for these seeds; naive Bayes does for half of
+/// them, and is not as good as chance allows: `bench/run demo_band` counts. What it has reached is guarded here.
 #[test]
 fn calibrated_learners_stay_near_a_perfect_forecaster() {
-    let mut outside = Vec::new();
     for seed in ["1", "2", "5", "13"] {
         let folder = tempfile::tempdir().unwrap();
         let comparison = demo_json(folder.path(), seed);
-        for calibrated in [1, 3].map(|i| &comparison["forecasters"][i]) {
-            let (ece, perfect) = (
-                number(calibrated, "ece"),
-                number(calibrated, "ece_of_perfect"),
-            );
-            if ece > 1.4 * perfect {
-                outside.push((seed, calibrated["name"].clone(), ece, perfect));
-            }
+        let [bayes, svm] = [1, 3].map(|i| &comparison["forecasters"][i]);
+        for calibrated in [bayes, svm] {
+            let band = number(calibrated, "ece_band") / number(calibrated, "ece_of_perfect");
+            assert!((1.1..2.0).contains(&band), "seed {seed}: {band}");
         }
+        let inside = number(svm, "ece") <= number(svm, "ece_band");
+        assert!(inside, "seed {seed}: {svm}");
+        let ratio = number(bayes, "ece") / number(bayes, "ece_of_perfect");
+        assert!(ratio < 1.8, "seed {seed}: {ratio}");
     }
-    assert!(outside.len() <= 1, "{outside:?}");
 }
 
 #[test]

@@ -246,8 +246,9 @@ fn one_mistyped_cell_makes_no_certainty_among_several_classes() {
             for cell in ["1e9", "-1e9", "100"] {
                 sandbox.write("new.csv", vehicles(Some((column, cell))));
                 let found = surest(&sandbox, "new.csv");
-                // A way that was asked for says no more than it says of the examples, with a margin.
-                let mut most = clean + (0.1 * clean).max(0.5);
+                // A way that was asked for says no more than it says of held-out examples, with a margin; those were scored by
+                // models of the other folds, so that what is said of them may be a little more than what is said of the file.
+                let mut most = clean + 2.0;
                 if matches!(way, "auto" | "one_vs_rest") {
                     most = 401f64.ln() + 1.0;
                 }

@@ -306,14 +306,12 @@ impl<V: Copy + Default + Send + Sync> SparseMatrix<V> {
     }
 
     /// Puts the rows of `other` below these, its columns renamed and its values as `of` has them.
-    pub(super) fn append_renamed<W: Copy>(
+    pub(super) fn append_renamed<W: Copy + Default + Send + Sync>(
         &mut self,
         other: &SparseMatrix<W>,
         new_column: &[u32],
         of: impl Fn(W) -> V,
-    ) where
-        W: Default + Send + Sync,
-    {
+    ) {
         let mut entries = Vec::new();
         for row in other.rows() {
             entries.clear();

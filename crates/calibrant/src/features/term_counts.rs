@@ -91,15 +91,24 @@ impl TermCounts {
     ) {
         columns.clear();
         values.clear();
-        of_either!(self, matrix => {
-            let row = matrix.row(row);
-            for (&column, &value) in row.columns().iter().zip(row.values()) {
-                if is_kept(column) {
-                    columns.push(column);
-                    values.push(f32::from(value));
-                }
+        let mut keep = |column: u32, value: f32| {
+            if is_kept(column) {
+                columns.push(column);
+                values.push(value);
             }
-        });
+        };
+        match self {
+            Self::Small(matrix) => {
+                let row = matrix.row(row);
+                let entries = row.columns().iter().zip(row.values());
+                entries.for_each(|(&column, &value)| keep(column, f32::from(value)));
+            }
+            Self::Any(matrix) => {
+                let row = matrix.row(row);
+                let entries = row.columns().iter().zip(row.values());
+                entries.for_each(|(&column, &value)| keep(column, value));
+            }
+        }
     }
 
     /// The counts as rows of numbers, which share with these where they stand.

@@ -248,10 +248,7 @@ impl MulticlassKind {
     /// Whether what it says of a class never falls with the class's own score. Curves of single classes are made to rise by who
     /// fits them; a line of a class, a matrix, or a curve for a pair of classes may fall.
     pub(crate) fn rises(self) -> bool {
-        match self {
-            Self::Vector | Self::Dirichlet | Self::Coupling => false,
-            _ => true,
-        }
+        !matches!(self, Self::Vector | Self::Dirichlet | Self::Coupling)
     }
 
     /// Whether the way is worth a try: a matrix needs many examples, and takes long with many classes.
