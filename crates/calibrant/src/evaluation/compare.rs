@@ -219,7 +219,7 @@ impl LossDifference {
 ///     task: Task::MultiLabel,
 ///     class_names: vec!["wheat".into()],
 ///     probabilities: vec![Probability::from_log_odds(log_odds); 10],
-///     labels: vec![vec![0]; 10],
+///     labels: vec![vec![0]; 10].into(),
 ///     weights: None,
 /// };
 /// let comparison = compare(&[("sure", &said(2.0)), ("unsure", &said(1.0))], &CompareSettings::default())?;

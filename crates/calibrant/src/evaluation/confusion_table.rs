@@ -33,7 +33,7 @@ pub struct ConfusionTable {
 ///     task: Task::SingleLabel,
 ///     class_names: vec!["ham".into(), "spam".into()],
 ///     probabilities: vec![p, p.complement(), p, p.complement()],
-///     labels: vec![vec![0], vec![1]],
+///     labels: vec![vec![0], vec![1]].into(),
 ///     weights: None,
 /// })?;
 /// assert_eq!(table.counts, [1.0, 0.0, 1.0, 0.0]); // ham was said both times

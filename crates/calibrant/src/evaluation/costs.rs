@@ -112,7 +112,7 @@ pub struct CostReport {
 ///     task: Task::SingleLabel,
 ///     class_names: vec!["ham".into(), "spam".into()],
 ///     probabilities: vec![p.complement(), p],
-///     labels: vec![vec![0]],
+///     labels: vec![vec![0]].into(),
 ///     weights: None,
 /// };
 /// let costs = CostMatrix::new(2, vec![0.0, 20.0, 1.0, 0.0])?;

@@ -157,7 +157,7 @@ pub struct EvaluationOptions {
 ///     task: Task::SingleLabel,
 ///     class_names: vec!["ham".into(), "spam".into()],
 ///     probabilities: vec![p, p.complement(), p, p.complement()],
-///     labels: vec![vec![0], vec![1]],
+///     labels: vec![vec![0], vec![1]].into(),
 ///     weights: None,
 /// })?;
 /// // By hand: 0.75 was given to the truth once, 0.25 once.

@@ -96,7 +96,7 @@ impl Report {
     ///     task: Task::SingleLabel,
     ///     class_names: vec!["ham".into(), "spam".into()],
     ///     probabilities: vec![p, p.complement(), p.complement(), p],
-    ///     labels: vec![vec![0], vec![1]],
+    ///     labels: vec![vec![0], vec![1]].into(),
     ///     weights: None,
     /// };
     /// let report = Report::new(ReportInput {
