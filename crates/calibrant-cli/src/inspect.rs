@@ -10,7 +10,7 @@ use calibrant::pipeline::{
     CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ModelFileError, ScoreCalibrator,
     SingleModel, TrainingSummary,
 };
-use calibrant::scorers::{Link, SavedScorer, ScorerDescription, StumpScorer};
+use calibrant::scorers::{LengthDamping, Link, SavedScorer, ScorerDescription, StumpScorer};
 
 use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
@@ -93,6 +93,24 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     }
     if let SavedScorer::Neighbours(scorer) = model.scorer() {
         add("neighbours that vote", scorer.k().to_string());
+    }
+    if let Some(damping) = model
+        .scorer()
+        .as_linear()
+        .and_then(|scorer| scorer.damping())
+    {
+        let LengthDamping {
+            exponent,
+            usual,
+            least,
+        } = damping;
+        add(
+            "terms by the document's length",
+            format!(
+                "× ({} / (length + 1))^{exponent}, length at least {least:.3}",
+                (1e3 * (usual + 1.0)).round() / 1e3
+            ),
+        );
     }
     add("analyzer", serde_json::to_string(&settings.analyzer)?);
     add(

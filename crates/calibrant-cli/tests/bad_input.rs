@@ -245,14 +245,14 @@ fn a_file_that_is_no_model_is_called_so() {
 fn a_later_format_version_asks_for_a_later_program() {
     let sandbox = fitted();
     let whole = sandbox.read("mail.calibrant");
-    let version = br#"{\"version\":3,"#;
+    let version = br#"{\"version\":4,"#;
     let place = whole
         .windows(version.len())
         .position(|window| window == version);
     let mut later = whole.clone();
     later[place.unwrap() + version.len() - 2] = b'7';
     sandbox.write("later.calibrant", &later);
-    let pieces = ["later.calibrant", "version 7", "up to 3", "update"];
+    let pieces = ["later.calibrant", "version 7", "up to 4", "update"];
     check_model_refused(&sandbox, "later.calibrant", &pieces);
 }
 

@@ -63,22 +63,22 @@ fn calibration_brings_both_learners_closer_to_the_truth() {
     }
 }
 
-/// The band is what 95 of 100 perfect forecasters of the same probabilities stay within. The SVM does for these seeds; naive Bayes does for half of
-/// them, and is not as good as chance allows: `bench/run demo_band` counts. What it has reached is guarded here.
+/// The band is what 95 of 100 perfect forecasters of the same probabilities stay within. `bench/run demo_band` counts over twenty seeds; these are
+/// the first of them.
 #[test]
-fn calibrated_learners_stay_near_a_perfect_forecaster() {
-    for seed in ["1", "2", "5", "13"] {
+fn calibrated_learners_stay_inside_the_band_of_a_perfect_forecaster() {
+    for seed in ["1", "2", "3", "4", "5"] {
         let folder = tempfile::tempdir().unwrap();
         let comparison = demo_json(folder.path(), seed);
-        let [bayes, svm] = [1, 3].map(|i| &comparison["forecasters"][i]);
-        for calibrated in [bayes, svm] {
-            let band = number(calibrated, "ece_band") / number(calibrated, "ece_of_perfect");
-            assert!((1.1..2.0).contains(&band), "seed {seed}: {band}");
+        for [raw, calibrated] in [[0, 1], [2, 3]] {
+            let [raw, calibrated] = [raw, calibrated].map(|i| &comparison["forecasters"][i]);
+            let [ece, perfect, band] =
+                ["ece", "ece_of_perfect", "ece_band"].map(|name| number(calibrated, name));
+            assert!((1.1..2.0).contains(&(band / perfect)), "{seed}: {band}");
+            assert!(ece <= band, "seed {seed}: {calibrated}");
+            // It is no wonder: what is not calibrated lies outside.
+            assert!(number(raw, "ece") > 2.0 * number(raw, "ece_band"), "{raw}");
         }
-        let inside = number(svm, "ece") <= number(svm, "ece_band");
-        assert!(inside, "seed {seed}: {svm}");
-        let ratio = number(bayes, "ece") / number(bayes, "ece_of_perfect");
-        assert!(ratio < 1.8, "seed {seed}: {ratio}");
     }
 }
 

@@ -11,10 +11,10 @@ use calibrant::corpus::Document;
 use calibrant::features::DocumentFrequencyLimits;
 use calibrant::numeric::Random;
 use calibrant::pipeline::{Acquaintance, Classifier, FitSettings, Model, PredictBuffers};
-use calibrant::scorers::Rocchio;
+use calibrant::scorers::{NaiveBayesKind, Rocchio};
 use common::{
-    document, documents, fit_batches, fitted, learners, multi_label_documents, setups,
-    with_classifier,
+    bursty_documents, document, documents, fit_batches, fitted, learners, multi_label_documents,
+    naive_bayes, setups, with_classifier,
 };
 
 /// The log-odds of every class for some texts.
@@ -82,6 +82,25 @@ fn every_row_three_times_is_every_row_once() {
             assert_eq!(3 * a.classes[0].positives, b.classes[0].positives);
         }
     }
+}
+
+#[test]
+fn what_terms_say_in_long_documents_does_not_depend_on_copies() {
+    let settings = with_classifier(naive_bayes(NaiveBayesKind::Multinomial));
+    let damping = |model: &Model| {
+        let scorer = model.as_single().unwrap().scorer();
+        scorer.as_linear().unwrap().damping()
+    };
+    // What is said once and what is said twenty times tell the same.
+    let once = bursty_documents(400, 3, 1);
+    let thrice = fitted(&repeated(&once, |_| 3), &settings);
+    let once = fitted(&once, &settings);
+    assert!(damping(&once).is_some_and(|found| found.exponent >= 0.5));
+    assert_eq!(damping(&once), damping(&thrice));
+    same_forecasts("bursts", &once, &thrice, &bursty_documents(30, 3, 2));
+    // Words that are drawn one by one each say as much as the first.
+    let drawn = fitted(&documents(400, 3, 60, 1), &settings);
+    assert_eq!(damping(&drawn), None);
 }
 
 #[test]

@@ -12,8 +12,8 @@ use calibrant::pipeline::{Classifier, FORMAT_VERSION, FitSettings, Model};
 use calibrant::scorers::{AdaBoost, NaiveBayesKind, NearestNeighbours, Perceptron, Rocchio};
 use calibrant::text::{Analyzer, Language, NgramRange};
 use common::{
-    documents, fitted, fitted_beside, multi_label_documents, naive_bayes, with_classifier,
-    with_side_columns,
+    bursty_documents, documents, fitted, fitted_beside, multi_label_documents, naive_bayes,
+    with_classifier, with_side_columns,
 };
 use serde::{Deserialize, Serialize};
 
@@ -96,6 +96,16 @@ fn fit_anew(name: &str) -> Model {
         "format-3-second-pass" => {
             let settings = with_classifier(naive_bayes(NaiveBayesKind::Multinomial));
             fitted(&documents(600, 3, 60, 1), &settings)
+        }
+        // Terms that say less in long documents.
+        "format-4-length" => {
+            let settings = with_classifier(naive_bayes(NaiveBayesKind::Multinomial));
+            let model = fitted(&bursty_documents(400, 3, 1), &settings);
+            let scorer = model
+                .as_single()
+                .and_then(|single| single.scorer().as_linear());
+            assert!(scorer.unwrap().damping().is_some());
+            model
         }
         // Each label's own curve, weighed with one for all.
         "format-3-labels" => fitted(&multi_label_documents(300, 6, 1), &FitSettings::default()),
@@ -194,4 +204,9 @@ fn models_of_format_3_say_what_they_said() {
     ] {
         check(name);
     }
+}
+
+#[test]
+fn a_model_of_format_4_says_what_it_said() {
+    check("format-4-length");
 }

@@ -61,6 +61,9 @@ pub(crate) struct TriedRow<'a> {
     /// How much it counts, where several are weighed; zero if it was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) weight: Option<f64>,
+    /// Not cross-validated: the log loss is that of the examples that it was fitted to.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) dropped: bool,
 }
 
 impl TriedRow<'_> {
@@ -73,6 +76,9 @@ impl TriedRow<'_> {
                 "over what the others say".to_owned()
             }
             (_, Some(weight), _) => format!("weight {weight:.2}"),
+            (_, None, Some(margin)) if self.dropped => {
+                format!("dropped ({margin:+.1e} where it was fitted)")
+            }
             (_, None, Some(margin)) if margin.abs() < 1e-4 => format!("{margin:+.1e}"),
             (_, None, Some(margin)) => format!("{margin:+.5}"),
             (_, None, None) => String::new(),
@@ -94,6 +100,7 @@ pub(crate) fn tried(calibrator: &ScoreCalibrator) -> Vec<TriedRow<'_>> {
             margin: least.map(|least| tried.log_loss - least),
             chosen: tried.method == summary.method,
             weight: tried.weight,
+            dropped: tried.dropped,
         })
         .collect();
     // The chosen one stands first even where another is better by less than the chance of it.

@@ -8,11 +8,11 @@ use calibrant::{Probability, RowLabels, Task};
 
 use crate::error::CliError;
 
-/// Letters to learn from: few enough for an answer within some seconds, and twice as many as are tested on, so that what is seen
+/// Letters to learn from: few enough for an answer within some seconds, and four times as many as are tested on, so that what is seen
 /// in the test is how good the probabilities are rather than which letters the curves were drawn from.
-pub(super) const TRAINING_LETTERS: usize = 8_000;
+pub(super) const TRAINING_LETTERS: usize = 12_000;
 /// Others to test on: enough for every bin of the tables.
-pub(super) const TEST_LETTERS: usize = 4_000;
+pub(super) const TEST_LETTERS: usize = 3_000;
 
 /// Draws letters. They are longer and their words come in stronger bursts than usual, so that naive
 /// Bayes deceives itself about as much as on newswire.

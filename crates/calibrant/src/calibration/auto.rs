@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::digest::Digest;
 use super::{Calibrator, CalibratorKind, HeldOutScores, SavedCalibrator};
 use crate::{FitError, Probability};
 
@@ -62,76 +63,37 @@ impl CalibratorKind {
         } else {
             vec![Candidate::new(self, 0, Lead::Nats(0.0))]
         };
+        let ground = Ground {
+            held_out,
+            folds: &folds,
+            digest: None,
+            drops: candidates.len() > 1 && held_out.len() >= MANY,
+        };
+        let digest = ground.drops.then(|| Digest::of(held_out, &folds)).flatten();
+        let Some(digest) = digest else {
+            return Ok(ground.hold(&candidates, rules)?.choice);
+        };
+        let verdict = Ground {
+            held_out: &digest.held_out,
+            folds: digest.held_out.given_folds().unwrap_or_default(),
+            digest: Some(&digest),
+            drops: true,
+        }
+        .hold(&candidates, rules)?;
+        let method = verdict.choice.chosen;
+        let calibrator = method.fit_by(held_out, None, rules)?;
+        let cross_validated = method.cross_validate(held_out, &folds, &calibrator, rules)?;
         let total: f64 = held_out.weights().iter().sum();
-        let mut contestants: Vec<Contestant> = Vec::new();
-        let mut chosen = 0;
-        let mut straight = None;
-        let mut failure = None;
-        for Candidate { method, lead, .. } in candidates {
-            let tested = method
-                .fit_by(held_out, straight.as_ref(), rules)
-                .and_then(|calibrator| {
-                    let forecasts = method.cross_validate(held_out, &folds, &calibrator, rules)?;
-                    Ok((calibrator, forecasts))
-                });
-            let (calibrator, cross_validated) = match tested {
-                Ok(tested) => tested,
-                Err(error) => {
-                    failure = Some(error);
-                    continue;
-                }
-            };
-            if method == Self::Platt {
-                straight = Some(calibrator.clone());
-            }
-            let losses: Vec<f64> = held_out
-                .examples()
-                .zip(&cross_validated)
-                .map(|((_, label, weight), forecast)| weight * forecast.log_loss(label))
-                .collect();
-            if contestants
-                .get(chosen)
-                .is_some_and(|best| lead.is_reached(&losses, &best.losses))
-            {
-                chosen = contestants.len();
-            }
-            contestants.push(Contestant {
-                method,
-                calibrator,
-                cross_validated,
-                losses,
-            });
+        let log_loss = ground.losses(&cross_validated).iter().sum::<f64>() / total;
+        let digested = verdict.choice.tried.iter().find(|t| t.method == method);
+        let is_near = digested.is_some_and(|t| (t.log_loss - log_loss).abs() <= SAME);
+        if !is_near || verdict.closest <= 2.0 * SAME {
+            return Ok(ground.hold(&candidates, rules)?.choice);
         }
-        let tried: Vec<Tried> = contestants
-            .iter()
-            .map(|contestant| Tried {
-                method: contestant.method,
-                log_loss: contestant.losses.iter().sum::<f64>() / total,
-            })
-            .collect();
-        let next = (0..tried.len())
-            .filter(|&other| other != chosen)
-            .min_by(|&a, &b| tried[a].log_loss.total_cmp(&tried[b].log_loss));
-        let margin = next.map(|next| {
-            let (gain, standard_error) =
-                mean_gain(&contestants[chosen].losses, &contestants[next].losses);
-            let count = held_out.len() as f64;
-            Margin {
-                over: tried[next].method,
-                log_loss: gain * count / total,
-                standard_error: standard_error * count / total,
-            }
-        });
-        if contestants.is_empty() {
-            return Err(failure.unwrap_or(FitError::NoDocuments));
-        }
-        let winner = contestants.swap_remove(chosen);
         Ok(Choice {
-            chosen: winner.method,
-            calibrator: winner.calibrator,
-            tried,
-            margin,
-            cross_validated: winner.cross_validated,
+            calibrator,
+            cross_validated,
+            ..verdict.choice
         })
     }
 
@@ -155,6 +117,190 @@ impl CalibratorKind {
         }
         Ok(forecasts)
     }
+}
+
+/// Examples from which on candidates are compared on a [`Digest`] of them, and those that cannot win are dropped before they are
+/// cross-validated. What is chosen is fitted to all examples.
+const MANY: usize = 10_000;
+/// Nats an example that a digest may be off. A verdict that is closer is made on all examples.
+const SAME: f64 = 1e-6;
+
+/// Where candidates are compared.
+struct Ground<'a> {
+    /// By rising score.
+    held_out: &'a HeldOutScores,
+    folds: &'a [u8],
+    /// What each stands for; itself if absent.
+    digest: Option<&'a Digest>,
+    /// Whether those that cannot win are not cross-validated.
+    drops: bool,
+}
+
+/// How a contest ended.
+struct Verdict {
+    choice: Choice,
+    /// The least distance of a gain from the lead that was asked for, in nats an example.
+    closest: f64,
+}
+
+impl Ground<'_> {
+    /// Tries each candidate in turn.
+    fn hold(&self, candidates: &[Candidate], rules: ChoiceRules) -> Result<Verdict, FitError> {
+        let held_out = self.held_out;
+        let total: f64 = held_out.weights().iter().sum();
+        let mut contestants: Vec<Contestant> = Vec::new();
+        let mut chosen = 0;
+        let mut straight = None;
+        let mut failure = None;
+        let mut closest = f64::INFINITY;
+        for &Candidate { method, lead, .. } in candidates {
+            let tested = method
+                .fit_by(held_out, straight.as_ref(), rules)
+                .and_then(|calibrator| {
+                    if method == CalibratorKind::Platt {
+                        straight = Some(calibrator.clone());
+                    }
+                    let best = contestants.get(chosen);
+                    if let Some(dropped) = best.and_then(|best| {
+                        self.dropped(method, &calibrator, lead, best, &mut closest)
+                    }) {
+                        return Ok(dropped);
+                    }
+                    let said = method.cross_validate(held_out, self.folds, &calibrator, rules)?;
+                    Ok(Contestant {
+                        method,
+                        losses: self.losses(&said),
+                        cross_validated: said,
+                        calibrator,
+                        dropped: false,
+                    })
+                });
+            let contestant = match tested {
+                Ok(tested) => tested,
+                Err(error) => {
+                    failure = Some(error);
+                    continue;
+                }
+            };
+            if let Some(best) = contestants.get(chosen).filter(|_| !contestant.dropped) {
+                let gain = self.gain(&contestant.losses, &best.losses);
+                closest = closest.min(lead.excess(&gain).abs());
+                if lead.is_reached(&gain) {
+                    chosen = contestants.len();
+                }
+            }
+            contestants.push(contestant);
+        }
+        let tried: Vec<Tried> = contestants
+            .iter()
+            .map(|contestant| Tried {
+                method: contestant.method,
+                log_loss: contestant.losses.iter().sum::<f64>() / total,
+                dropped: contestant.dropped,
+            })
+            .collect();
+        // What was cross-validated is compared with its like, if there is any.
+        let key = |&other: &usize| (tried[other].dropped, tried[other].log_loss);
+        let next = (0..tried.len())
+            .filter(|&other| other != chosen)
+            .min_by(|a, b| {
+                let ((a_dropped, a), (b_dropped, b)) = (key(a), key(b));
+                a_dropped.cmp(&b_dropped).then(a.total_cmp(&b))
+            });
+        let margin = next.map(|next| {
+            let gain = self.gain(&contestants[chosen].losses, &contestants[next].losses);
+            Margin {
+                over: tried[next].method,
+                log_loss: gain.mean * gain.count / total,
+                standard_error: gain.standard_error * gain.count / total,
+            }
+        });
+        if contestants.is_empty() {
+            return Err(failure.unwrap_or(FitError::NoDocuments));
+        }
+        let winner = contestants.swap_remove(chosen);
+        let choice = Choice {
+            chosen: winner.method,
+            calibrator: winner.calibrator,
+            tried,
+            margin,
+            cross_validated: winner.cross_validated,
+        };
+        Ok(Verdict { choice, closest })
+    }
+
+    /// A candidate that is not far enough ahead even where it was fitted: examples that it has not seen it will hardly forecast
+    /// better. Among few examples it is cross-validated all the same, for people to see.
+    fn dropped(
+        &self,
+        method: CalibratorKind,
+        calibrator: &SavedCalibrator,
+        lead: Lead,
+        best: &Contestant,
+        closest: &mut f64,
+    ) -> Option<Contestant> {
+        if !self.drops {
+            return None;
+        }
+        let scores = self.held_out.scores().iter();
+        let said: Vec<Probability> = scores.map(|&s| calibrator.probability(s)).collect();
+        let losses = self.losses(&said);
+        let gain = self.gain(&losses, &best.losses);
+        if lead.is_reached(&gain) {
+            return None;
+        }
+        *closest = closest.min(lead.excess(&gain).abs());
+        Some(Contestant {
+            method,
+            calibrator: calibrator.clone(),
+            cross_validated: said,
+            losses,
+            dropped: true,
+        })
+    }
+
+    /// The log loss of each example, by its weight.
+    fn losses(&self, said: &[Probability]) -> Vec<f64> {
+        let examples = self.held_out.examples().zip(said);
+        examples
+            .map(|((_, label, weight), forecast)| weight * forecast.log_loss(label))
+            .collect()
+    }
+
+    /// How much less losses are than others.
+    fn gain(&self, losses: &[f64], others: &[f64]) -> Gain {
+        let Some(digest) = self.digest else {
+            let (mean, standard_error) = mean_gain(losses, others);
+            return Gain {
+                mean,
+                standard_error,
+                count: losses.len() as f64,
+            };
+        };
+        // Examples that are taken together have the same gain for a weight of one, g: Σ (w g - mean)² is g² Σw² - 2 mean g Σw + count mean².
+        let count: f64 = digest.counts.iter().sum();
+        let gains = || others.iter().zip(losses).map(|(other, loss)| other - loss);
+        let mean = gains().sum::<f64>() / count;
+        let squares = gains()
+            .zip(self.held_out.weights())
+            .zip(digest.squares.iter().zip(&digest.counts))
+            .map(|((gain, weight), (square, count))| {
+                (gain / weight).powi(2) * square - 2.0 * mean * gain + count * mean * mean
+            });
+        Gain {
+            mean,
+            standard_error: squares.sum::<f64>().max(0.0).sqrt() / count,
+            count,
+        }
+    }
+}
+
+/// A difference of losses, an example.
+struct Gain {
+    mean: f64,
+    standard_error: f64,
+    /// How many examples there are.
+    count: f64,
 }
 
 /// A method that `Auto` tries.
@@ -187,12 +333,17 @@ pub enum Lead {
 }
 
 impl Lead {
-    fn is_reached(self, losses: &[f64], others: &[f64]) -> bool {
-        let (gain, standard_error) = mean_gain(losses, others);
-        match self {
-            Self::Nats(nats) => gain * losses.len() as f64 > nats,
-            Self::StandardErrors(errors) => gain > errors * standard_error,
-        }
+    fn is_reached(self, gain: &Gain) -> bool {
+        self.excess(gain) > 0.0
+    }
+
+    /// How much more the gain is than enough, in nats an example.
+    fn excess(self, gain: &Gain) -> f64 {
+        gain.mean
+            - match self {
+                Self::Nats(nats) => nats / gain.count,
+                Self::StandardErrors(errors) => errors * gain.standard_error,
+            }
     }
 }
 
@@ -212,10 +363,12 @@ struct Contestant {
     calibrator: SavedCalibrator,
     cross_validated: Vec<Probability>,
     losses: Vec<f64>,
+    /// Whether it was not cross-validated: then the forecasts are of the examples that it was fitted to.
+    dropped: bool,
 }
 
 /// How much less the losses are than others, in the mean, and the standard error of that.
-pub(super) fn mean_gain(losses: &[f64], others: &[f64]) -> (f64, f64) {
+pub(crate) fn mean_gain(losses: &[f64], others: &[f64]) -> (f64, f64) {
     let count = losses.len() as f64;
     let gains = || others.iter().zip(losses).map(|(other, loss)| other - loss);
     let mean = gains().sum::<f64>() / count;
@@ -237,8 +390,11 @@ pub struct ChoiceRules {
 pub struct Tried {
     /// The method.
     pub method: CalibratorKind,
-    /// Its cross-validated log loss, in nats an example.
+    /// Its cross-validated log loss, in nats an example; that of the examples that it was fitted to where it was dropped.
     pub log_loss: f64,
+    /// Whether it was not cross-validated, because it could not win even on the examples that it was fitted to.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dropped: bool,
 }
 
 /// What was chosen, and against what.
@@ -309,6 +465,161 @@ mod tests {
         let margin = choice.margin.unwrap();
         let next = loss(margin.over);
         assert!((margin.log_loss - (next - loss(choice.chosen))).abs() < 1e-12);
+    }
+
+    /// Log-odds that bend, weights, and some scores that stand far from the others.
+    fn bent(count: usize, seed: u64) -> HeldOutScores {
+        let mut random = Random::from_seed(seed);
+        let scores: Vec<f64> = (0..count)
+            .map(|_| 0.3 * random.normal() * if random.below(50) == 0 { 4.0 } else { 1.0 } - 0.9)
+            .collect();
+        let labels = scores
+            .iter()
+            .map(|s| random.uniform() < sigmoid(12.0 * (s + 0.9).min(0.1) - 2.0))
+            .collect();
+        // As a document of many copies has it.
+        let weight = |random: &mut Random| if random.below(50) == 0 { 50.0 } else { 1.0 };
+        let weights = (0..count).map(|_| weight(&mut random)).collect();
+        HeldOutScores::assume_weighted(scores, labels, weights).unwrap()
+    }
+
+    #[test]
+    fn a_digest_compares_candidates_as_all_scores_do() {
+        for seed in 1..=3 {
+            let (sorted, _) = bent(60_000, seed).sorted();
+            let folds = sorted.folds();
+            let rules = ChoiceRules::default();
+            let digest = Digest::of(&sorted, &folds).unwrap();
+            let on_all = Ground {
+                held_out: &sorted,
+                folds: &folds,
+                digest: None,
+                drops: false,
+            };
+            let on_digest = Ground {
+                held_out: &digest.held_out,
+                folds: digest.held_out.given_folds().unwrap(),
+                digest: Some(&digest),
+                drops: true,
+            };
+            let [exact, quick] = [on_all, on_digest].map(|ground| {
+                ground
+                    .hold(CalibratorKind::CANDIDATES, rules)
+                    .unwrap()
+                    .choice
+            });
+            assert_eq!(quick.chosen, exact.chosen);
+            for (quick, exact) in quick.tried.iter().zip(&exact.tried) {
+                assert_eq!(quick.method, exact.method);
+                let off = quick.log_loss - exact.log_loss;
+                // One that was dropped may have been lucky only where it was fitted.
+                assert!(off < SAME, "{quick:?} {exact:?}");
+                assert!(off > -SAME || quick.dropped, "{quick:?} {exact:?}");
+            }
+            assert!(quick.tried.iter().any(|tried| tried.dropped));
+            let (best, margin) = (quick.margin.unwrap(), exact.margin.unwrap());
+            if best.over == margin.over {
+                let ratio = best.standard_error / margin.standard_error;
+                assert!((ratio - 1.0).abs() < 0.01, "{best:?} {margin:?}");
+            }
+            let choice = CalibratorKind::Auto.choose(&sorted).unwrap();
+            assert_eq!(choice.chosen, exact.chosen);
+            // What serves is fitted to all scores.
+            let served = choice.calibrator.curve();
+            for score in [-2.0, -1.1, -0.9, -0.5, 0.5] {
+                let [a, b] = [served, &exact.calibrator].map(|c| c.probability(score).log_odds());
+                assert!((a - b).abs() < 1e-5, "{a} {b}");
+            }
+            assert_eq!(choice.cross_validated.len(), sorted.len());
+        }
+    }
+
+    /// Stated probabilities of two digits, as votes or people give them.
+    #[test]
+    fn ties_are_compared_as_all_scores_are() {
+        let mut random = Random::from_seed(11);
+        let stated: Vec<f64> = (0..60_000)
+            .map(|_| random.below(19) as f64 / 20.0 + 0.05)
+            .collect();
+        // Right for every other one only: no smooth curve follows.
+        let right = |p: f64| {
+            if (20.0 * p).round() as u32 % 2 == 0 {
+                p
+            } else {
+                p * p
+            }
+        };
+        let labels = stated
+            .iter()
+            .map(|&p| random.uniform() < right(p))
+            .collect();
+        let (sorted, _) = HeldOutScores::assume(stated, labels).unwrap().sorted();
+        let folds = sorted.folds();
+        assert!(Digest::of(&sorted, &folds).is_some());
+        let on_all = Ground {
+            held_out: &sorted,
+            folds: &folds,
+            digest: None,
+            drops: false,
+        };
+        let rules = ChoiceRules::default();
+        let exact = on_all
+            .hold(CalibratorKind::CANDIDATES, rules)
+            .unwrap()
+            .choice;
+        let choice = CalibratorKind::Auto.choose(&sorted).unwrap();
+        assert_eq!(choice.chosen, exact.chosen);
+        for (quick, exact) in choice.tried.iter().zip(&exact.tried) {
+            let off = (quick.log_loss - exact.log_loss).abs();
+            assert!(off < SAME || quick.dropped, "{quick:?} {exact:?}");
+        }
+    }
+
+    /// Two scores: every curve is the straight line, and the lead of one over another is nothing.
+    #[test]
+    fn a_tie_of_candidates_is_decided_on_all_scores() {
+        let scores: Vec<f64> = (0..20_000).map(|i| f64::from(i % 2)).collect();
+        let labels = (0..20_000)
+            .map(|i| i % 2 == 1 && i % 3 == 0 || i % 11 == 0)
+            .collect();
+        let (sorted, _) = HeldOutScores::assume(scores, labels).unwrap().sorted();
+        let folds = sorted.folds();
+        let digest = Digest::of(&sorted, &folds).unwrap();
+        let ground = Ground {
+            held_out: &digest.held_out,
+            folds: digest.held_out.given_folds().unwrap(),
+            digest: Some(&digest),
+            drops: true,
+        };
+        let rules = ChoiceRules::default();
+        let verdict = ground.hold(CalibratorKind::CANDIDATES, rules).unwrap();
+        assert!(verdict.closest <= 2.0 * SAME, "{}", verdict.closest);
+        let on_all = Ground {
+            held_out: &sorted,
+            folds: &folds,
+            digest: None,
+            drops: true,
+        };
+        let exact = on_all
+            .hold(CalibratorKind::CANDIDATES, rules)
+            .unwrap()
+            .choice;
+        let choice = CalibratorKind::Auto.choose(&sorted).unwrap();
+        assert_eq!((choice.chosen, &choice.tried), (exact.chosen, &exact.tried));
+    }
+
+    #[test]
+    fn a_candidate_is_dropped_only_where_it_cannot_lead() {
+        let (sorted, _) = bent(60_000, 4).sorted();
+        let choice = CalibratorKind::Auto.choose(&sorted).unwrap();
+        let losses = |method| choice.tried.iter().find(|t| t.method == method).copied();
+        // Platt's straight line is far behind where log-odds bend; what follows the scores freely looks best where it was fitted.
+        assert!(losses(CalibratorKind::Platt).unwrap().dropped);
+        assert!(!losses(CalibratorKind::CentredIsotonic).unwrap().dropped);
+        assert!(!losses(choice.chosen).unwrap().dropped);
+        let (few, _) = bent(MANY - 1, 4).sorted();
+        let choice = CalibratorKind::Auto.choose(&few).unwrap();
+        assert!(choice.tried.iter().all(|tried| !tried.dropped));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod centred_isotonic;
 mod class_scores;
 mod cross_venn_abers;
 mod density;
+mod digest;
 mod distinct_scores;
 mod few_positives;
 mod held;
@@ -42,6 +43,7 @@ mod three_piece;
 mod three_piece_at_modes;
 mod venn_abers;
 
+pub(crate) use auto::mean_gain;
 pub use auto::{Candidate, Choice, ChoiceRules, Lead, Margin, Tried};
 pub use bbq::{Bbq, BbqCalibrator};
 pub use beta::{Beta, BetaCalibrator, BetaKind, Squash};

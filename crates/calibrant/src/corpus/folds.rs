@@ -163,6 +163,42 @@ impl Folds {
         Ok(Spread::over(&units, class_count, fold_count, seed))
     }
 
+    /// Folds that are known.
+    pub(crate) fn from_assignment(count: usize, assignment: Vec<u8>) -> Self {
+        Self { count, assignment }
+    }
+
+    /// Divides every fold into `parts` that look alike; documents with the same number in `together`, which must be in one
+    /// fold, stay in one part. A fold of few documents has empty parts.
+    pub(crate) fn divided(
+        &self,
+        keys: &[u128],
+        labels: &RowLabels,
+        together: &[u32],
+        class_count: usize,
+        parts: usize,
+        seed: u64,
+    ) -> Self {
+        let mut assignment = self.assignment.clone();
+        for fold in 0..self.count {
+            let documents: Vec<usize> = (0..keys.len())
+                .filter(|&document| self.of(document) == fold)
+                .collect();
+            let keys: Vec<u128> = documents.iter().map(|&i| keys[i]).collect();
+            let labels = labels.of_rows(documents.iter().copied());
+            let together: Vec<u32> = documents.iter().map(|&i| together[i]).collect();
+            let units = Units::of(&keys, &labels, &together);
+            let inside = Spread::over(&units, class_count, parts, seed);
+            for (&document, &part) in documents.iter().zip(&inside.assignment) {
+                assignment[document] = (fold * parts) as u8 + part;
+            }
+        }
+        Self {
+            count: self.count * parts,
+            assignment,
+        }
+    }
+
     /// The folds of rows, of which `document_of` says whose they are.
     pub(crate) fn of_each(&self, document_of: &[u32]) -> Self {
         let fold = |&document: &u32| self.assignment[document as usize];
@@ -403,6 +439,42 @@ mod tests {
             let mut turned = divide(&keys, &labels, &renamed).unwrap().assignment().to_vec();
             turned.rotate_right(turn);
             prop_assert_eq!(folds.assignment(), turned);
+        }
+
+        #[test]
+        fn parts_of_folds_lie_inside_them_and_divide_no_group(
+            documents in prop::collection::vec((0u32..40, 0u32..3), 30..120),
+            (fold_count, parts, seed) in (2usize..5, 1usize..6, any::<u64>()),
+        ) {
+            let labels: RowLabels = documents.iter().map(|document| [document.1]).collect();
+            let together: Vec<u32> = documents.iter().map(|document| document.0).collect();
+            let keys: Vec<u128> = (0..documents.len() as u128).map(|n| n * 31).collect();
+            let folds = Folds::stratified_together(&keys, &labels, &together, 3, fold_count, seed);
+            let Ok(folds) = folds else {
+                prop_assume!(false);
+                return Ok(());
+            };
+            let finer = folds.divided(&keys, &labels, &together, 3, parts, seed);
+            prop_assert_eq!(finer.count(), fold_count * parts);
+            for (document, group) in together.iter().enumerate() {
+                prop_assert_eq!(finer.of(document) / parts, folds.of(document));
+                let first = together.iter().position(|other| other == group).unwrap();
+                prop_assert_eq!(finer.of(document), finer.of(first));
+            }
+            // The order of documents does not matter.
+            let back = |list: &[u32]| list.iter().rev().copied().collect::<Vec<u32>>();
+            let reversed = Folds::from_assignment(
+                fold_count,
+                folds.assignment().iter().rev().copied().collect(),
+            );
+            let keys: Vec<u128> = keys.into_iter().rev().collect();
+            let labels = labels.of_rows((0..documents.len()).rev());
+            let mut again = reversed
+                .divided(&keys, &labels, &back(&together), 3, parts, seed)
+                .assignment()
+                .to_vec();
+            again.reverse();
+            prop_assert_eq!(finer.assignment(), again);
         }
 
         #[test]

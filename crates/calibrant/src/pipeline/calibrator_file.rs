@@ -17,7 +17,7 @@ use super::model_envelope::{looks_like_a_model, publish};
 use super::score_calibrator::ScoreCalibrator;
 
 /// The version that this code writes; it reads this one and all before it.
-pub const CALIBRATOR_VERSION: u32 = 3;
+pub const CALIBRATOR_VERSION: u32 = 4;
 
 /// How every such file begins.
 const BEGINNING: &[u8] = br#"{"calibrant":"calibrator","#;

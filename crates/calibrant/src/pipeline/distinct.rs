@@ -178,6 +178,11 @@ impl Identities<'_> {
     }
 }
 
+/// Folds where one costs next to nothing.
+const FINE_FOLDS: usize = 20;
+/// Counts of terms by class that are cheap to copy for a fold.
+const MOST_NUMBERS: usize = 1 << 24;
+
 /// For rows that stand for others, the others.
 type Copies = HashMap<u32, Vec<u32>>;
 
@@ -261,6 +266,53 @@ impl Documents {
         if self.together.is_none() && self.count == self.of_row.len() {
             return Folds::stratified(&self.keys, &labels.of_row, classes, count, seed);
         }
+        let (keys, of_document) = self.keys_and_labels(labels);
+        let folds = match &self.together {
+            None => Folds::stratified(&keys, &of_document, classes, count, seed)?,
+            Some(together) => {
+                Folds::stratified_together(&keys, &of_document, together, classes, count, seed)?
+            }
+        };
+        Ok(folds.of_each(&self.of_row))
+    }
+
+    /// Folds of rows, each divided further, as evenly as whole documents and groups allow, so that there are about twenty
+    /// in all; the same folds where each would have to begin from too many numbers.
+    pub(super) fn finer_folds(
+        &self,
+        folds: &Folds,
+        labels: &ClassLabels,
+        numbers: usize,
+        seed: u64,
+    ) -> Folds {
+        if numbers > MOST_NUMBERS {
+            return folds.clone();
+        }
+        let (keys, of_document) = self.keys_and_labels(labels);
+        let mut fold_of_document = vec![0; keys.len()];
+        for (row, &document) in self.of_row.iter().enumerate() {
+            fold_of_document[document as usize] = folds.of(row) as u8;
+        }
+        let alone: Vec<u32> = (0..keys.len() as u32).collect();
+        let together = self.together.as_ref().unwrap_or(&alone);
+        let parts = FINE_FOLDS.div_ceil(folds.count());
+        Folds::from_assignment(folds.count(), fold_of_document)
+            .divided(
+                &keys,
+                &of_document,
+                together,
+                labels.class_count,
+                parts,
+                seed,
+            )
+            .of_each(&self.of_row)
+    }
+
+    /// The key of each document, and the labels of all its rows.
+    fn keys_and_labels(&self, labels: &ClassLabels) -> (Vec<u128>, RowLabels) {
+        if self.count == self.of_row.len() {
+            return (self.keys.clone(), labels.of_row.clone());
+        }
         let mut keys = Vec::with_capacity(self.count);
         let mut of_document: Vec<Vec<u32>> = vec![Vec::new(); self.count];
         for (row, &document) in self.of_row.iter().enumerate() {
@@ -273,14 +325,7 @@ impl Documents {
             labels.sort_unstable();
             labels.dedup();
         }
-        let of_document = RowLabels::from(of_document);
-        let folds = match &self.together {
-            None => Folds::stratified(&keys, &of_document, classes, count, seed)?,
-            Some(together) => {
-                Folds::stratified_together(&keys, &of_document, together, classes, count, seed)?
-            }
-        };
-        Ok(folds.of_each(&self.of_row))
+        (keys, of_document.into())
     }
 
     /// Some of the rows.

@@ -130,9 +130,13 @@ fn learn(
     settings: &FitSettings,
     progress: &dyn Progress,
 ) -> Result<Learned, FitError> {
-    let folds = corpus
-        .documents
-        .folds(&corpus.labels, settings.folds, settings.seed);
+    let (documents, labels) = (&corpus.documents, &corpus.labels);
+    let folds = documents.folds(labels, settings.folds, settings.seed);
+    let is_cheap =
+        matches!(settings.classifier, Classifier::NaiveBayes(_)) && settings.code.is_none();
+    let finer = folds.as_ref().ok().filter(|_| is_cheap);
+    let numbers = corpus.arranged.counts.column_count() * labels.class_count;
+    let finer = finer.map(|folds| documents.finer_folds(folds, labels, numbers, settings.seed));
     corpus.forget_keys();
     let PreparedCorpus {
         arranged,
@@ -159,6 +163,7 @@ fn learn(
         weights,
         factors: &factors,
         folds: &folds,
+        finer: finer.as_ref(),
         is_first: &is_first,
         side: side.as_ref().map(|fitted| SideRows { table, fitted }),
         rule_columns: &rule_columns,

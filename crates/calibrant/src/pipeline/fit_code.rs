@@ -153,6 +153,7 @@ impl Training<'_> {
             settings: &settings,
             labels: &labels,
             factors: &factors,
+            finer: None,
             ..*self
         };
         let fit = columns.fit(counts, vocabulary)?;

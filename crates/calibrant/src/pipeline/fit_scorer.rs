@@ -12,7 +12,8 @@ use crate::features::{
 };
 use crate::multiclass::{ClassFactors, ClassLabels, OneVsRest, OneVsRestFit};
 use crate::scorers::{
-    LinearClassScorer, Link, NaiveBayes, SavedScorer, ScorerRoom, Storage, WeightMatrix,
+    LinearClassScorer, Link, NaiveBayes, NaiveBayesHeldOut, SavedScorer, ScorerRoom, Storage,
+    WeightMatrix,
 };
 use crate::solvers::Convergence;
 use crate::{FitError, NoProgress, Progress, Task};
@@ -52,6 +53,9 @@ pub(super) struct Training<'a> {
     pub(super) weights: &'a [f64],
     pub(super) factors: &'a ClassFactors,
     pub(super) folds: &'a Folds,
+    /// The same divided further, for naive Bayes, to which a fold costs next to nothing: a model without a twentieth of the
+    /// documents is nearer to the one that is served.
+    pub(super) finer: Option<&'a Folds>,
     /// For each row, whether it is the first of its document.
     pub(super) is_first: &'a [bool],
     /// What stands beside the text.
@@ -142,7 +146,7 @@ impl Training<'_> {
         })
     }
 
-    /// Folds are totals minus the fold's counts where a row's values depend on the row alone; else
+    /// Folds are totals minus the fold's counts where a row's values depend on the row alone, and may be fine; else
     /// they have to be counted anew.
     fn cross_fit_naive_bayes(
         &self,
@@ -157,25 +161,25 @@ impl Training<'_> {
         );
         // Side columns follow means and values of the documents that are learned from.
         if row_alone && !weighting.l2_norm && self.side.is_none() {
+            let folds = self.finer.unwrap_or(self.folds);
+            let source = FoldRows { folds, ..*source };
             let features = |fold| source.features_without(fold);
-            return learner.cross_fit_classes(
-                rows,
-                self.labels,
-                self.weights,
-                self.folds,
-                features,
-            );
+            let (scorer, said) =
+                learner.cross_fit_classes(rows, self.labels, self.weights, folds, features)?;
+            return Ok(self.damped(scorer, said, folds));
         }
         let (everyone, _) = self.split(None);
         let scorer = learner.fit_classes(rows, self.labels, self.weights, &everyone)?;
-        let mut out_of_fold = vec![vec![0.0; rows.row_count()]; scorer.output_count()];
+        let mut said = NaiveBayesHeldOut::new(scorer.output_count(), rows.row_count());
         for fold in 0..self.folds.count() {
             let rows = source.without(fold);
             let (members, held_out) = self.split(Some(fold));
             let scorer = learner.fit_classes(&rows, self.labels, self.weights, &members)?;
-            fill(&mut out_of_fold, &scorer.into(), &rows, &held_out);
+            let held_out: Vec<usize> = held_out.into_iter().map(|row| row as usize).collect();
+            // Terms that are no features without the fold have no entries.
+            said.add_fold(&scorer, &rows, &held_out, |_| true);
         }
-        Ok((scorer, out_of_fold))
+        Ok(self.damped(scorer, said, self.folds))
     }
 
     pub(super) fn rows_of<'b>(&'b self, counts: &'b TermCounts) -> FoldRows<'b> {

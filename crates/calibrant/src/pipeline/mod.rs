@@ -2,6 +2,7 @@
 
 mod calibrate_classes;
 mod calibrator_file;
+mod choose_damping;
 mod choose_weighting;
 mod class_spread;
 mod combine;

@@ -29,7 +29,7 @@ use crate::features::{FittedSideColumns, FittedWeighting, Vocabulary};
 use crate::scorers::{Link, NamedTensor, SavedScorer, ScorerDescription, TensorReader};
 
 /// The version that this code writes; it reads this one and all before it.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 /// Why a model could not be saved or opened.
 #[derive(Debug, thiserror::Error)]
@@ -239,7 +239,10 @@ impl SingleModel {
             total_length,
             frequencies,
         );
-        let description = scorer.or(link.map(|link| ScorerDescription::Linear { link }))?;
+        let description = scorer.or(link.map(|link| ScorerDescription::Linear {
+            link,
+            damping: None,
+        }))?;
         let scorer = SavedScorer::from_tensors(description, reader)?;
         let calibrated = match &class_calibrator {
             None => calibrators.len() == scorer.output_count(),

@@ -79,11 +79,14 @@ pub struct ScoreFields {
 pub struct TriedMethod {
     /// Its name.
     pub method: String,
-    /// Its cross-validated log loss, in nats an example.
+    /// Its cross-validated log loss, in nats an example, unless it was dropped.
     pub log_loss: f64,
     /// How much it counts, where several are weighed; zero if it was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
+    /// Whether it was not cross-validated, because it could not win even on the examples that it was fitted to; the log loss is that of these.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dropped: bool,
 }
 
 /// How a calibrator was fitted.
@@ -322,21 +325,19 @@ impl ScoreCalibrator {
         let forecasts = outputs.forecasts(cross_validated.clone(), &labels, weights);
         let evaluation = evaluate_without_chance(&forecasts)?;
         if tried.is_empty() {
-            tried.push((method, evaluation.log_loss, None));
+            tried.push(TriedMethod {
+                method: method.to_owned(),
+                log_loss: evaluation.log_loss,
+                weight: None,
+                dropped: false,
+            });
         }
         let summary = ScoreSummary {
             examples: labels.len(),
             class_counts,
             class_weights,
             method: method.to_owned(),
-            tried: tried
-                .into_iter()
-                .map(|(method, log_loss, weight)| TriedMethod {
-                    method: method.to_owned(),
-                    log_loss,
-                    weight,
-                })
-                .collect(),
+            tried,
             rules: settings.rules,
             cross_validated: HeldOutMeasures::from(&evaluation),
             held_out_shape: super::summary::shape_of(&forecasts),
@@ -686,8 +687,7 @@ struct Fitted {
     curve: ScoreCurve,
     method: &'static str,
     /// Empty where there was nothing to try.
-    /// Name, cross-validated log loss, and weight where several are weighed.
-    tried: Vec<(&'static str, f64, Option<f64>)>,
+    tried: Vec<TriedMethod>,
     cross_validated: Vec<Probability>,
     /// Ways that could not be fitted.
     failed: Vec<ScoreNote>,
@@ -728,7 +728,14 @@ fn fit_curve(
         let class = calibrate_one(&held_out, settings.method, settings.rules)?;
         let tried = class.tried.iter();
         return Ok(Fitted {
-            tried: tried.map(|t| (t.method.name(), t.log_loss, None)).collect(),
+            tried: tried
+                .map(|tried| TriedMethod {
+                    method: tried.method.name().to_owned(),
+                    log_loss: tried.log_loss,
+                    weight: None,
+                    dropped: tried.dropped,
+                })
+                .collect(),
             curve: ScoreCurve::OneScore(class.calibrator),
             method: class.kind.name(),
             cross_validated: class.forecasts,
@@ -747,9 +754,11 @@ fn fit_curve(
     }
     let choice = settings.multiclass.choose(&held_out, settings.method)?;
     let pooled = choice.chosen == MulticlassKind::Auto;
-    let tried = choice.tried.iter().map(|way| {
-        let weight = pooled.then_some(way.weight);
-        (way.kind.name(), way.log_loss, weight)
+    let tried = choice.tried.iter().map(|way| TriedMethod {
+        method: way.kind.name().to_owned(),
+        log_loss: way.log_loss,
+        weight: pooled.then_some(way.weight),
+        dropped: false,
     });
     let failed = choice.failed.into_iter().map(|way| ScoreNote::NotFitted {
         method: way.kind.name().to_owned(),

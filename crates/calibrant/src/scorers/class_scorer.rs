@@ -7,6 +7,7 @@ use memmap2::Mmap;
 use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 
+use super::length_damping::LengthDamping;
 use super::tensors::{NamedTensor, TensorReader};
 use crate::features::RowView;
 
@@ -112,6 +113,7 @@ pub struct LinearClassScorer {
     weights: WeightMatrix,
     biases: Vec<f64>,
     link: Link,
+    damping: Option<LengthDamping>,
 }
 
 impl LinearClassScorer {
@@ -122,19 +124,17 @@ impl LinearClassScorer {
             && weights.len().is_multiple_of(biases.len())
             && (link != Link::Mirror || biases.len() == 1)
             && (link != Link::AgainstRest || biases.len() >= 2);
-        fits.then_some(Self {
-            weights,
-            biases,
-            link,
-        })
+        fits.then_some(Self::from_parts(weights, biases, link))
     }
 
     /// Several scorers as one that has the outputs of them all, in order; `None` if they do not know
-    /// the same features or their outputs are joint.
+    /// the same features, their outputs are joint, or they depend on the length of a row.
     pub(crate) fn beside(scorers: &[&Self]) -> Option<Self> {
         let features = scorers.first()?.feature_count();
         let fits = |scorer: &&&Self| {
-            scorer.feature_count() == features && scorer.link != Link::AgainstRest
+            scorer.feature_count() == features
+                && scorer.link != Link::AgainstRest
+                && scorer.damping.is_none()
         };
         if !scorers.iter().all(|scorer| fits(&scorer)) {
             return None;
@@ -163,7 +163,29 @@ impl LinearClassScorer {
             weights,
             biases,
             link,
+            damping: None,
         }
+    }
+
+    /// The same, with terms that say less where there are many of them.
+    pub(crate) fn with_damping(self, damping: Option<LengthDamping>) -> Self {
+        Self { damping, ..self }
+    }
+
+    /// How much less terms say where there are many of them; `None` where every term counts in full.
+    pub fn damping(&self) -> Option<LengthDamping> {
+        self.damping
+    }
+
+    /// What the weighted terms of a row are multiplied with.
+    pub fn factor_of(&self, row: RowView<'_>) -> f64 {
+        self.damping.map_or(1.0, |damping| {
+            let known = row
+                .entries()
+                .filter(|entry| entry.0 < self.feature_count())
+                .map(|(_, value)| value);
+            damping.factor(known.sum())
+        })
     }
 
     /// How many outputs the kernel computes.
@@ -203,6 +225,12 @@ impl LinearClassScorer {
         match &self.weights {
             WeightMatrix::Single(weights) => accumulate(weights, row, outputs),
             WeightMatrix::Double(weights) => accumulate(weights, row, outputs),
+        }
+        if self.damping.is_some() {
+            let factor = self.factor_of(row);
+            for (output, bias) in outputs.iter_mut().zip(&self.biases) {
+                *output = bias + factor * (*output - bias);
+            }
         }
     }
 
@@ -264,6 +292,25 @@ mod tests {
         both.outputs_into(rows.row(0), &mut outputs);
         assert_eq!(outputs, [21.5, 52.5, 65.5]);
         assert!(LinearClassScorer::beside(&[&one, &single(vec![1.0], vec![0.0])]).is_none());
+    }
+
+    #[test] // By hand: three known terms, a factor of √(16 / 4) = 2: 0.5 + 2 · (1 · 1 + 2 · 3), and -0.5 + 2 · (2 + 2 · 4).
+    fn terms_count_by_the_length_of_what_is_known() {
+        let weights = WeightMatrix::Double(Storage::Owned(vec![1.0, 2.0, 3.0, 4.0]));
+        let scorer = LinearClassScorer::new(weights, vec![0.5, -0.5], Link::Independent).unwrap();
+        let damping = LengthDamping {
+            exponent: 0.5,
+            usual: 15.0,
+            least: 0.0,
+        };
+        let scorer = scorer.with_damping(Some(damping));
+        let rows = SparseMatrix::from_rows(9, [vec![(0, 1.0), (1, 2.0), (8, 100.0)], vec![]]);
+        let mut outputs = [0.0; 2];
+        scorer.outputs_into(rows.row(0), &mut outputs);
+        assert_eq!(outputs, [14.5, 19.5]);
+        scorer.outputs_into(rows.row(1), &mut outputs);
+        assert_eq!(outputs, [0.5, -0.5]);
+        assert!(LinearClassScorer::beside(&[&scorer]).is_none());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod boosting;
 mod class_scorer;
+mod length_damping;
 mod linear;
 mod log_count_ratio;
 pub(crate) mod naive_bayes;
@@ -17,8 +18,10 @@ mod tensors;
 
 pub use boosting::{AdaBoost, AdaBoostModel, BoostingKind, Stump, StumpDescription, StumpScorer};
 pub use class_scorer::{LinearClassScorer, Link, Storage, WeightMatrix};
+pub use length_damping::LengthDamping;
 pub(crate) use linear::{DualFit, DualLearner, LaneData, PreparedRows};
 pub use linear::{LinearModel, LinearSvm, LogisticRegression};
+pub(crate) use naive_bayes::NaiveBayesHeldOut;
 pub use naive_bayes::{ClassCounts, NaiveBayes, NaiveBayesKind, NaiveBayesModel, Smoothing};
 pub use neighbours::{
     Approximate, NearestNeighbours, Neighbour, NeighbourCount, NeighbourDescription,

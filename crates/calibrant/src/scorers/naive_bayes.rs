@@ -4,11 +4,11 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::class_scorer::Storage;
-use super::saved::SavedScorer;
 use super::{Dataset, Learner, LinearClassScorer, Link, Scorer, WeightMatrix};
 use crate::corpus::Folds;
 use crate::features::{RowView, SparseMatrix};
 use crate::multiclass::ClassLabels;
+use crate::numeric::log_odds_against_rest;
 use crate::{FitError, Task};
 
 /// Which events naive Bayes counts.
@@ -37,6 +37,70 @@ pub enum Smoothing {
         /// The number of extra words in all.
         strength: f64,
     },
+}
+
+/// What naive Bayes says of rows, each by a model that did not learn from it.
+pub(crate) struct NaiveBayesHeldOut {
+    /// Output after output, for each row what it says before the link.
+    pub(crate) outputs: Vec<Vec<f64>>,
+    /// For each row, how much of it the model knows.
+    pub(crate) lengths: Vec<f64>,
+    /// For each fold, what its model says of an empty row.
+    pub(crate) biases: Vec<Vec<f64>>,
+}
+
+impl NaiveBayesHeldOut {
+    pub(crate) fn new(output_count: usize, row_count: usize) -> Self {
+        Self {
+            outputs: vec![vec![0.0; row_count]; output_count],
+            lengths: vec![0.0; row_count],
+            biases: Vec::new(),
+        }
+    }
+
+    /// Takes what the next fold's model says of the fold's rows; it knows the columns that are features.
+    pub(crate) fn add_fold(
+        &mut self,
+        model: &LinearClassScorer,
+        rows: &SparseMatrix,
+        held_out: &[usize],
+        is_feature: impl Fn(usize) -> bool + Sync,
+    ) {
+        let said: Vec<(Vec<f64>, f64)> = held_out
+            .par_iter()
+            .map(|&row| {
+                let mut outputs = vec![0.0; model.output_count()];
+                model.outputs_into(rows.row(row), &mut outputs);
+                let known = rows.row(row).entries().filter(|entry| is_feature(entry.0));
+                (outputs, known.map(|(_, value)| value).sum())
+            })
+            .collect();
+        for (&row, (outputs, length)) in held_out.iter().zip(said) {
+            self.lengths[row] = length;
+            for (column, output) in self.outputs.iter_mut().zip(outputs) {
+                column[row] = output;
+            }
+        }
+        self.biases.push(model.biases().to_vec());
+    }
+
+    /// The scores of one row that calibrators see, if the terms' sum counts so many times.
+    pub(crate) fn scores_into(
+        &self,
+        row: usize,
+        fold: usize,
+        factor: f64,
+        link: Link,
+        scores: &mut [f64],
+    ) {
+        for ((score, outputs), bias) in scores.iter_mut().zip(&self.outputs).zip(&self.biases[fold])
+        {
+            *score = bias + factor * (outputs[row] - bias);
+        }
+        if link == Link::AgainstRest {
+            log_odds_against_rest(&scores.to_vec(), scores);
+        }
+    }
 }
 
 /// Naive Bayes over counts.
@@ -106,6 +170,18 @@ impl ClassCounts {
             documents: 0.0,
             is_feature: None,
         }
+    }
+
+    /// Becomes like another, in the same memory: asking for new memory fold by fold would take as long as the counting.
+    fn copy_from(&mut self, other: &Self) {
+        self.by_class.clone_from(&other.by_class);
+        self.by_feature.clone_from(&other.by_feature);
+        self.mass_by_class.clone_from(&other.mass_by_class);
+        self.mass = other.mass;
+        self.documents_by_class
+            .clone_from(&other.documents_by_class);
+        self.documents = other.documents;
+        self.is_feature.clone_from(&other.is_feature);
     }
 
     fn feature_count(&self) -> usize {
@@ -184,27 +260,27 @@ impl NaiveBayes {
         Ok(())
     }
 
-    /// The model of all rows, and for each row and class the score of a model that did not learn
-    /// from the row: totals minus the fold's counts, never a second pass over the other folds.
-    /// Scores come output after output: one a class, or one in all for two exclusive classes.
+    /// The model of all rows, and what models that did not learn from it say of each row: totals minus the fold's counts,
+    /// never a second pass over the other folds. Outputs are one a class, or one in all for two exclusive classes.
     /// `features_without(fold)` tells which columns are features to a model that does not know the fold.
-    pub fn cross_fit_classes(
+    pub(crate) fn cross_fit_classes(
         &self,
         rows: &SparseMatrix,
         labels: &ClassLabels,
         weights: &[f64],
         folds: &Folds,
         features_without: impl Fn(usize) -> Vec<bool>,
-    ) -> Result<(LinearClassScorer, Vec<Vec<f64>>), FitError> {
+    ) -> Result<(LinearClassScorer, NaiveBayesHeldOut), FitError> {
         let everyone: Vec<u32> = (0..rows.row_count() as u32).collect();
         let counts = self.counts(rows, labels, weights, &everyone)?;
-        let model = self.model(&counts, labels.task);
-        let mut scores = vec![vec![0.0; rows.row_count()]; model.output_count()];
+        let model = self.model(&counts, labels.task, |_| true);
+        let mut said = NaiveBayesHeldOut::new(model.output_count(), rows.row_count());
+        let mut rest = counts.clone();
         for fold in 0..folds.count() {
             let held_out: Vec<usize> = (0..rows.row_count())
                 .filter(|&row| folds.of(row) == fold)
                 .collect();
-            let mut rest = counts.clone();
+            rest.copy_from(&counts);
             for &row in &held_out {
                 rest.add(
                     rows.row(row),
@@ -213,20 +289,18 @@ impl NaiveBayes {
                     self.presence_only(),
                 );
             }
-            rest.keep_only(features_without(fold));
-            let model = SavedScorer::from(self.model(&rest, labels.task));
-            let parts: Vec<Vec<f64>> = held_out
-                .par_iter()
-                .map(|&row| model.output_scores(rows.row(row)))
-                .collect();
-            for (&row, part) in held_out.iter().zip(&parts) {
-                scores
-                    .iter_mut()
-                    .zip(part)
-                    .for_each(|(scores, &score)| scores[row] = score);
+            let is_feature = features_without(fold);
+            rest.keep_only(is_feature.clone());
+            // Most features are in no document of a small fold; Bernoulli's absent words speak too.
+            let mut asked = vec![self.presence_only(); rows.column_count()];
+            for &row in &held_out {
+                let entries = rows.row(row).entries();
+                entries.for_each(|(column, _)| asked[column] = true);
             }
+            let model = self.model(&rest, labels.task, |feature| asked[feature]);
+            said.add_fold(&model, rows, &held_out, |column| is_feature[column]);
         }
-        Ok((model, scores))
+        Ok((model, said))
     }
 
     /// The model of some rows.
@@ -237,7 +311,8 @@ impl NaiveBayes {
         weights: &[f64],
         members: &[u32],
     ) -> Result<LinearClassScorer, FitError> {
-        Ok(self.model(&self.counts(rows, labels, weights, members)?, labels.task))
+        let counts = self.counts(rows, labels, weights, members)?;
+        Ok(self.model(&counts, labels.task, |_| true))
     }
 
     fn counts(
@@ -261,8 +336,13 @@ impl NaiveBayes {
         Ok(counts)
     }
 
-    /// The linear model that the counts amount to.
-    fn model(&self, counts: &ClassCounts, task: Task) -> LinearClassScorer {
+    /// The linear model that the counts amount to, with weights for those features that will be asked for.
+    fn model(
+        &self,
+        counts: &ClassCounts,
+        task: Task,
+        is_asked: impl Fn(usize) -> bool + Sync,
+    ) -> LinearClassScorer {
         let joint = task == Task::SingleLabel;
         let width = if joint && counts.class_count == 2 {
             1
@@ -283,6 +363,9 @@ impl NaiveBayes {
                 let mut positive = vec![(0.0, 0.0); counts.class_count];
                 for (offset, weights) in weights.chunks_exact_mut(width).enumerate() {
                     let feature = number * chunk + offset;
+                    if !is_asked(feature) {
+                        continue;
+                    }
                     estimate.presence_and_absence(feature, !joint, &mut positive);
                     if width == counts.class_count {
                         for (class, &(weight, bias)) in positive.iter().enumerate() {
@@ -474,13 +557,71 @@ impl Learner for NaiveBayes {
         data: &Dataset<'_>,
         folds: &Folds,
     ) -> Result<(NaiveBayesModel, Vec<f64>), FitError> {
-        let (scorer, mut scores) = self.cross_fit_classes(
+        let (scorer, mut said) = self.cross_fit_classes(
             data.rows(),
             &binary_labels(data),
             data.weights(),
             folds,
             |_| vec![true; data.rows().column_count()],
         )?;
-        Ok((NaiveBayesModel { scorer }, scores.swap_remove(0)))
+        Ok((NaiveBayesModel { scorer }, said.outputs.swap_remove(0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::Random;
+    use crate::scorers::{LengthDamping, SavedScorer};
+
+    #[test]
+    fn held_out_scores_are_those_of_models_that_were_fitted_to_the_others() {
+        let mut random = Random::from_seed(4);
+        let rows: Vec<Vec<(u32, f32)>> = (0..60)
+            .map(|_| {
+                (0..12)
+                    .filter_map(|column| {
+                        Some((column, random.below(4) as f32)).filter(|e| e.1 > 0.0)
+                    })
+                    .collect()
+            })
+            .collect();
+        let rows = SparseMatrix::from_rows(12, rows);
+        let labels = ClassLabels {
+            task: Task::SingleLabel,
+            class_count: 3,
+            of_row: (0..60).map(|row| vec![row % 3]).collect(),
+        };
+        let weights: Vec<f64> = (0..60).map(|row| 1.0 + f64::from(row % 2)).collect();
+        let folds = Folds::from_assignment(4, (0..60).map(|row| row as u8 / 15).collect());
+        let damping = LengthDamping {
+            exponent: 0.5,
+            usual: 9.0,
+        };
+        let learner = NaiveBayes::default();
+        let features = |_| vec![true; 12];
+        let (_, said) = learner
+            .cross_fit_classes(&rows, &labels, &weights, &folds, features)
+            .unwrap();
+        for row in 0..60 {
+            let fold = folds.of(row);
+            let others: Vec<u32> = (0..60)
+                .filter(|&other| folds.of(other as usize) != fold)
+                .collect();
+            let model = learner
+                .fit_classes(&rows, &labels, &weights, &others)
+                .unwrap();
+            for damping in [None, Some(damping)] {
+                let length: f64 = rows.row(row).entries().map(|entry| entry.1).sum();
+                assert_eq!(said.lengths[row], length);
+                let factor = damping.map_or(1.0, |damping| damping.factor(length));
+                let mut scores = [0.0; 3];
+                said.scores_into(row, fold, factor, Link::AgainstRest, &mut scores);
+                let expected = SavedScorer::from(model.clone().with_damping(damping));
+                for (score, expected) in scores.iter().zip(expected.output_scores(rows.row(row))) {
+                    assert!((score - expected).abs() < 1e-9, "{score} {expected}");
+                }
+            }
+        }
     }
 }

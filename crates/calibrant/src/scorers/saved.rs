@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::boosting::{StumpDescription, StumpScorer};
 use super::class_scorer::{LinearClassScorer, Link};
+use super::length_damping::LengthDamping;
 use super::neighbours::{NeighbourDescription, NeighbourScorer, SearchRoom};
 use super::perceptron::{VotedDescription, VotedScorer};
 use super::rocchio::{CentroidDescription, CentroidScorer};
@@ -51,6 +52,9 @@ pub enum ScorerDescription {
     Linear {
         /// How outputs become scores.
         link: Link,
+        /// How much less terms say where there are many of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        damping: Option<LengthDamping>,
     },
     /// Centres.
     Centroids(CentroidDescription),
@@ -164,6 +168,7 @@ impl SavedScorer {
     ) {
         match self {
             Self::Linear(scorer) => {
+                let factor = scorer.factor_of(row);
                 for ((column, value), part) in row.entries().zip(parts) {
                     let known = column < scorer.feature_count();
                     let weight = if known {
@@ -171,7 +176,7 @@ impl SavedScorer {
                     } else {
                         0.0
                     };
-                    *part = value * weight;
+                    *part = factor * value * weight;
                 }
             }
             Self::Centroids(scorer) => scorer.parts_into(row, output, room, parts),
@@ -187,6 +192,7 @@ impl SavedScorer {
         match self {
             Self::Linear(scorer) => ScorerDescription::Linear {
                 link: scorer.link(),
+                damping: scorer.damping(),
             },
             Self::Centroids(scorer) => ScorerDescription::Centroids(scorer.description()),
             Self::Stumps(scorer) => ScorerDescription::Stumps(scorer.description()),
@@ -211,8 +217,12 @@ impl SavedScorer {
     /// What [`Self::description`] and [`Self::tensors`] came from; `None` if they do not fit together.
     pub fn from_tensors(description: ScorerDescription, reader: &TensorReader<'_>) -> Option<Self> {
         Some(match description {
-            ScorerDescription::Linear { link } => {
-                Self::Linear(LinearClassScorer::from_tensors(link, reader)?)
+            ScorerDescription::Linear { link, damping } => {
+                damping
+                    .is_none_or(|damping| damping.is_sound())
+                    .then_some(())?;
+                let scorer = LinearClassScorer::from_tensors(link, reader)?;
+                Self::Linear(scorer.with_damping(damping))
             }
             ScorerDescription::Centroids(description) => {
                 Self::Centroids(CentroidScorer::from_tensors(description, reader)?)

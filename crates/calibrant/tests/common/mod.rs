@@ -316,3 +316,14 @@ pub(crate) fn combined(models: Vec<Model>, held_out: &[Document]) -> Result<Mode
     }
     combiner.combine(documents, &CombineSettings::default())
 }
+
+/// Letters that say the same thing one to twenty times: sums over all words grow, and what they tell does not.
+pub(crate) fn bursty_documents(count: usize, classes: usize, seed: u64) -> Vec<Document> {
+    let mut drawn = documents(count, classes, 60, seed);
+    for (place, document) in drawn.iter_mut().enumerate() {
+        let text = document.content.as_text().unwrap_or_default();
+        let again = format!("{text} ").repeat(1 + place * place % 20);
+        document.content = Content::Text(again);
+    }
+    drawn
+}

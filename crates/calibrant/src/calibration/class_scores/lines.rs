@@ -138,6 +138,7 @@ impl Digest {
             tried: vec![Tried {
                 method: CalibratorKind::Platt,
                 log_loss: loss / total,
+                dropped: false,
             }],
             forecasts,
         })

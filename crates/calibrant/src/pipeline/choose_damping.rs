@@ -1,0 +1,178 @@
+//! How much less does a term say in a long document?
+
+use rayon::prelude::*;
+
+use super::fit_scorer::Training;
+use crate::calibration::{
+    CalibrationMethod, Calibrator, CalibratorKind, HeldOutScores, Isotonic, mean_gain,
+};
+use crate::corpus::Folds;
+use crate::scorers::{LengthDamping, LinearClassScorer, NaiveBayesHeldOut};
+
+/// The exponents that are tried beside 0.
+const EXPONENTS: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
+/// Scores that decide, unless that would leave fewer rows than the next.
+const MOST_SCORES: usize = 1 << 17;
+/// Rows that decide where there are many outputs; of these some do.
+const LEAST_ROWS: usize = 1 << 13;
+/// The share of rows that are shorter than the least length.
+const SHORTEST: f64 = 0.01;
+/// Rows whose scores are worked out before they are written down.
+const BLOCK: usize = 4096;
+
+impl Training<'_> {
+    /// A scorer whose terms say as much less in long documents as held-out log loss asks for, with its held-out scores.
+    ///
+    /// # Method
+    /// For each exponent the likeliest rising curve is fitted to every output's held-out scores, since some curve will set right what a
+    /// curve can; it is fitted without each fold, and judged by what it says of that. The exponent with the least log loss over all outputs
+    /// is taken, if its gain over counting every term in full is more than two standard errors.
+    ///
+    /// Who names a calibrator, or wants none, wants the learner's own scores.
+    pub(super) fn damped(
+        &self,
+        scorer: LinearClassScorer,
+        said: NaiveBayesHeldOut,
+        folds: &Folds,
+    ) -> (LinearClassScorer, Vec<Vec<f64>>) {
+        let mut said = Said {
+            said,
+            folds,
+            scorer: &scorer,
+        };
+        let asked = self.finer.is_some() && self.settings.calibrator == CalibratorKind::Auto;
+        let damping = if asked { self.choose(&said) } else { None };
+        said.become_scores(damping);
+        let out_of_fold = said.said.outputs;
+        (scorer.with_damping(damping), out_of_fold)
+    }
+
+    fn choose(&self, said: &Said<'_>) -> Option<LengthDamping> {
+        let lengths = &said.said.lengths;
+        let (rows, outputs) = (lengths.len(), said.scorer.output_count());
+        let most_rows = (MOST_SCORES / outputs.max(1)).max(LEAST_ROWS);
+        let some: Vec<usize> = (0..rows).step_by(rows.div_ceil(most_rows).max(1)).collect();
+        let step = (some.len() * outputs).div_ceil(MOST_SCORES).max(1);
+        let of_outputs: Vec<usize> = (0..outputs).step_by(step).collect();
+        let mut sorted = lengths.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let least = *sorted.get((SHORTEST * rows as f64) as usize)?;
+        let usual = lengths.iter().sum::<f64>() / rows as f64;
+        let losses = |damping| {
+            let scores = said.scores(&some, damping);
+            self.losses(&some, &of_outputs, &scores)
+        };
+        let in_full = losses(None);
+        let (mut best, mut chosen) = (in_full.clone(), None);
+        for exponent in EXPONENTS {
+            let damping = LengthDamping {
+                exponent,
+                usual,
+                least,
+            };
+            let found = losses(Some(damping));
+            if found.iter().sum::<f64>() < best.iter().sum::<f64>() {
+                (best, chosen) = (found, Some(damping));
+            }
+        }
+        chosen.filter(|_| surely_less(&best, &in_full))
+    }
+
+    /// The log loss of each row over some outputs, by curves that were fitted without the row's fold; `scores` come row by row.
+    fn losses(&self, rows: &[usize], outputs: &[usize], scores: &[Vec<f64>]) -> Vec<f64> {
+        let of_output = |&output: &usize| {
+            let class = self.labels.class_of_output(output) as u32;
+            let label = |place: usize| self.labels.of_row[rows[place]].contains(&class);
+            let mut losses = vec![0.0; rows.len()];
+            for fold in 0..self.folds.count() {
+                let in_fold = |&place: &usize| self.folds.of(rows[place]) == fold;
+                let (held_out, others): (Vec<usize>, Vec<usize>) =
+                    (0..rows.len()).partition(in_fold);
+                let curve = HeldOutScores::assume_weighted(
+                    others.iter().map(|&place| scores[place][output]).collect(),
+                    others.iter().map(|&place| label(place)).collect(),
+                    others.iter().map(|&p| self.weights[rows[p]]).collect(),
+                )
+                .and_then(|others| Isotonic.fit(&others));
+                // Where all others are of one side, which does not depend on the exponent, there is nothing to learn.
+                let Ok(curve) = curve else {
+                    continue;
+                };
+                for place in held_out {
+                    let forecast = curve.probability(scores[place][output]);
+                    losses[place] = self.weights[rows[place]] * forecast.log_loss(label(place));
+                }
+            }
+            losses
+        };
+        let mut sums = vec![0.0; rows.len()];
+        // So many at once that memory stays small.
+        for some in outputs.chunks(64) {
+            let losses: Vec<Vec<f64>> = some.par_iter().map(of_output).collect();
+            for of_output in losses {
+                sums.iter_mut()
+                    .zip(of_output)
+                    .for_each(|(sum, loss)| *sum += loss);
+            }
+        }
+        sums
+    }
+}
+
+/// What was said of rows by models that had not seen them.
+struct Said<'a> {
+    said: NaiveBayesHeldOut,
+    folds: &'a Folds,
+    scorer: &'a LinearClassScorer,
+}
+
+impl Said<'_> {
+    /// For some rows the scores of all outputs.
+    fn scores(&self, rows: &[usize], damping: Option<LengthDamping>) -> Vec<Vec<f64>> {
+        rows.par_iter()
+            .map(|&row| {
+                let factor = damping.map_or(1.0, |damping| damping.factor(self.said.lengths[row]));
+                let (fold, link) = (self.folds.of(row), self.scorer.link());
+                let mut scores = vec![0.0; self.scorer.output_count()];
+                self.said.scores_into(row, fold, factor, link, &mut scores);
+                scores
+            })
+            .collect()
+    }
+
+    /// Puts every row's scores in the place of what was said before the link.
+    fn become_scores(&mut self, damping: Option<LengthDamping>) {
+        let every: Vec<usize> = (0..self.said.lengths.len()).collect();
+        for rows in every.chunks(BLOCK) {
+            let scores = self.scores(rows, damping);
+            for (&row, scores) in rows.iter().zip(scores) {
+                for (column, score) in self.said.outputs.iter_mut().zip(scores) {
+                    column[row] = score;
+                }
+            }
+        }
+    }
+}
+
+/// Whether losses are less by more than two standard errors of the difference.
+fn surely_less(losses: &[f64], others: &[f64]) -> bool {
+    let (gain, standard_error) = mean_gain(losses, others);
+    gain > 2.0 * standard_error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test] // By hand: gains of 0.3 and -0.1 in turn have the sum 20 and the standard error 0.2 · √200 = 2.83.
+    fn a_gain_must_be_more_than_two_standard_errors() {
+        let others = vec![1.0; 200];
+        let gaining = |gain: f64| -> Vec<f64> {
+            let gains = [gain + 0.2, gain - 0.2].repeat(100);
+            gains.iter().map(|gain| 1.0 - gain).collect()
+        };
+        assert!(surely_less(&gaining(0.1), &others));
+        assert!(!surely_less(&gaining(0.028), &others)); // by hand: 5.6 beside 5.66
+        assert!(!surely_less(&others, &others));
+    }
+}
