@@ -576,11 +576,8 @@ pub(crate) fn write_classes(
         let others = class
             .tried
             .iter()
-            .filter(|tried| tried.method != class.calibrator);
-        let next = others.min_by(|a, b| {
-            let by_loss = a.log_loss.total_cmp(&b.log_loss);
-            a.dropped.cmp(&b.dropped).then(by_loss)
-        });
+            .filter(|tried| tried.method != class.calibrator && !tried.dropped);
+        let next = others.min_by(|a, b| a.log_loss.total_cmp(&b.log_loss));
         let note = match class.calibration {
             CalibrationNote::Own => String::new(),
             CalibrationNote::Weighed => match class.own_weight {
@@ -612,9 +609,7 @@ pub(crate) fn write_classes(
             let loss = chosen.map(|chosen| format!("{:.5}", chosen.log_loss));
             let next = chosen.zip(next).map(|(chosen, next)| {
                 let margin = next.log_loss - chosen.log_loss;
-                // Of one that was dropped only the loss where it was fitted is known.
-                let behind = if next.dropped { " where fitted" } else { "" };
-                format!("{} {margin:+.5}{behind}", next.method.name())
+                format!("{} {margin:+.5}", next.method.name())
             });
             row.extend([loss.unwrap_or_default(), next.unwrap_or_default()]);
         }

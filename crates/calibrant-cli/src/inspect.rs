@@ -102,13 +102,14 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
         let LengthDamping {
             exponent,
             usual,
+            offset,
             least,
         } = damping;
         add(
             "terms by the document's length",
             format!(
-                "× ({} / (length + 1))^{exponent}, length at least {least:.3}",
-                (1e3 * (usual + 1.0)).round() / 1e3
+                "× ({:.1} / (length + {offset:.1}))^{exponent}, length at least {least:.1}",
+                usual + offset
             ),
         );
     }

@@ -259,7 +259,12 @@ fn say(what: &str, task: Task, when: AdaptPrior, report: &PriorReport) {
     if report.tests.iter().any(|estimate| !estimate.converged) {
         warn("the estimate of the priors has not converged; judge it with care");
     }
-    let unfair = report.fit.is_some_and(|fit| !fit.is_fair());
+    // What would not move is neither believed nor disbelieved.
+    let moves = report
+        .tests
+        .iter()
+        .any(|estimate| estimate.is_shifted(LEVEL));
+    let unfair = moves && report.fit.is_some_and(|fit| !fit.is_fair());
     let verdict = |applied: bool| match (applied, when) {
         (true, AdaptPrior::Tested) => "shifted",
         (true, AdaptPrior::Always) => "shifted, as asked",

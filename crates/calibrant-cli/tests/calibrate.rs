@@ -699,6 +699,15 @@ fn what_looks_wrong_with_scores_gets_a_note() {
     let falling: Vec<(f64, &str)> = (0..60).map(|i| (f64::from(-i), name(i >= 30))).collect();
     told(&falling, &[], "run backwards");
     told(&falling, &["--method", "isotonic"], "run backwards");
+    // Sure in the middle, and wrong at both ends.
+    let hump = |i: i32| {
+        (
+            f64::from(i - 1000) / 300.0,
+            name((700..1300).contains(&i) || i % 31 == 0),
+        )
+    };
+    let hump: Vec<(f64, &str)> = (0..2000).map(hump).collect();
+    told(&hump, &["--method", "spline"], "rise and fall again");
     let constant: Vec<(f64, &str)> = (0..40).map(|i| (1.5, name(i % 2 == 0))).collect();
     told(&constant, &[], "the same score 1.5");
     let few = [(1.0, "0"), (2.0, "0"), (3.0, "1"), (4.0, "1")];
@@ -753,4 +762,43 @@ fn without_a_method_nothing_is_said_to_be_fitted() {
             assert!(!said.contains(piece), "`{piece}` in {said}");
         }
     }
+}
+
+#[test]
+fn what_cannot_win_is_dropped_where_there_are_many_examples_and_has_no_loss() {
+    let sandbox = Sandbox::new();
+    let mut dice = Dice::new(6);
+    // Log-odds that bend: a straight line is behind.
+    let row = |dice: &mut Dice| {
+        let score = 8.0 * dice.uniform() - 4.0;
+        let positive = dice.uniform() < 1.0 / (1.0 + (1.0 - 3.0 * score.min(0.5)).exp());
+        format!("{score},{}\n", u8::from(positive))
+    };
+    let rows: String = (0..12_000).map(|_| row(&mut dice)).collect();
+    sandbox.write("many.csv", format!("margin,truth\n{rows}"));
+    let fit = [
+        "calibrate",
+        "many.csv",
+        "--score",
+        "margin",
+        "--label",
+        "truth",
+    ];
+    let report = sandbox.json(&[&fit[..], &["--json"]].concat());
+    let tried = report["tried"].as_array().unwrap();
+    let platt = tried.iter().find(|tried| tried["method"] == "platt");
+    let platt = platt.unwrap();
+    assert_eq!(
+        (&platt["dropped"], &platt["log_loss"]),
+        (&Value::Bool(true), &Value::Null)
+    );
+    assert!(
+        tried[0]["chosen"] == true && tried[0]["log_loss"].is_f64(),
+        "{report}"
+    );
+    let text = sandbox.succeed(&fit);
+    assert!(
+        text.contains("dropped: not ahead even where it was fitted"),
+        "{text}"
+    );
 }

@@ -104,7 +104,7 @@ pub(super) fn render(report: &Report<'_>, measured: &Measured) -> Result<String,
                     .map(|tried| {
                         vec![
                             tried.method.to_owned(),
-                            format!("{:.5}", tried.log_loss),
+                            tried.shown_loss(),
                             tried.shown_margin(),
                         ]
                     })
@@ -132,6 +132,7 @@ fn choice(report: &Report<'_>) -> String {
     let chosen = &report.calibrator.summary().method;
     let least = tried
         .iter()
+        .filter(|tried| !tried.dropped)
         .min_by(|a, b| a.log_loss.total_cmp(&b.log_loss))
         .map_or(chosen, |least| &least.method);
     let kept = if *chosen == first.method {

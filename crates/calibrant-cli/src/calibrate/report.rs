@@ -54,31 +54,37 @@ pub(super) struct Report<'a> {
 #[derive(serde::Serialize)]
 pub(crate) struct TriedRow<'a> {
     pub(crate) method: &'a str,
-    pub(crate) log_loss: f64,
-    /// Null where several are weighed and none is chosen.
+    /// Null where it was dropped before it was cross-validated.
+    pub(crate) log_loss: Option<f64>,
+    /// Null where several are weighed and none is chosen, and where it was dropped.
     pub(crate) margin: Option<f64>,
     pub(crate) chosen: bool,
     /// How much it counts, where several are weighed; zero if it was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) weight: Option<f64>,
-    /// Not cross-validated: the log loss is that of the examples that it was fitted to.
+    /// Not cross-validated, since it was not far enough ahead even where it was fitted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) dropped: bool,
 }
 
 impl TriedRow<'_> {
+    pub(super) fn shown_loss(&self) -> String {
+        match self.log_loss {
+            Some(log_loss) => format!("{log_loss:.5}"),
+            None => "–".to_owned(),
+        }
+    }
+
     /// The margin with as many digits as it needs, or the weight.
     pub(super) fn shown_margin(&self) -> String {
         match (self.chosen, self.weight, self.margin) {
             (true, ..) => "chosen".to_owned(),
+            _ if self.dropped => "dropped: not ahead even where it was fitted".to_owned(),
             (_, Some(0.0), _) => "left out".to_owned(),
             (_, Some(_), _) if self.method == MulticlassKind::SecondPass.name() => {
                 "over what the others say".to_owned()
             }
             (_, Some(weight), _) => format!("weight {weight:.2}"),
-            (_, None, Some(margin)) if self.dropped => {
-                format!("dropped ({margin:+.1e} where it was fitted)")
-            }
             (_, None, Some(margin)) if margin.abs() < 1e-4 => format!("{margin:+.1e}"),
             (_, None, Some(margin)) => format!("{margin:+.5}"),
             (_, None, None) => String::new(),
@@ -96,15 +102,18 @@ pub(crate) fn tried(calibrator: &ScoreCalibrator) -> Vec<TriedRow<'_>> {
         .iter()
         .map(|tried| TriedRow {
             method: &tried.method,
-            log_loss: tried.log_loss,
-            margin: least.map(|least| tried.log_loss - least),
+            log_loss: (!tried.dropped).then_some(tried.log_loss),
+            margin: least
+                .filter(|_| !tried.dropped)
+                .map(|least| tried.log_loss - least),
             chosen: tried.method == summary.method,
             weight: tried.weight,
             dropped: tried.dropped,
         })
         .collect();
     // The chosen one stands first even where another is better by less than the chance of it.
-    rows.sort_by(|a, b| (b.chosen.cmp(&a.chosen)).then(a.log_loss.total_cmp(&b.log_loss)));
+    let loss = |row: &TriedRow<'_>| row.log_loss.unwrap_or(f64::INFINITY);
+    rows.sort_by(|a, b| (b.chosen.cmp(&a.chosen)).then(loss(a).total_cmp(&loss(b))));
     rows
 }
 
@@ -247,7 +256,7 @@ pub(crate) fn write_origin(
     for tried in tried(calibrator) {
         rows.add_row(vec![
             tried.method.to_owned(),
-            format!("{:.5}", tried.log_loss),
+            tried.shown_loss(),
             tried.shown_margin(),
         ]);
     }

@@ -11,6 +11,8 @@ use crate::scorers::{LengthDamping, LinearClassScorer, NaiveBayesHeldOut};
 
 /// The exponents that are tried beside 0.
 const EXPONENTS: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
+/// Offsets that are tried beside 1, in usual lengths, with the exponent that was best so far and with the largest.
+const OFFSETS: [f64; 2] = [0.25, 1.0];
 /// Scores that decide, unless that would leave fewer rows than the next.
 const MOST_SCORES: usize = 1 << 17;
 /// Rows that decide where there are many outputs; of these some do.
@@ -26,7 +28,7 @@ impl Training<'_> {
     /// # Method
     /// For each exponent the likeliest rising curve is fitted to every output's held-out scores, since some curve will set right what a
     /// curve can; it is fitted without each fold, and judged by what it says of that. The exponent with the least log loss over all outputs
-    /// is taken, if its gain over counting every term in full is more than two standard errors.
+    /// is taken, then the offset likewise, if the gain over counting every term in full is more than two standard errors.
     ///
     /// Who names a calibrator, or wants none, wants the learner's own scores.
     pub(super) fn damped(
@@ -63,16 +65,30 @@ impl Training<'_> {
             self.losses(&some, &of_outputs, &scores)
         };
         let in_full = losses(None);
-        let (mut best, mut chosen) = (in_full.clone(), None);
-        for exponent in EXPONENTS {
+        let (mut best, mut chosen) = (in_full.clone(), None::<LengthDamping>);
+        let mut compare = |exponent: f64, offset: f64, chosen: &mut Option<LengthDamping>| {
             let damping = LengthDamping {
                 exponent,
                 usual,
+                offset,
                 least,
             };
             let found = losses(Some(damping));
             if found.iter().sum::<f64>() < best.iter().sum::<f64>() {
-                (best, chosen) = (found, Some(damping));
+                (best, *chosen) = (found, Some(damping));
+            }
+        };
+        for exponent in EXPONENTS {
+            compare(exponent, 1.0, &mut chosen);
+        }
+        for share in OFFSETS {
+            let strongest = EXPONENTS[EXPONENTS.len() - 1];
+            let so_far = chosen.map_or(strongest, |damping| damping.exponent);
+            for exponent in [so_far, strongest] {
+                compare(exponent, (share * usual).max(1.0), &mut chosen);
+                if so_far == strongest {
+                    break;
+                }
             }
         }
         chosen.filter(|_| surely_less(&best, &in_full))

@@ -2,7 +2,7 @@
 
 use super::training_corpus::side_cells;
 use crate::corpus::Content;
-use crate::features::{Cells, RowCells, TermSum};
+use crate::features::{Cells, RowCells, TermSum, one_spelling};
 
 /// A hash of what a model sees of a document: its terms with their counts, in whatever order, and the cells
 /// beside the text, with a bit for whether there are terms. Labels, weights and identifiers are no part of it.
@@ -60,7 +60,7 @@ fn add_cells(hasher: &mut blake3::Hasher, cells: &RowCells<'_>) {
         }
     }
     for column in 0..cells.categories.len() {
-        if let Some(category) = cells.category(column) {
+        if let Some(category) = cells.category(column).map(one_spelling) {
             hasher.update(b"c");
             hasher.update(&(column as u64).to_le_bytes());
             hasher.update(&(category.len() as u64).to_le_bytes());
@@ -106,6 +106,9 @@ mod tests {
             plain,
             key(&record(&[Some(1.0), None], &[Some("a"), None]), &[0.0])
         );
+        let [one, again, other] = ["1", "1.0", "01"].map(|k| key(&record(&[], &[Some(k)]), &[]));
+        assert_eq!(one, again, "a category has one spelling");
+        assert_ne!(one, other);
         let others = [
             key(&record(&[Some(2.0)], &[Some("a")]), &[]),
             key(&record(&[None, Some(1.0)], &[Some("a")]), &[]),

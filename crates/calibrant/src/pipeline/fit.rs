@@ -492,9 +492,12 @@ fn class_factors(
     if matches!(settings.classifier, Classifier::NaiveBayes(_)) {
         if settings.class_weights != ClassWeights::Equal {
             return Err(FitError::BadSetting {
-                setting: "the class weights",
-                requirement: "equal for naive Bayes (give example weights instead)",
-                value: "given".into(),
+                setting: "`--class-weight`",
+                requirement: "left out with naive Bayes (`--weight FIELD` weighs documents)",
+                value: match &settings.class_weights {
+                    ClassWeights::Balanced => "balanced".into(),
+                    _ => "one for each class".into(),
+                },
             });
         }
         return Ok(ClassFactors {

@@ -301,6 +301,7 @@ mod tests {
         let damping = LengthDamping {
             exponent: 0.5,
             usual: 15.0,
+            offset: 1.0,
             least: 0.0,
         };
         let scorer = scorer.with_damping(Some(damping));

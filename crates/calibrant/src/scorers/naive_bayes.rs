@@ -597,6 +597,8 @@ mod tests {
         let damping = LengthDamping {
             exponent: 0.5,
             usual: 9.0,
+            offset: 1.0,
+            least: 2.0,
         };
         let learner = NaiveBayes::default();
         let features = |_| vec![true; 12];
