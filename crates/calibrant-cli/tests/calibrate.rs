@@ -769,9 +769,10 @@ fn what_cannot_win_is_dropped_where_there_are_many_examples_and_has_no_loss() {
     let sandbox = Sandbox::new();
     let mut dice = Dice::new(6);
     // Log-odds that bend: a straight line is behind.
+    let uniform = |dice: &mut Dice| dice.below(1_000_000) as f64 / 1e6;
     let row = |dice: &mut Dice| {
-        let score = 8.0 * dice.uniform() - 4.0;
-        let positive = dice.uniform() < 1.0 / (1.0 + (1.0 - 3.0 * score.min(0.5)).exp());
+        let score = 8.0 * uniform(dice) - 4.0;
+        let positive = uniform(dice) < 1.0 / (1.0 + (1.0 - 3.0 * score.min(0.5)).exp());
         format!("{score},{}\n", u8::from(positive))
     };
     let rows: String = (0..12_000).map(|_| row(&mut dice)).collect();
