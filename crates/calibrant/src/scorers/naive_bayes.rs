@@ -98,7 +98,8 @@ impl NaiveBayesHeldOut {
             *score = bias + factor * (outputs[row] - bias);
         }
         if link == Link::AgainstRest {
-            log_odds_against_rest(&scores.to_vec(), scores);
+            let joint = scores.to_vec();
+            log_odds_against_rest(&joint, scores);
         }
     }
 }

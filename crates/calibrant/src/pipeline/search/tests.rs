@@ -462,7 +462,7 @@ fn a_learner_that_fails_is_told_and_left_behind() {
     };
     let all = documents(60, 2, 10);
     let found = found(all.clone(), &weighted, &settings);
-    let told = |failure: &str| failure.contains("class weights");
+    let told = |failure: &str| failure.contains("class-weight");
     let mut failures = found
         .trials
         .iter()
