@@ -515,9 +515,10 @@ mod tests {
             for (quick, exact) in quick.tried.iter().zip(&exact.tried) {
                 assert_eq!(quick.method, exact.method);
                 let off = quick.log_loss - exact.log_loss;
-                // One that was dropped may have been lucky only where it was fitted.
-                assert!(off < SAME, "{quick:?} {exact:?}");
-                assert!(off > -SAME || quick.dropped, "{quick:?} {exact:?}");
+                // The smooth curve cuts its own groups, which great weights make coarser. One that was dropped may have been lucky only
+                // where it was fitted.
+                assert!(off < 5.0 * SAME, "{quick:?} {exact:?}");
+                assert!(off > -5.0 * SAME || quick.dropped, "{quick:?} {exact:?}");
             }
             assert!(quick.tried.iter().any(|tried| tried.dropped));
             let (best, margin) = (quick.margin.unwrap(), exact.margin.unwrap());
