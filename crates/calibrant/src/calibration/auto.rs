@@ -526,14 +526,13 @@ mod tests {
                     .unwrap()
                     .choice
             });
-            assert_eq!(quick.chosen, exact.chosen);
             for (quick, exact) in quick.tried.iter().zip(&exact.tried) {
                 assert_eq!(quick.method, exact.method);
                 let off = quick.log_loss - exact.log_loss;
-                // The smooth curve cuts its own groups, which great weights make coarser. One that was dropped may have been lucky only
-                // where it was fitted.
-                assert!(off < 5.0 * SAME, "{quick:?} {exact:?}");
-                assert!(off > -5.0 * SAME || quick.dropped, "{quick:?} {exact:?}");
+                // The smooth curve cuts its own groups, which great weights make coarser: where that counts, all scores decide below. One
+                // that was dropped may have been lucky only where it was fitted.
+                assert!(off < 1e-4, "{quick:?} {exact:?}");
+                assert!(off > -1e-4 || quick.dropped, "{quick:?} {exact:?}");
             }
             assert!(quick.tried.iter().any(|tried| tried.dropped));
             let choice = CalibratorKind::Auto.choose(&sorted).unwrap();
