@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections import Counter
 from pathlib import Path
 
 TEN_TOPICS = "earn,acq,money-fx,grain,crude,trade,interest,ship,wheat,corn".split(",")
@@ -36,7 +37,8 @@ class Corpus:
 class Generated:
     """A plain file of JSON Lines that generated.py wrote: all of it is for training."""
 
-    def __init__(self, documents, classes, mean_words=14, seed=1):
+    def __init__(self, documents, classes, mean_words=14, seed=1, least=1):
+        self.least = least
         self.documents, self.classes, self.mean_words, self.seed = documents, classes, mean_words, seed
         self.file, self.label = f"generated-{documents}-{classes}.jsonl", "label"
 
@@ -48,7 +50,18 @@ class Generated:
         if not path.is_file():
             unfinished = path.with_suffix(".unfinished")
             generated.write(unfinished, self.documents, self.classes, self.seed, self.mean_words)
+            self.drop_rare(unfinished)
             unfinished.rename(path)
+
+    def drop_rare(self, path):
+        """Leaves out documents of classes with fewer than `least` of them, which peers refuse."""
+        if self.least == 1:
+            return
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        labels = [json.loads(line)["label"] for line in lines]
+        counts = Counter(labels)
+        kept = (line for line, label in zip(lines, labels) if counts[label] >= self.least)
+        path.write_text("".join(kept), encoding="utf-8")
 
     def read(self, folder, split):
         """Identifiers, texts and labels."""
@@ -65,7 +78,7 @@ NEWSGROUPS = Corpus("20newsgroups.jsonl.gz", ["subject", "text"], "label")
 REUTERS = Corpus("reuters21578.jsonl.gz", ["title", "body"], "topics")
 INTENTS = Generated(15_000, 150, mean_words=9)
 THOUSAND = Generated(100_000, 1_000)
-THOUSAND_TENTH = Generated(10_000, 1_000)
+THOUSAND_TENTH = Generated(10_000, 1_000, least=5)
 MILLION = Generated(1_000_000, 4)
 BY_NAME = {
     **{"newsgroups": NEWSGROUPS, "reuters": REUTERS, "reuters-all": REUTERS},
