@@ -40,7 +40,8 @@ class Generated:
     def __init__(self, documents, classes, mean_words=14, seed=1, least=1):
         self.least = least
         self.documents, self.classes, self.mean_words, self.seed = documents, classes, mean_words, seed
-        self.file, self.label = f"generated-{documents}-{classes}.jsonl", "label"
+        kept = "" if least == 1 else f"-of-{least}"
+        self.file, self.label = f"generated-{documents}-{classes}{kept}.jsonl", "label"
 
     def write(self, folder):
         """Writes it unless it is there."""
@@ -62,6 +63,11 @@ class Generated:
         counts = Counter(labels)
         kept = (line for line, label in zip(lines, labels) if counts[label] >= self.least)
         path.write_text("".join(kept), encoding="utf-8")
+
+    def count(self, folder):
+        """How many documents were written."""
+        with open(Path(folder) / self.file, "rb") as lines:
+            return sum(1 for _ in lines)
 
     def read(self, folder, split):
         """Identifiers, texts and labels."""

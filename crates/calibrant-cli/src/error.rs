@@ -97,6 +97,10 @@ impl From<FitError> for CliError {
                 Some("name a --group that divides the rows more finely, or leave it out")
             }
             FitError::Folds(_) => Some("use fewer --folds, or more documents"),
+            FitError::BadSetting {
+                setting: "the class weights",
+                ..
+            } => Some("leave --class-weight out; --weight FIELD weighs documents"),
             _ => None,
         };
         Self {

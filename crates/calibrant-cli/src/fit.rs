@@ -572,12 +572,14 @@ pub(crate) fn write_classes(
         let chosen = class
             .tried
             .iter()
-            .find(|tried| own && tried.method == class.calibrator);
+            .find(|tried| own && tried.method == class.calibrator)
+            .and_then(|tried| tried.log_loss);
         let others = class
             .tried
             .iter()
-            .filter(|tried| tried.method != class.calibrator && !tried.dropped);
-        let next = others.min_by(|a, b| a.log_loss.total_cmp(&b.log_loss));
+            .filter(|tried| tried.method != class.calibrator)
+            .filter_map(|tried| Some((tried.method, tried.log_loss?)));
+        let next = others.min_by(|a, b| a.1.total_cmp(&b.1));
         let note = match class.calibration {
             CalibrationNote::Own => String::new(),
             CalibrationNote::Weighed => match class.own_weight {
@@ -606,11 +608,10 @@ pub(crate) fn write_classes(
             class.positives.to_string(),
         ];
         if with_losses {
-            let loss = chosen.map(|chosen| format!("{:.5}", chosen.log_loss));
-            let next = chosen.zip(next).map(|(chosen, next)| {
-                let margin = next.log_loss - chosen.log_loss;
-                format!("{} {margin:+.5}", next.method.name())
-            });
+            let loss = chosen.map(|loss| format!("{loss:.5}"));
+            let next = chosen
+                .zip(next)
+                .map(|(loss, (method, other))| format!("{} {:+.5}", method.name(), other - loss));
             row.extend([loss.unwrap_or_default(), next.unwrap_or_default()]);
         }
         rows.add_row(row);

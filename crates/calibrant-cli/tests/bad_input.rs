@@ -481,7 +481,7 @@ fn settings_that_make_no_sense_are_refused_before_any_work() {
         ),
         (
             &["--classifier", "naive-bayes", "--class-weight", "balanced"],
-            "naive Bayes",
+            "leave --class-weight out",
         ),
         (
             &["--classifier", "knn", "--neighbours", "0"],

@@ -3,12 +3,14 @@
 
 mod common;
 
-use calibrant::FitError;
 use calibrant::calibration::CalibratorKind;
-use calibrant::corpus::{Content, Document};
+use calibrant::corpus::{Content, Document, Fields};
 use calibrant::numeric::Random;
-use calibrant::pipeline::{Classifier, FitSettings, Model};
+use calibrant::pipeline::{
+    Classifier, DocumentCounter, FitSettings, Model, TrainingCorpus, fit_keeping_scores,
+};
 use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayesKind};
+use calibrant::{FitError, NoProgress};
 use common::{
     check_probabilities, document, documents, fit_batches, fitted, learners, multi_label_documents,
     naive_bayes, setups, with_classifier,
@@ -149,6 +151,38 @@ fn a_document_of_weight_two_is_the_document_twice_to_naive_bayes() {
                 }
             }
         }
+    }
+}
+
+/// Of twenty documents each is scored by a model that was fitted to the nineteen others, not to sixteen of them.
+#[test]
+fn held_out_scores_of_naive_bayes_come_from_twenty_folds() {
+    let documents = documents(20, 2, 30, 7);
+    let settings = |calibrator| FitSettings {
+        calibrator,
+        ..with_classifier(naive_bayes(NaiveBayesKind::Multinomial))
+    };
+    let as_is = settings(CalibratorKind::None);
+    let mut expected: Vec<f64> = (0..documents.len())
+        .map(|left_out| {
+            let mut others = documents.clone();
+            let Content::Text(text) = others.remove(left_out).content else {
+                panic!("no text");
+            };
+            fitted(&others, &as_is).predict(&text)[1].log_odds()
+        })
+        .collect();
+    expected.sort_by(f64::total_cmp);
+    let by_name = settings(CalibratorKind::Platt);
+    let mut corpus = TrainingCorpus::new(by_name.column_space());
+    corpus.add(DocumentCounter::new(&by_name).unwrap().count(documents));
+    let (_, held_out) =
+        fit_keeping_scores(corpus, Fields::default(), &by_name, &NoProgress).unwrap();
+    let mut found = held_out[0].scores().to_vec();
+    found.sort_by(f64::total_cmp);
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
     }
 }
 

@@ -27,25 +27,6 @@ use columns::Columns;
 pub(crate) use report::write_origin;
 use report::{Measured, MeasuredOn, Report};
 
-/// From how many times a perfect forecaster's calibration error on one is told so.
-const FAR_OFF: f64 = 4.0;
-
-/// Says where even what was fitted is far from calibrated: curves that `auto` tries follow no score that rises and falls again.
-fn off(calibrator: &ScoreCalibrator, measured: &Measured) -> Option<String> {
-    let after = &measured.after;
-    let is_off = after.ece > FAR_OFF * after.ece_of_perfect;
-    let own = matches!(measured.on, MeasuredOn::CrossValidation) && !calibrator.is_identity();
-    (is_off && own).then(|| {
-        format!(
-            "the probabilities of {} are off by {:.4} on average, where those of a perfect forecaster would seem to be by {:.4}: the scores may rise and \
-             fall again, or jump. Look at --html, and try --method bbq, histogram or isotonic",
-            calibrator.summary().method,
-            after.ece,
-            after.ece_of_perfect
-        )
-    })
-}
-
 pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     check(arguments)?;
     let mut notes = Vec::new();
@@ -76,11 +57,6 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
                 .map(|said| format!("{file}: {said}")),
         );
     }
-    notes.extend(
-        measured
-            .as_ref()
-            .and_then(|measured| off(&calibrator, measured)),
-    );
     notes.iter().for_each(|said| note(said));
     let predictions = arguments
         .apply

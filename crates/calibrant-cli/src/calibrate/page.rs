@@ -132,9 +132,9 @@ fn choice(report: &Report<'_>) -> String {
     let chosen = &report.calibrator.summary().method;
     let least = tried
         .iter()
-        .filter(|tried| !tried.dropped)
-        .min_by(|a, b| a.log_loss.total_cmp(&b.log_loss))
-        .map_or(chosen, |least| &least.method);
+        .filter_map(|tried| Some((&tried.method, tried.log_loss?)))
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .map_or(chosen, |(method, _)| method);
     let kept = if *chosen == first.method {
         "comes first"
     } else {

@@ -62,9 +62,6 @@ pub(crate) struct TriedRow<'a> {
     /// How much it counts, where several are weighed; zero if it was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) weight: Option<f64>,
-    /// Not cross-validated, since it was not far enough ahead even where it was fitted.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) dropped: bool,
 }
 
 impl TriedRow<'_> {
@@ -79,7 +76,9 @@ impl TriedRow<'_> {
     pub(super) fn shown_margin(&self) -> String {
         match (self.chosen, self.weight, self.margin) {
             (true, ..) => "chosen".to_owned(),
-            _ if self.dropped => "dropped: not ahead even where it was fitted".to_owned(),
+            _ if self.log_loss.is_none() => {
+                "dropped: not surely ahead even where it was fitted".to_owned()
+            }
             (_, Some(0.0), _) => "left out".to_owned(),
             (_, Some(_), _) if self.method == MulticlassKind::SecondPass.name() => {
                 "over what the others say".to_owned()
@@ -96,19 +95,16 @@ impl TriedRow<'_> {
 pub(crate) fn tried(calibrator: &ScoreCalibrator) -> Vec<TriedRow<'_>> {
     let summary = calibrator.summary();
     let chosen = summary.tried.iter().find(|t| t.method == summary.method);
-    let least = chosen.map(|chosen| chosen.log_loss);
+    let least = chosen.and_then(|chosen| chosen.log_loss);
     let mut rows: Vec<TriedRow<'_>> = summary
         .tried
         .iter()
         .map(|tried| TriedRow {
             method: &tried.method,
-            log_loss: (!tried.dropped).then_some(tried.log_loss),
-            margin: least
-                .filter(|_| !tried.dropped)
-                .map(|least| tried.log_loss - least),
+            log_loss: tried.log_loss,
+            margin: (tried.log_loss.zip(least)).map(|(loss, least)| loss - least),
             chosen: tried.method == summary.method,
             weight: tried.weight,
-            dropped: tried.dropped,
         })
         .collect();
     // The chosen one stands first even where another is better by less than the chance of it.

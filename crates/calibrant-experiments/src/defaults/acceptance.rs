@@ -27,8 +27,10 @@ pub(super) struct Pair {
     /// Mean log losses.
     pub(super) ours: f64,
     pub(super) theirs: f64,
-    /// Standard error of the mean difference over the draws; infinite with a single one.
-    pub(super) standard_error: f64,
+    /// Standard error of the mean difference over the draws; none with a single one.
+    pub(super) standard_error: Option<f64>,
+    /// Mean Brier scores.
+    pub(super) brier: (f64, f64),
     /// Mean CPU seconds.
     pub(super) cpu: (f64, f64),
 }
@@ -38,9 +40,10 @@ impl Pair {
         self.ours / self.theirs
     }
 
-    /// Whether ours is behind by more than a share and by more than two standard errors.
-    pub(super) fn is_behind(&self, share: f64) -> bool {
-        self.ratio() > 1.0 + share && self.ours - self.theirs > 2.0 * self.standard_error
+    /// Whether ours is behind by more than a share and by more than two standard errors; a single draw cannot tell.
+    pub(super) fn is_behind(&self, share: f64) -> Option<bool> {
+        let error = self.standard_error?;
+        Some(self.ratio() > 1.0 + share && self.ours - self.theirs > 2.0 * error)
     }
 }
 
@@ -116,7 +119,11 @@ fn pair(name: &str, ours: &Draws, theirs: &Draws) -> Option<Pair> {
         draws: both.len(),
         ours: mean(&|draw| ours[&draw].0.log_loss),
         theirs: mean(&|draw| theirs[&draw].0.log_loss),
-        standard_error: (squares / (count - 1.0) / count).sqrt(),
+        standard_error: (both.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt()),
+        brier: (
+            mean(&|draw| ours[&draw].0.brier),
+            mean(&|draw| theirs[&draw].0.brier),
+        ),
         cpu: (mean(&|draw| ours[&draw].1), mean(&|draw| theirs[&draw].1)),
     })
 }
@@ -177,22 +184,34 @@ fn ahead(pairs: &[(&RowKey, Pair)]) -> Statement {
 }
 
 fn not_behind(pairs: &[(&RowKey, Pair)], share: f64, whom: &str) -> Statement {
-    let behind: Vec<String> = pairs
-        .iter()
-        .filter(|(_, pair)| pair.is_behind(share))
-        .map(|(key, pair)| format!("{} (×{:.3})", name_of(key), pair.ratio()))
+    let shown = |(key, pair): &(&RowKey, Pair)| format!("{} (×{:.3})", name_of(key), pair.ratio());
+    let (judged, alone): (Vec<_>, Vec<_>) =
+        (pairs.iter()).partition(|(_, pair)| pair.standard_error.is_some());
+    let behind: Vec<String> = (judged.iter())
+        .filter(|(_, pair)| pair.is_behind(share) == Some(true))
+        .map(|pair| shown(pair))
         .collect();
+    let worst = alone
+        .iter()
+        .max_by(|a, b| a.1.ratio().total_cmp(&b.1.ratio()));
+    let rest = worst.map_or(String::new(), |worst| {
+        format!(
+            " Cells of a single draw, which cannot be judged: {}, at most {}.",
+            alone.len(),
+            shown(worst)
+        )
+    });
     let list = match behind.len() {
         0 => "in none".to_owned(),
         count => format!("in {count}: {}", behind.join(", ")),
     };
     Statement {
         text: format!(
-            "Behind {whom} by more than {:.0} % and two paired standard errors {list}, of {} cells (asked: none).",
+            "Behind {whom} by more than {:.0} % and two paired standard errors {list}, of {} cells (asked: none).{rest}",
             100.0 * share,
-            pairs.len()
+            judged.len()
         ),
-        holds: (!pairs.is_empty()).then_some(behind.is_empty()),
+        holds: (!judged.is_empty()).then_some(behind.is_empty()),
     }
 }
 
@@ -316,7 +335,20 @@ mod tests {
         let pair = pair.expect("a pair");
         assert_eq!((pair.name.as_str(), pair.draws), ("logistic", 2));
         assert!((pair.ratio() - 0.29 / 0.31).abs() < 1e-12);
-        assert!((pair.standard_error - 0.01).abs() < 1e-12);
+        assert!((pair.standard_error.unwrap() - 0.01).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_single_draw_is_not_judged() {
+        let outcomes = [
+            outcome("logistic", false, 0, 0.30),
+            outcome("svm", true, 0, 0.40),
+        ];
+        let rows = rows(&outcomes, "key");
+        let found = statements(&rows.iter().collect());
+        assert_eq!(found[1].holds, None);
+        let said = "of 0 cells (asked: none). Cells of a single draw, which cannot be judged: 1, at most r52 3000 (×1.333).";
+        assert!(found[1].text.ends_with(said), "{}", found[1].text);
     }
 
     #[test]

@@ -78,9 +78,9 @@ fn described(names: &[&About]) -> String {
 }
 
 fn table(page: &mut String, rows: &BTreeMap<&RowKey, &Row>) {
-    page.push_str("| corpus | training | copies | draws | default SVM | best pipeline | | ratio | ± % | ECE | perfect | z | logistic | bayes | search | CPU | theirs |\n");
+    page.push_str("| corpus | training | copies | draws | default SVM | best pipeline | | ratio | ± % | Brier | theirs | ECE | perfect | z | logistic | bayes | search | CPU | theirs |\n");
     page.push_str(
-        "|---|---:|---|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+        "|---|---:|---|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for ((corpus, size, copies), row) in rows {
         let Some(svm) = row.ours.get("svm") else {
@@ -106,7 +106,12 @@ fn table(page: &mut String, rows: &BTreeMap<&RowKey, &Row>) {
             of_best(&|pair| pair.name.replace('_', " ")),
             of_best(&|pair| format!("{:.4}", pair.theirs)),
             of_best(&|pair| format!("{:.3}", pair.ratio())),
-            of_best(&|pair| error_in_per_cent(pair.standard_error / pair.theirs)),
+            of_best(&|pair| match pair.standard_error {
+                Some(error) => format!("{:.1}", 100.0 * error / pair.theirs),
+                None => "–".to_owned(),
+            }),
+            format!("{:.4}", mean(svm, |m| m.0.brier)),
+            of_best(&|pair| format!("{:.4}", pair.brier.1)),
             format!("{:.4}", mean(svm, |m| m.0.ece)),
             format!("{:.4}", mean(svm, |m| m.0.ece_of_perfect)),
             format!("{:+.1}", worst_z(svm)),
@@ -117,14 +122,6 @@ fn table(page: &mut String, rows: &BTreeMap<&RowKey, &Row>) {
             of_best(&|pair| format!("{:.2}", pair.cpu.1)),
         ];
         let _ = writeln!(page, "| {} |", cells.join(" | "));
-    }
-}
-
-fn error_in_per_cent(share: f64) -> String {
-    if share.is_finite() {
-        format!("{:.1}", 100.0 * share)
-    } else {
-        "–".to_owned()
     }
 }
 

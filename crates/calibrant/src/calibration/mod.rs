@@ -43,7 +43,6 @@ mod three_piece;
 mod three_piece_at_modes;
 mod venn_abers;
 
-pub(crate) use auto::mean_gain;
 pub use auto::{Candidate, Choice, ChoiceRules, Lead, Margin, Tried};
 pub use bbq::{Bbq, BbqCalibrator};
 pub use beta::{Beta, BetaCalibrator, BetaKind, Squash};

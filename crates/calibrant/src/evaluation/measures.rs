@@ -3,7 +3,7 @@
 use super::SortedForecasts;
 use super::bootstrap::{Bootstrap, BootstrapSettings, bootstrap_rows};
 use super::calibration::Calibration;
-use super::calibration_error::{BesidePerfect, error_of};
+use super::calibration_error::{BesidePerfect, error_of, error_of_perfect};
 use super::class_wise::{against_rest, class_rankings, mean_of, points_of_class, top_label_error};
 use super::confusion::ConfusionMatrix;
 use super::costs::{CostMatrix, CostReport};
@@ -186,6 +186,13 @@ pub(crate) fn evaluate_without_chance(
     measure(forecasts, None)
 }
 
+/// [`Evaluation::ece_of_perfect`] by itself.
+pub(crate) fn ece_of_perfect(forecasts: &Forecasts) -> Result<f64, EvaluationError> {
+    forecasts.check()?;
+    let points = SortedForecasts::new(&forecasts.points_of(&forecasts.rows()));
+    Ok(error_of_perfect(&points, &points.equal_mass(ECE_BINS)))
+}
+
 fn measure(
     forecasts: &Forecasts,
     options: Option<&EvaluationOptions>,
@@ -222,7 +229,10 @@ fn measure(
         mean_over_seen(|class| class.precision),
         mean_over_seen(|class| class.recall),
     );
-    let weight_of = |of: fn(&Tally) -> f64| tallies.iter().map(of).sum::<f64>();
+    let weight_of = |of: fn(&Tally) -> StableSum| {
+        let totals = tallies.iter().map(|tally| of(tally).total());
+        totals.collect::<StableSum>().total()
+    };
     let hits = weight_of(|tally| tally.hit_weight);
     let further = match options {
         Some(options) => Some(further(forecasts, &rows, &points, &mut classes, options)?),

@@ -69,10 +69,10 @@ pub use ledger::{
     LEDGER_FILE_NAME, Ledger, LedgerEntry, LedgerNote, TestSetHash, content_hash, utc_time,
 };
 pub use losses::Losses;
-pub(crate) use measures::evaluate_without_chance;
 pub use measures::{
     ECE_BINS, Evaluation, EvaluationOptions, Further, LossUnit, evaluate, evaluate_with,
 };
+pub(crate) use measures::{ece_of_perfect, evaluate_without_chance};
 pub use open_world::{OpenForecast, OpenWorldReport};
 pub use per_class::ClassEvaluation;
 pub use precision_recall::{PrecisionRecall, PrecisionRecallPoint, precision_recall};

@@ -62,9 +62,9 @@ impl ClassEvaluation {
 pub(super) struct Tally {
     pub(super) positives: usize,
     pub(super) predicted: usize,
-    pub(super) positive_weight: f64,
-    pub(super) predicted_weight: f64,
-    pub(super) hit_weight: f64,
+    pub(super) positive_weight: StableSum,
+    pub(super) predicted_weight: StableSum,
+    pub(super) hit_weight: StableSum,
     pub(super) log_loss: StableSum,
     pub(super) brier: StableSum,
 }
@@ -73,8 +73,8 @@ impl Tally {
     /// `2 · hits / (positives + predicted)`, 0 where that is 0/0.
     pub(super) fn f1(&self) -> f64 {
         ratio(
-            2.0 * self.hit_weight,
-            self.positive_weight + self.predicted_weight,
+            2.0 * self.hit_weight.total(),
+            self.positive_weight.total() + self.predicted_weight.total(),
         )
     }
 
@@ -83,8 +83,8 @@ impl Tally {
             label: label.to_owned(),
             positives: self.positives,
             predicted: self.predicted,
-            precision: ratio(self.hit_weight, self.predicted_weight),
-            recall: ratio(self.hit_weight, self.positive_weight),
+            precision: ratio(self.hit_weight.total(), self.predicted_weight.total()),
+            recall: ratio(self.hit_weight.total(), self.positive_weight.total()),
             f1: self.f1(),
             log_loss: self.log_loss.total() / total_weight,
             brier: self.brier.total() / total_weight,
@@ -100,9 +100,9 @@ impl Tally {
 pub(super) fn micro_f1<'a>(tallies: impl Iterator<Item = &'a Tally>) -> f64 {
     let mut sum = Tally::default();
     for tally in tallies {
-        sum.hit_weight += tally.hit_weight;
-        sum.positive_weight += tally.positive_weight;
-        sum.predicted_weight += tally.predicted_weight;
+        sum.hit_weight.add(tally.hit_weight.total());
+        sum.positive_weight.add(tally.positive_weight.total());
+        sum.predicted_weight.add(tally.predicted_weight.total());
     }
     sum.f1()
 }
@@ -151,14 +151,14 @@ pub(super) fn tally(forecasts: &Forecasts, rows: &[Row<'_>]) -> (Vec<Tally>, usi
             }
             if belongs {
                 tally.positives += 1;
-                tally.positive_weight += row.weight;
+                tally.positive_weight.add(row.weight);
             }
             if predicted {
                 tally.predicted += 1;
-                tally.predicted_weight += row.weight;
+                tally.predicted_weight.add(row.weight);
             }
             if belongs && predicted {
-                tally.hit_weight += row.weight;
+                tally.hit_weight.add(row.weight);
             }
             let missed_by = if belongs {
                 probability.complement()

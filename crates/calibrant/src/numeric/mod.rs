@@ -112,10 +112,17 @@ pub fn log_odds_against_rest(ln_weights: &[f64], log_odds: &mut [f64]) {
     // The others are summed on their own: taking the largest from the total would cancel.
     let (before, after) = (&log_odds[..largest], &log_odds[largest + 1..]);
     let others = before.iter().sum::<f64>() + after.iter().sum::<f64>();
-    let (total, ln_total) = (1.0 + others, others.ln_1p());
-    for (class, log_odds) in log_odds.iter_mut().enumerate() {
-        // ln(p / (1 - p)) with p at most one half.
-        *log_odds = (ln_weights[class] - top - ln_total) - ln_1p(-*log_odds / total);
+    let (scale, ln_total) = (1.0 / (1.0 + others), others.ln_1p());
+    // ln(p / (1 - p)): first as if every p were small, without a branch, then anew for the few that are not.
+    for (log_odds, weight) in log_odds.iter_mut().zip(ln_weights) {
+        *log_odds = (weight - top - ln_total) + ln_of_inverse_rest(*log_odds * scale);
+    }
+    let small = ln_total + LN_MOST_SMALL;
+    for (log_odds, weight) in log_odds.iter_mut().zip(ln_weights) {
+        if weight - top > small {
+            let share = exp_of_negative(weight - top) * scale;
+            *log_odds = (weight - top - ln_total) - (-share).ln_1p();
+        }
     }
     log_odds[largest] = if others > LEAST_SHARE {
         -others.ln()
@@ -130,6 +137,29 @@ pub fn log_odds_against_rest(ln_weights: &[f64], log_odds: &mut [f64]) {
 
 /// Shares of the largest weight above this have all their digits.
 const LEAST_SHARE: f64 = 1e-290;
+/// The logarithm of the largest share that counts as small, 1/32.
+const LN_MOST_SMALL: f64 = -5.0 * std::f64::consts::LN_2;
+
+/// `-ln(1 - p)` for `p` up to 1/32, within two units in the last place.
+#[inline]
+fn ln_of_inverse_rest(p: f64) -> f64 {
+    let mut series = 1.0 / 11.0;
+    for term in [
+        1.0 / 10.0,
+        1.0 / 9.0,
+        1.0 / 8.0,
+        1.0 / 7.0,
+        1.0 / 6.0,
+        1.0 / 5.0,
+        1.0 / 4.0,
+        1.0 / 3.0,
+        1.0 / 2.0,
+        1.0,
+    ] {
+        series = series * p + term;
+    }
+    series * p
+}
 
 #[cfg(test)]
 mod tests {

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
+use super::distinct::Documents;
 use super::fit_scorer::Training;
-use crate::calibration::{
-    CalibrationMethod, Calibrator, CalibratorKind, HeldOutScores, Isotonic, mean_gain,
-};
+use super::paired_losses::UnitGains;
+use crate::calibration::{CalibrationMethod, Calibrator, CalibratorKind, HeldOutScores, Isotonic};
 use crate::corpus::Folds;
 use crate::scorers::{LengthDamping, LinearClassScorer, NaiveBayesHeldOut};
 
@@ -19,6 +19,8 @@ const MOST_SCORES: usize = 1 << 17;
 const LEAST_ROWS: usize = 1 << 13;
 /// The share of rows that are shorter than the least length.
 const SHORTEST: f64 = 0.01;
+/// Standard errors, over documents or groups, that the gain must be more than.
+const STANDARD_ERRORS: f64 = 2.0;
 /// Rows whose scores are worked out before they are written down.
 const BLOCK: usize = 4096;
 
@@ -28,7 +30,7 @@ impl Training<'_> {
     /// # Method
     /// For each exponent the likeliest rising curve is fitted to every output's held-out scores, since some curve will set right what a
     /// curve can; it is fitted without each fold, and judged by what it says of that. The exponent with the least log loss over all outputs
-    /// is taken, then the offset likewise, if the gain over counting every term in full is more than two standard errors.
+    /// is taken, then the offset likewise, if the gain over counting every term in full is more than two standard errors over documents, or groups.
     ///
     /// Who names a calibrator, or wants none, wants the learner's own scores.
     pub(super) fn damped(
@@ -42,14 +44,16 @@ impl Training<'_> {
             folds,
             scorer: &scorer,
         };
-        let asked = self.finer.is_some() && self.settings.calibrator == CalibratorKind::Auto;
-        let damping = if asked { self.choose(&said) } else { None };
+        let documents = self.finer.map(|finer| finer.documents);
+        let damping = documents
+            .filter(|_| self.settings.calibrator == CalibratorKind::Auto)
+            .and_then(|documents| self.choose(&said, documents));
         said.become_scores(damping);
         let out_of_fold = said.said.outputs;
         (scorer.with_damping(damping), out_of_fold)
     }
 
-    fn choose(&self, said: &Said<'_>) -> Option<LengthDamping> {
+    fn choose(&self, said: &Said<'_>, documents: &Documents) -> Option<LengthDamping> {
         let lengths = &said.said.lengths;
         let (rows, outputs) = (lengths.len(), said.scorer.output_count());
         let most_rows = (MOST_SCORES / outputs.max(1)).max(LEAST_ROWS);
@@ -91,7 +95,12 @@ impl Training<'_> {
                 }
             }
         }
-        chosen.filter(|_| surely_less(&best, &in_full))
+        let mut gains = UnitGains::new(documents);
+        for (&row, (full, best)) in some.iter().zip(in_full.iter().zip(&best)) {
+            gains.add(row, self.weights[row], full - best);
+        }
+        let (gain, standard_error) = gains.mean_and_error();
+        chosen.filter(|_| gain > STANDARD_ERRORS * standard_error)
     }
 
     /// The log loss of each row over some outputs, by curves that were fitted without the row's fold; `scores` come row by row.
@@ -167,28 +176,5 @@ impl Said<'_> {
                 }
             }
         }
-    }
-}
-
-/// Whether losses are less by more than two standard errors of the difference.
-fn surely_less(losses: &[f64], others: &[f64]) -> bool {
-    let (gain, standard_error) = mean_gain(losses, others);
-    gain > 2.0 * standard_error
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test] // By hand: gains of 0.3 and -0.1 in turn have the sum 20 and the standard error 0.2 · √200 = 2.83.
-    fn a_gain_must_be_more_than_two_standard_errors() {
-        let others = vec![1.0; 200];
-        let gaining = |gain: f64| -> Vec<f64> {
-            let gains = [gain + 0.2, gain - 0.2].repeat(100);
-            gains.iter().map(|gain| 1.0 - gain).collect()
-        };
-        assert!(surely_less(&gaining(0.1), &others));
-        assert!(!surely_less(&gaining(0.028), &others)); // by hand: 5.6 beside 5.66
-        assert!(!surely_less(&others, &others));
     }
 }

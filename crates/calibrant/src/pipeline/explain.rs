@@ -20,6 +20,7 @@ use crate::scorers::Link;
 /// score        s = s₀ + Σ_t x_t v_t                      s₀: the score without any term
 /// log-odds     L(s) = L(s₀) + Σ_t x_t v_t · (L(s) - L(s₀)) / (s - s₀)
 /// ```
+/// Where terms say less in long documents, `v_t` is the term's weight times [the document's factor](crate::scorers::LengthDamping).
 /// `L` is the calibrator. Where it bends, each term gets its share of the way from `s₀` to `s`: the
 /// integral of the gradient along the straight line between them. For naive Bayes over several exclusive
 /// classes the score is a log-odds against the others together; there `v_t` is the class's weight

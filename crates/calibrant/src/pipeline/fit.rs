@@ -9,7 +9,7 @@ use super::calibrate_classes::CalibrationData;
 use super::choose_weighting::{ChosenWeighting, with_weighting};
 use super::class_spread::spreads_of_classes;
 use super::extractor::FeatureExtractor;
-use super::fit_scorer::{ScorerFit, Training};
+use super::fit_scorer::{FinerFolds, ScorerFit, Training};
 use super::fold_rows::SideRows;
 use super::rule_scorer::rule_columns;
 use super::side_factor::with_side_factor;
@@ -163,7 +163,7 @@ fn learn(
         weights,
         factors: &factors,
         folds: &folds,
-        finer: finer.as_ref(),
+        finer: finer.as_ref().map(|folds| FinerFolds { folds, documents }),
         is_first: &is_first,
         side: side.as_ref().map(|fitted| SideRows { table, fitted }),
         rule_columns: &rule_columns,
@@ -492,8 +492,8 @@ fn class_factors(
     if matches!(settings.classifier, Classifier::NaiveBayes(_)) {
         if settings.class_weights != ClassWeights::Equal {
             return Err(FitError::BadSetting {
-                setting: "`--class-weight`",
-                requirement: "left out with naive Bayes (`--weight FIELD` weighs documents)",
+                setting: "the class weights",
+                requirement: "equal for naive Bayes (give example weights instead)",
                 value: match &settings.class_weights {
                     ClassWeights::Balanced => "balanced".into(),
                     _ => "one for each class".into(),

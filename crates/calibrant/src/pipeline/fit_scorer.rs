@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::distinct::Documents;
 use super::fold_rows::{FoldRows, SideRows};
 use super::rule_scorer::rule_scorer;
 use super::{Classifier, FitSettings};
@@ -46,6 +47,14 @@ impl From<OneVsRestFit> for CrossFit {
     }
 }
 
+/// Folds divided further, where a fold costs next to nothing: a model without a twentieth of the documents is nearer to the one that is
+/// served.
+#[derive(Clone, Copy)]
+pub(super) struct FinerFolds<'a> {
+    pub(super) folds: &'a Folds,
+    pub(super) documents: &'a Documents,
+}
+
 /// Everything that is learned from.
 pub(super) struct Training<'a> {
     pub(super) settings: &'a FitSettings,
@@ -53,9 +62,8 @@ pub(super) struct Training<'a> {
     pub(super) weights: &'a [f64],
     pub(super) factors: &'a ClassFactors,
     pub(super) folds: &'a Folds,
-    /// The same divided further, for naive Bayes, to which a fold costs next to nothing: a model without a twentieth of the
-    /// documents is nearer to the one that is served.
-    pub(super) finer: Option<&'a Folds>,
+    /// For naive Bayes of whole classes alone.
+    pub(super) finer: Option<FinerFolds<'a>>,
     /// For each row, whether it is the first of its document.
     pub(super) is_first: &'a [bool],
     /// What stands beside the text.
@@ -161,7 +169,7 @@ impl Training<'_> {
         );
         // Side columns follow means and values of the documents that are learned from.
         if row_alone && !weighting.l2_norm && self.side.is_none() {
-            let folds = self.finer.unwrap_or(self.folds);
+            let folds = self.finer.map_or(self.folds, |finer| finer.folds);
             let source = FoldRows { folds, ..*source };
             let features = |fold| source.features_without(fold);
             let (scorer, said) =

@@ -1,5 +1,6 @@
 //! Two forecasts of the same documents, held against each other document by document.
 
+use super::distinct::Documents;
 use super::training_corpus::PreparedCorpus;
 use crate::{Probability, Task};
 
@@ -25,13 +26,7 @@ impl PairedLosses {
         let (labels, documents) = (&corpus.labels, &corpus.documents);
         let mut total = 0.0;
         let (mut log_loss, mut other) = (0.0, 0.0);
-        // By what belongs together: weight, and weighted difference.
-        let unit_count = match &documents.together {
-            // Of a part of the documents the numbers have gaps.
-            Some(together) => together.iter().max().map_or(0, |&most| most as usize + 1),
-            None => documents.count,
-        };
-        let mut units = vec![(0.0, 0.0); unit_count];
+        let mut gains = UnitGains::new(documents);
         let pairs = stated.chunks_exact(labels.class_count);
         let pairs = pairs.zip(others.chunks_exact(labels.class_count));
         for (row, (stated, others)) in rows.zip(pairs) {
@@ -41,29 +36,64 @@ impl PairedLosses {
             total += weight;
             log_loss += weight * stated;
             other += weight * others;
-            let document = documents.of_row[row] as usize;
-            let unit = match &documents.together {
-                Some(together) => together[document] as usize,
-                None => document,
-            };
-            units[unit].0 += weight;
-            units[unit].1 += weight * (others - stated);
+            gains.add(row, weight, weight * (others - stated));
         }
-        let difference = (other - log_loss) / total;
-        let units = units.iter().filter(|unit| unit.0 > 0.0);
-        let count = units.clone().count() as f64;
-        let squares = units.map(|(weight, sum)| (sum - weight * difference).powi(2));
-        let squares: f64 = squares.sum::<f64>() * count / (count - 1.0).max(1.0);
+        let (_, standard_error) = gains.mean_and_error();
         Self {
             log_loss: log_loss / total,
             other: other / total,
-            standard_error: squares.sqrt() / total,
+            standard_error,
         }
     }
 
     /// Whether the log loss is lower by more than so many standard errors.
     pub(super) fn is_lower_by(&self, standard_errors: f64) -> bool {
         self.other - self.log_loss > standard_errors * self.standard_error
+    }
+}
+
+/// How much less one forecast loses than another, by what belongs together: rows of one document, or of one group.
+pub(super) struct UnitGains<'a> {
+    documents: &'a Documents,
+    /// Weight, and weighted gain.
+    units: Vec<(f64, f64)>,
+}
+
+impl<'a> UnitGains<'a> {
+    pub(super) fn new(documents: &'a Documents) -> Self {
+        let count = match &documents.together {
+            // Of a part of the documents the numbers have gaps.
+            Some(together) => together.iter().max().map_or(0, |&most| most as usize + 1),
+            None => documents.count,
+        };
+        Self {
+            documents,
+            units: vec![(0.0, 0.0); count],
+        }
+    }
+
+    /// Adds a row with its weight and what it gains, times that.
+    pub(super) fn add(&mut self, row: usize, weight: f64, gain: f64) {
+        let document = self.documents.of_row[row] as usize;
+        let unit = match &self.documents.together {
+            Some(together) => together[document] as usize,
+            None => document,
+        };
+        self.units[unit].0 += weight;
+        self.units[unit].1 += gain;
+    }
+
+    /// The gain for a weight of one, and its standard error.
+    pub(super) fn mean_and_error(&self) -> (f64, f64) {
+        let units = self.units.iter().filter(|unit| unit.0 > 0.0);
+        let count = units.clone().count() as f64;
+        let (total, sum) = (units.clone()).fold((0.0, 0.0), |(total, sum), (weight, gain)| {
+            (total + weight, sum + gain)
+        });
+        let mean = sum / total;
+        let squares = units.map(|(weight, gain)| (gain - weight * mean).powi(2));
+        let squares: f64 = squares.sum::<f64>() * count / (count - 1.0).max(1.0);
+        (mean, squares.sqrt() / total)
     }
 }
 
@@ -84,5 +114,34 @@ fn loss(task: Task, stated: &[Probability], labels: &[u32]) -> f64 {
             };
             (0..).zip(stated).map(of).sum::<f64>() / stated.len() as f64
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test] // By hand: pairs gain 0.4 and -0.4, so √(0.32 · 2/1) / 4; alone √(0.2 · 4/3) / 4.
+    fn what_belongs_together_counts_once() {
+        let mut documents = Documents {
+            keys: Vec::new(),
+            weights: vec![1.0; 4],
+            copies: vec![1; 4],
+            of_row: vec![0, 1, 2, 3],
+            count: 4,
+            together: Some(vec![0, 0, 2, 2]),
+        };
+        let error = |documents: &Documents| {
+            let mut gains = UnitGains::new(documents);
+            for (row, gain) in [0.3, 0.1, -0.1, -0.3].into_iter().enumerate() {
+                gains.add(row, 1.0, gain);
+            }
+            let (mean, error) = gains.mean_and_error();
+            assert!(mean.abs() < 1e-15);
+            error
+        };
+        assert!((error(&documents) - 0.2).abs() < 1e-12);
+        documents.together = None;
+        assert!((error(&documents) - 0.129_099_444_873_580_5).abs() < 1e-12);
     }
 }

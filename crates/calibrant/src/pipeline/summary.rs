@@ -33,7 +33,7 @@ pub struct ClassSummary {
     /// tried on documents that a scorer of the class had not seen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_one_fold: bool,
-    /// Every method that was tried with its cross-validated log loss.
+    /// Every method that was tried, with its cross-validated log loss unless it was dropped before.
     pub tried: Vec<Tried>,
     /// How far stated log-odds of the class may be off on more documents like these, for how long to read a list ordered by them; absent in older
     /// files, and where nothing is known of it.

@@ -80,7 +80,8 @@ impl BoundedClasses {
         self.least
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    /// Leaves the log-odds of the classes.
+    pub(super) fn log_odds_into(&self, scores: &[f64], room: &mut ClassRoom) {
         self.inner.ln_weights_into(scores, room);
         room.fill_log_odds();
         let classes = 0..room.log_odds.len();
@@ -98,6 +99,7 @@ impl BoundedClasses {
             for weight in &mut room.ln_weights {
                 *weight = weight.max(least);
             }
+            room.fill_log_odds();
         }
     }
 }

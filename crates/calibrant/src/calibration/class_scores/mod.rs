@@ -144,8 +144,20 @@ impl SavedMulticlassCalibrator {
     ) {
         assert_eq!(scores.len(), self.class_count());
         assert_eq!(out.len(), self.class_count());
-        self.ln_weights_into(scores, room);
-        room.probabilities_into(out);
+        self.log_odds_into(scores, room);
+        room.state(out);
+    }
+
+    /// Leaves the log-odds of each class against the rest.
+    fn log_odds_into(&self, scores: &[f64], room: &mut ClassRoom) {
+        match self {
+            // It has them already.
+            Self::Bounded(bounded) => bounded.log_odds_into(scores, room),
+            other => {
+                other.ln_weights_into(scores, room);
+                room.fill_log_odds();
+            }
+        }
     }
 
     /// Leaves log-weights of the classes, up to a common summand.
@@ -160,7 +172,7 @@ impl SavedMulticlassCalibrator {
             Self::Pool(calibrator) => calibrator.ln_weights_into(scores, room),
             Self::TwoPasses(passes) => passes.ln_weights_into(scores, room),
             Self::Held(held) => held.ln_weights_into(scores, room),
-            Self::Bounded(bounded) => bounded.ln_weights_into(scores, room),
+            Self::Bounded(bounded) => bounded.log_odds_into(scores, room),
         }
     }
 }
@@ -197,6 +209,11 @@ impl ClassRoom {
 
     fn probabilities_into(&mut self, out: &mut [Probability]) {
         self.fill_log_odds();
+        self.state(out);
+    }
+
+    /// The log-odds as probabilities.
+    fn state(&self, out: &mut [Probability]) {
         for (probability, &log_odds) in out.iter_mut().zip(&self.log_odds) {
             *probability = Probability::from_log_odds(log_odds);
         }

@@ -8,6 +8,8 @@ use crate::calibration::CalibrationNote;
 const FEW: usize = 10;
 /// How many standard errors below one half an area must lie to be called backwards.
 const SURE: f64 = 3.0;
+/// From how many times a perfect forecaster's calibration error on one is told so.
+const FAR_OFF: f64 = 4.0;
 
 /// Something about scores or examples that makes the probabilities less than they seem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,6 +61,15 @@ pub enum ScoreNote {
         method: String,
         /// Why, in a sentence without a full stop.
         reason: String,
+    },
+    /// Even what was fitted is far from calibrated: no curve that was tried follows a score that rises and falls again.
+    FarOff {
+        /// The method.
+        method: String,
+        /// The calibration error of the cross-validated forecasts.
+        ece: f64,
+        /// What a perfect forecaster's would seem to be.
+        ece_of_perfect: f64,
     },
 }
 
@@ -169,6 +180,15 @@ impl ScoreNote {
         notes
     }
 
+    /// What is to be said of forecasts by curves that were fitted to other examples.
+    pub(super) fn of_errors(method: &str, ece: f64, ece_of_perfect: f64) -> Option<Self> {
+        (ece > FAR_OFF * ece_of_perfect).then(|| Self::FarOff {
+            method: method.to_owned(),
+            ece,
+            ece_of_perfect,
+        })
+    }
+
     /// It in a sentence.
     pub fn sentence(&self) -> String {
         match self {
@@ -214,6 +234,14 @@ impl ScoreNote {
             Self::NotFitted { method, reason } => {
                 format!("{method} could not be fitted and is not weighed with the others: {reason}")
             }
+            Self::FarOff {
+                method,
+                ece,
+                ece_of_perfect,
+            } => format!(
+                "cross-validated probabilities of {method} are off by {ece:.4} on average, where those of a perfect forecaster would seem \
+                 to be by {ece_of_perfect:.4}: the score may rise and fall again, or jump; look at the curve, and try bbq or histogram"
+            ),
             Self::OneFold { class, examples } => format!(
                 "all {examples} examples of `{class}` were left out together, as one group: what is said of the class was never \
                  tried on examples that a curve had not seen, and the cross-validated figures are those of curves that saw none of it"

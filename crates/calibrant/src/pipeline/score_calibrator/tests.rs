@@ -1,5 +1,6 @@
 use super::testing::{class_fit, one_score_fit, one_score_table, settings};
 use super::*;
+use crate::FitError;
 use crate::evaluation::evaluate;
 
 fn probability(calibrator: &ScoreCalibrator, score: f64) -> f64 {

@@ -462,7 +462,7 @@ fn a_learner_that_fails_is_told_and_left_behind() {
     };
     let all = documents(60, 2, 10);
     let found = found(all.clone(), &weighted, &settings);
-    let told = |failure: &str| failure.contains("class-weight");
+    let told = |failure: &str| failure.contains("class weights");
     let mut failures = found
         .trials
         .iter()
@@ -478,7 +478,7 @@ fn a_learner_that_fails_is_told_and_left_behind() {
     let fields = Fields::default();
     let corpus = corpus(all);
     let error = search(corpus, &fields, &weighted, &only_bayes, &NoProgress).unwrap_err();
-    assert!(error.to_string().contains("class-weight"), "{error}");
+    assert!(error.to_string().contains("class weights"), "{error}");
 }
 
 #[test]
