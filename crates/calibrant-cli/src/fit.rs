@@ -501,7 +501,7 @@ pub(crate) fn write_trials(
         "terms",
         "weighting",
         "documents",
-        "held-out log loss",
+        "trial's log loss",
     ];
     header.extend(seconds.map(|_| "seconds"));
     let mut rows = table(&header, 4);
@@ -537,12 +537,18 @@ pub(crate) fn write_multiclass(
     let tried: Vec<String> = multiclass
         .tried
         .iter()
-        .map(|tried| match tried.weight {
-            _ if tried.kind == MulticlassKind::SecondPass => {
-                format!("then {} {:.5}", tried.kind.name(), tried.log_loss)
+        .map(|tried| {
+            let name = match tried.curves {
+                Some(curves) => format!("{} by {}", tried.kind.name(), curves.name()),
+                None => tried.kind.name().to_owned(),
+            };
+            match tried.weight {
+                _ if tried.kind == MulticlassKind::SecondPass => {
+                    format!("then {name} {:.5}", tried.log_loss)
+                }
+                0.0 => format!("{name} {:.5}", tried.log_loss),
+                weight => format!("{name} {:.5} × {weight:.2}", tried.log_loss),
             }
-            0.0 => format!("{} {:.5}", tried.kind.name(), tried.log_loss),
-            weight => format!("{} {:.5} × {weight:.2}", tried.kind.name(), tried.log_loss),
         })
         .collect();
     writeln!(
@@ -554,26 +560,33 @@ pub(crate) fn write_multiclass(
     Ok(())
 }
 
+/// The log loss of a class's own curve, of which one for all classes and the common one are none.
+fn own_loss(class: &ClassSummary) -> Option<f64> {
+    let own = !matches!(
+        class.calibration,
+        CalibrationNote::Common | CalibrationNote::Joint
+    );
+    let mut tried = class.tried.iter().filter(|_| own);
+    tried
+        .find(|tried| tried.method == class.calibrator)?
+        .log_loss
+}
+
 pub(crate) fn write_classes(
     out: &mut impl Write,
     summary: &TrainingSummary,
 ) -> Result<(), CliError> {
-    // Where one calibrator serves all classes, none has a loss of its own.
-    let joint = |class: &ClassSummary| class.calibration == CalibrationNote::Joint;
-    let with_losses = !summary.classes.iter().all(joint);
+    let with_losses = summary
+        .classes
+        .iter()
+        .any(|class| own_loss(class).is_some());
     let mut header = vec!["class", "calibrator", "documents"];
     if with_losses {
         header.extend(["yes/no held-out log loss", "next best"]);
     }
     let mut rows = table(&header, 2);
     for class in &summary.classes {
-        // Losses are those of the class's own curves, of which the common one is none.
-        let own = class.calibration != CalibrationNote::Common;
-        let chosen = class
-            .tried
-            .iter()
-            .find(|tried| own && tried.method == class.calibrator)
-            .and_then(|tried| tried.log_loss);
+        let chosen = own_loss(class);
         let others = class
             .tried
             .iter()
@@ -609,9 +622,10 @@ pub(crate) fn write_classes(
         ];
         if with_losses {
             let loss = chosen.map(|loss| format!("{loss:.5}"));
-            let next = chosen
-                .zip(next)
-                .map(|(loss, (method, other))| format!("{} {:+.5}", method.name(), other - loss));
+            let next = chosen.zip(next).map(|(loss, (method, other))| {
+                let remark = if other < loss { ", not surely" } else { "" };
+                format!("{} {:+.5}{remark}", method.name(), other - loss)
+            });
             row.extend([loss.unwrap_or_default(), next.unwrap_or_default()]);
         }
         rows.add_row(row);

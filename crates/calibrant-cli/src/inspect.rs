@@ -123,7 +123,12 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     add("features", summary.features.to_string());
     add("labels", summary.task.to_string());
     add("seed", settings.seed.to_string());
-    add("held-out log loss", decimal(summary.held_out.log_loss));
+    // After a search it is that of documents for which others chose.
+    let loss = match summary.search.is_empty() {
+        true => "held-out log loss",
+        false => "expected log loss",
+    };
+    add(loss, decimal(summary.held_out.log_loss));
     writeln!(out, "{}", rows.to_string().trim_start())?;
     write_weightings(&mut out, summary)?;
     write_multiclass(&mut out, summary)?;

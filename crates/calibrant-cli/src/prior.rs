@@ -20,7 +20,11 @@ pub(crate) enum PriorPlan {
     /// Nothing.
     Keep,
     /// The shares are known.
-    Shift(PriorShift),
+    Shift {
+        shift: PriorShift,
+        old: Vec<f64>,
+        new: Vec<f64>,
+    },
     /// They are estimated once all documents have been seen.
     Estimate {
         old: Vec<f64>,
@@ -91,13 +95,17 @@ impl PriorPlan {
         }
         let new = complete_priors(task, &old, &given)
             .map_err(|error| CliError::new(format!("--prior: {error}")))?;
-        Ok(Self::Shift(PriorShift::between(task, &old, &new)?))
+        Ok(Self::Shift {
+            shift: PriorShift::between(task, &old, &new)?,
+            old,
+            new,
+        })
     }
 
     /// The shift that needs no look at the documents.
     pub(crate) fn known_shift(&self) -> Option<&PriorShift> {
         match self {
-            Self::Shift(shift) => Some(shift),
+            Self::Shift { shift, .. } => Some(shift),
             Self::Keep | Self::Estimate { .. } => None,
         }
     }
@@ -119,10 +127,18 @@ impl PriorPlan {
     ) -> Result<Decided, CliError> {
         let (old, when, shape) = match self {
             Self::Keep => return Ok(Decided::default()),
-            Self::Shift(shift) => {
+            Self::Shift { shift, old, new } => {
                 return Ok(Decided {
                     shift: Some(shift.clone()),
-                    report: None,
+                    report: Some(PriorReport {
+                        applied: new != old,
+                        classes: owned(classes),
+                        old: old.clone(),
+                        new: new.clone(),
+                        tests: Vec::new(),
+                        fit: None,
+                        warnings: Vec::new(),
+                    }),
                 });
             }
             Self::Estimate { old, when, shape } => (old, *when, shape.as_ref()),
@@ -147,7 +163,7 @@ impl PriorPlan {
         }
         let report = PriorReport {
             applied: new != *old,
-            classes: classes.iter().map(|&name| name.to_owned()).collect(),
+            classes: owned(classes),
             old: old.clone(),
             new,
             tests,
@@ -167,11 +183,42 @@ impl PriorPlan {
     }
 }
 
+fn owned(classes: &[&str]) -> Vec<String> {
+    classes.iter().map(|&name| name.to_owned()).collect()
+}
+
+impl PriorReport {
+    /// What was done to the probabilities, if anything was.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        /// How many classes are named.
+        const NAMED: usize = 5;
+        let shares = self.classes.iter().zip(self.old.iter().zip(&self.new));
+        let moved: Vec<String> = shares
+            .filter(|(_, (old, new))| old != new)
+            .map(|(class, (old, new))| format!("`{class}` from {old:.4} to {new:.4}"))
+            .collect();
+        let more = match moved.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let whence = match self.tests.is_empty() {
+            true => "as given",
+            false => "as estimated",
+        };
+        (self.applied && !moved.is_empty()).then(|| {
+            format!(
+                "probabilities are shifted to other shares of the classes, {whence}: {}{more}",
+                moved[..moved.len().min(NAMED)].join(", ")
+            )
+        })
+    }
+}
+
 /// What a look at the documents led to.
 #[derive(Default)]
 pub(crate) struct Decided {
     shift: Option<PriorShift>,
-    /// What was estimated.
+    /// What was given or estimated.
     pub(crate) report: Option<PriorReport>,
 }
 
@@ -228,15 +275,11 @@ fn not_a_shift(fit: &ShiftFit, when: AdaptPrior) -> String {
         AdaptPrior::Always => "probabilities are shifted all the same, as asked",
     };
     format!(
-        "a change of the classes' shares does not explain these documents: it moves {:.1} % of them to other degrees of \
-         sureness and leaves {:.1} % in the wrong place (chi-square {:.1}, {} degrees of freedom, p-value {:.1e}). Documents \
+        "a change of the classes' shares does not explain these documents: it moves stated probabilities by {:.4} on average \
+         and leaves them off by {:.4} more than chance does (chi-square {:.1}, {} degrees of freedom, p-value {:.1e}). Documents \
          of some class look different from those in training; {done}. To check: label a few dozen of them, drawn at \
          random, and count, or `calibrant evaluate` them",
-        100.0 * fit.explained,
-        100.0 * fit.unexplained,
-        fit.statistic,
-        fit.degrees_of_freedom,
-        fit.p_value
+        fit.explained, fit.unexplained, fit.statistic, fit.degrees_of_freedom, fit.p_value
     )
 }
 

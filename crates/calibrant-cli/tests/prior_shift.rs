@@ -3,7 +3,7 @@
 mod common;
 
 use common::scores::*;
-use common::{Sandbox, csv, fitted, json_lines, messages, multi_label_messages};
+use common::{Dice, Sandbox, csv, fitted, json_lines, messages, multi_label_messages};
 
 #[test]
 fn given_priors_shift_the_log_odds() {
@@ -331,4 +331,77 @@ fn evaluate_shifts_as_predict_does() {
         &["evaluate", "p.csv", "mail.csv", "--adapt-prior"],
         &["need a model"],
     );
+    // What was shifted is said wherever its measures are.
+    let start = ["evaluate", "mail.calibrant", "mail.csv", "--no-ledger"];
+    let given = ["--prior", "corn=0.9", "--html", "r.html"];
+    let said = sandbox.succeed(&[&start[..], &given].concat());
+    let page = String::from_utf8(sandbox.read("r.html")).unwrap();
+    for text in [&said, &page] {
+        assert!(text.contains("shifted to other shares"), "{text}");
+        assert!(text.contains("to 0.9000"), "{text}");
+    }
+    let report = sandbox.json(&[&start[..], &given[..2], &["--json"]].concat());
+    assert_eq!(report["prior"]["applied"], true);
+}
+
+/// Texts of which this share in a hundred is spam; what spam and ham look like never changes.
+fn mail(count: usize, spam_in_100: usize, seed: u64) -> String {
+    let mut dice = Dice::new(seed);
+    let mut text = String::from("text,label\n");
+    for _ in 0..count {
+        let label = ["ham", "spam"][usize::from(dice.below(100) < spam_in_100)];
+        let words: Vec<String> = (0..8)
+            .map(|_| match dice.below(4) {
+                0 => format!("{label}{}", dice.below(20)),
+                _ => format!("any{}", dice.below(150)),
+            })
+            .collect();
+        text += &format!("{},{label}\n", words.join(" "));
+    }
+    text
+}
+
+/// A model of all documents is surer than the models of folds: that alone is no other look of the classes.
+#[test]
+fn a_change_of_shares_alone_is_believed_of_texts_too() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.csv", mail(1200, 34, 1));
+    sandbox.write("same.csv", mail(600, 34, 2));
+    sandbox.write("rare.csv", mail(600, 9, 3));
+    // Spam that has learned to use fewer of its words.
+    let other = mail(600, 34, 4);
+    let mut dice = Dice::new(5);
+    let words = other.lines().map(|line| {
+        let keep = |word: &&str| word.contains(',') || !word.contains("spam") || dice.below(3) == 0;
+        line.split(' ')
+            .filter(keep)
+            .collect::<Vec<&str>>()
+            .join(" ")
+    });
+    sandbox.write("other.csv", words.collect::<Vec<String>>().join("\n"));
+    for learner in ["svm", "naive-bayes"] {
+        sandbox.succeed(&["fit", "a.csv", "-o", "m", "--classifier", learner]);
+        let evaluate = |file: &str, more: &[&str]| {
+            let start = ["evaluate", "m", file, "--json", "--no-ledger"];
+            sandbox.json(&[&start[..], &["--bootstrap", "0"], more].concat())
+        };
+        let plain = evaluate("rare.csv", &[]);
+        let adapted = evaluate("rare.csv", &["--adapt-prior"]);
+        let prior = &adapted["prior"];
+        assert_eq!(prior["applied"], true, "{learner}: {prior}");
+        let [before, after] = [&plain, &adapted].map(|report| number(&report["log_loss"]));
+        assert!(after < 0.9 * before, "{learner}: {before} {after}");
+        let same = evaluate("same.csv", &["--adapt-prior"]);
+        assert_eq!(
+            same["prior"]["applied"], false,
+            "{learner}: {}",
+            same["prior"]
+        );
+        let other = evaluate("other.csv", &["--adapt-prior"]);
+        assert_eq!(
+            other["prior"]["applied"], false,
+            "{learner}: {}",
+            other["prior"]
+        );
+    }
 }

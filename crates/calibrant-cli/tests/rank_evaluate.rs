@@ -264,8 +264,8 @@ fn probabilities_are_measured_and_other_scores_refused() {
     assert!((first["count_error"].as_f64().unwrap() - 0.45).abs() < 1e-12);
     assert_eq!(first["queries"][0]["observed"], 2);
     assert!(
-        first["calibration"]["log_loss"].as_f64().unwrap()
-            > found["rankings"][1]["calibration"]["log_loss"]
+        first["calibration"]["yes_no"]["log_loss"].as_f64().unwrap()
+            > found["rankings"][1]["calibration"]["yes_no"]["log_loss"]
                 .as_f64()
                 .unwrap()
     );

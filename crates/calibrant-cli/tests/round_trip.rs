@@ -576,3 +576,14 @@ fn fit_says_of_every_loss_what_it_is() {
         "{said}"
     );
 }
+
+#[test]
+fn the_table_of_classes_has_no_empty_columns() {
+    let sandbox = Sandbox::new();
+    sandbox.write("few.csv", few_positives(2));
+    let said = sandbox.succeed(&["fit", "few.csv", "-o", "m"]);
+    assert!(!said.contains("next best"), "{said}");
+    sandbox.write("mail.csv", csv(&messages(300, 2, 1)));
+    let said = sandbox.succeed(&["fit", "mail.csv", "-o", "m"]);
+    assert!(said.contains("next best"), "{said}");
+}

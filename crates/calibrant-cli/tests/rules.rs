@@ -188,6 +188,24 @@ fn rules_are_features_beside_the_words() {
 }
 
 #[test]
+fn a_phrase_does_not_run_on_from_field_to_field() {
+    let sandbox = Sandbox::new();
+    let rows = "red fox,big dog,x\nblue cat,small cow,y\n";
+    sandbox.write("t.csv", format!("a,b,label\n{rows}"));
+    let hits = |rule: &str| {
+        sandbox.write("r.txt", format!("x: {rule}\ny: cow\n"));
+        let check = ["rules", "check", "r.txt", "t.csv", "--text", "a,b"];
+        let report = sandbox.json(&[&check[..], &["--label", "label", "--json"]].concat());
+        let rules = report["rules"].as_array().unwrap().iter();
+        let of_x = rules.filter(|rule| rule["category"] == "x").count();
+        assert_eq!(of_x, 1, "{report}");
+        report["rules"][0]["hits"].as_u64()
+    };
+    assert_eq!(hits("\"fox big\""), Some(0));
+    assert_eq!(hits("\"big dog\""), Some(1));
+}
+
+#[test]
 fn of_two_classes_one_rule_is_enough() {
     let sandbox = sandbox();
     sandbox.write(

@@ -4,7 +4,7 @@ mod common;
 
 use std::fmt::Write;
 
-use common::Sandbox;
+use common::{Dice, Sandbox};
 use serde_json::Value;
 
 /// Shells as in the abalone table: the older ones are longer and heavier, infants are young. Some
@@ -555,20 +555,15 @@ fn one_loud_column_beside_text_does_not_ruin_neighbours() {
         ["corn", "wheat", "barley", "rye"],
         ["oil", "gas", "tanker", "crude"],
     ];
+    let mut dice = Dice::new(3);
     let mut csv = String::from("text,noise,label\n");
     for number in 0..240usize {
         let class = number % 2;
-        let word = |step: usize| words[class][(number * step + step) % 4];
-        let noise = ((number * 7919) % 1009) as f64 / 100.0;
-        writeln!(
-            csv,
-            "{} {} x{},{noise},{}",
-            word(3),
-            word(5),
-            number % 17,
-            ["grain", "fuel"][class]
-        )
-        .unwrap();
+        let mut text = vec![words[class][dice.below(4)].to_owned()];
+        text.extend((0..7).map(|_| format!("x{}", dice.below(60))));
+        let noise = dice.below(1000) as f64 / 100.0;
+        let label = ["grain", "fuel"][class];
+        writeln!(csv, "{},{noise},{label}", text.join(" ")).unwrap();
     }
     sandbox.write("t.csv", csv);
     for classifier in ["knn", "rocchio"] {
@@ -584,10 +579,10 @@ fn one_loud_column_beside_text_does_not_ruin_neighbours() {
             "--json",
         ];
         let chosen = sandbox.json(&fit)["held_out"]["accuracy"].as_f64().unwrap();
-        assert!(chosen > 0.95, "{classifier}: {chosen}");
+        assert!(chosen > 0.75, "{classifier}: {chosen}");
         let loud = sandbox.json(&[&fit[..], &["--side-factor", "1"]].concat());
         let loud = loud["held_out"]["accuracy"].as_f64().unwrap();
-        assert!(loud <= chosen, "{classifier}: {loud} {chosen}");
+        assert!(loud < chosen - 0.05, "{classifier}: {loud} {chosen}");
     }
     let error = fails(
         &sandbox,

@@ -20,7 +20,7 @@ struct World {
     slope: f64,
 }
 
-const WORLDS: [World; 4] = [
+const WORLDS: [World; 5] = [
     World {
         name: "calibrated",
         centre: 0.0,
@@ -44,6 +44,12 @@ const WORLDS: [World; 4] = [
         centre: -3.0,
         spread: 1.5,
         slope: 2.5,
+    },
+    World {
+        name: "nearly sure",
+        centre: -4.5,
+        spread: 1.0,
+        slope: 1.0,
     },
 ];
 
@@ -180,8 +186,8 @@ fn intervals(evaluation: &Evaluation) -> Vec<Option<Interval>> {
     let second = further.and_then(|further| further.calibration_of_second.as_ref());
     let line = second.map(|second| second.line);
     vec![
-        drawn.map(|drawn| drawn.log_loss),
-        drawn.map(|drawn| drawn.brier),
+        drawn.and_then(|drawn| drawn.log_loss),
+        drawn.and_then(|drawn| drawn.brier),
         drawn.and_then(|drawn| drawn.accuracy),
         drawn.and_then(|drawn| drawn.macro_f1),
         drawn.and_then(|drawn| drawn.macro_auc),

@@ -218,3 +218,38 @@ fn a_class_with_a_single_document_is_no_obstacle() {
         }
     }
 }
+
+/// Of margins a line a class stands beside the curve for all: choosing a curve for each of 150 classes took five times as long as learning.
+#[test]
+fn no_curve_is_chosen_for_each_of_many_classes() {
+    let model = fitted(&documents(900, 30, 200, 5), &FitSettings::default());
+    let summary = model.summary().multiclass.as_ref().unwrap();
+    let each = summary
+        .tried
+        .iter()
+        .find(|way| way.kind == MulticlassKind::OneVsRest);
+    assert_eq!(each.unwrap().curves, Some(CalibratorKind::Platt));
+}
+
+#[test] // Classes of one document got three times their share.
+fn classes_of_a_single_document_get_about_their_share() {
+    let mut rows = documents(600, 4, 80, 3);
+    for rare in 0..20 {
+        let mut one = documents(1, 4, 80, 100 + rare).remove(0);
+        one.labels = vec![format!("rare {rare}")];
+        rows.push(one);
+    }
+    let model = fitted(&rows, &FitSettings::default());
+    let rare: Vec<usize> = (model.class_names().enumerate())
+        .filter(|(_, name)| name.starts_with("rare"))
+        .map(|(class, _)| class)
+        .collect();
+    assert_eq!(rare.len(), 20);
+    let fresh = documents(1000, 4, 80, 9);
+    let stated = fresh.iter().map(|document| {
+        let said = model.predict(document.content.as_text().unwrap());
+        rare.iter().map(|&class| said[class].value()).sum::<f64>()
+    });
+    let share = stated.sum::<f64>() / 1000.0 / (20.0 / 620.0);
+    assert!((0.3..2.0).contains(&share), "{share}");
+}

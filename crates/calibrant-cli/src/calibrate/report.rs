@@ -193,6 +193,9 @@ impl Report<'_> {
         write_origin(out, self.calibrator)?;
         if let Some(measured) = self.measured {
             writeln!(out, "\n{}", heading(self.calibrator, measured))?;
+            if let Some(said) = measured.prior.as_ref().and_then(PriorReport::sentence) {
+                writeln!(out, "{said}")?;
+            }
             let mut rows = table(&["measure", "before", "after", ""], 1);
             for (name, before, after, remark) in measures(self.calibrator, measured) {
                 rows.add_row(vec![name, before, after, remark]);

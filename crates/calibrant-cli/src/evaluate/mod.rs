@@ -45,7 +45,7 @@ struct EvaluateReport {
     /// What was done about stated zeros and ones; absent for models.
     #[serde(skip_serializing_if = "Option::is_none")]
     stated_ends: Option<StatedEnds>,
-    /// What was found about the classes' shares; absent without --adapt-prior.
+    /// What was done about the classes' shares; absent without --prior and --adapt-prior.
     #[serde(skip_serializing_if = "Option::is_none")]
     prior: Option<PriorReport>,
     /// How many of the documents are copies of others; absent for tables.
@@ -211,6 +211,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         Some(&weights[..]),
     )?;
     decided.apply(class_count, &mut probabilities);
+    notes.extend(decided.report.as_ref().and_then(PriorReport::sentence));
     let class_names = model.class_names().map(str::to_owned).collect();
     let forecasts = Forecasts {
         task: model.task(),
@@ -274,6 +275,9 @@ fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), C
         writeln!(out)?;
     } else {
         show::show(&mut out, &report.evaluation, arguments.group.is_some())?;
+        if let Some(said) = report.prior.as_ref().and_then(PriorReport::sentence) {
+            writeln!(out, "\nMeasured as shifted: {said}.")?;
+        }
         let further = report.evaluation.further.as_ref();
         let intervals = further.and_then(|further| further.bootstrap.as_ref());
         if arguments.bootstrap != Some(0) && intervals.is_none() {

@@ -47,6 +47,12 @@ pub(super) fn show(
             "\n95 % intervals in [ ]: {} replicates drawn by {drawn}.",
             bootstrap.replicates
         )?;
+        if bootstrap.log_loss.is_none() {
+            writeln!(
+                out,
+                "Log loss and Brier have none: fewer than three decisions are wrong, and those of other documents might be."
+            )?;
+        }
     }
     Ok(())
 }
@@ -196,12 +202,12 @@ fn probabilities(
         loss_unit(evaluation.log_loss_over),
         decimal(evaluation.log_loss_bits)
     );
-    let interval = ends(intervals.map(|all| &all.log_loss));
+    let interval = ends(intervals.and_then(|all| all.log_loss.as_ref()));
     group.add("log loss", evaluation.log_loss, joined(&[interval, note]));
     group.add(
         "Brier",
         evaluation.brier,
-        ends(intervals.map(|all| &all.brier)),
+        ends(intervals.and_then(|all| all.brier.as_ref())),
     );
     if let Some(further) = further {
         let many = evaluation.classes.len() > 1;
@@ -256,7 +262,7 @@ fn calibration(
                 .get(1)
                 .map_or("", |class| class.label.as_str());
             format!(
-                "\nBelow: ECE of the more probable class; the rest of the probability of `{second}`."
+                "\nBelow: ECE and top label are of the more probable class, class-wise of each class; the rest of the probability of `{second}`."
             )
         }
         (Task::SingleLabel, None) => {

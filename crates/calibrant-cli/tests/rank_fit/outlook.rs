@@ -226,3 +226,16 @@ fn what_came_true_is_told_of_listed_documents_and_judged_queries() {
         "{said}"
     );
 }
+
+#[test] // Were documents independent, 35 would do (20,000 draws); 47 are said.
+fn a_sure_stop_allows_for_probabilities_that_are_off_together() {
+    let sandbox = Sandbox::new();
+    let mut run = String::new();
+    for rank in 0..80 {
+        let p = 0.95 * 0.93f64.powi(rank) + 0.01;
+        writeln!(run, "q Q0 d{rank} {} {p:.4} r", rank + 1).unwrap();
+    }
+    sandbox.write("p.run", run);
+    let found = sandbox.json(&["rank", "outlook", "p.run", "--recall", "0.8", "--json"]);
+    assert!(found[0]["sure_stop"].as_u64().unwrap() >= 42, "{found}");
+}

@@ -17,8 +17,8 @@ pub struct Calibration {
     pub weight: f64,
     /// The weighted share that came true.
     pub positive_share: f64,
-    /// Log loss, Brier score and errors.
-    #[serde(flatten)]
+    /// Log loss, Brier score and errors of the forecasts as answers of yes or no.
+    #[serde(rename = "yes_no")]
     pub losses: Losses,
     /// The Brier score in parts.
     pub brier_parts: Decomposition,

@@ -94,13 +94,7 @@ pub fn log_diff_exp(a: f64, b: f64) -> f64 {
 /// assert!((log_odds[1] - (1.0f64 / 3.0).ln()).abs() < 1e-15); // 1 against 2 + 1
 /// ```
 pub fn log_odds_against_rest(ln_weights: &[f64], log_odds: &mut [f64]) {
-    let largest = (0..ln_weights.len()).fold(0, |best, c| {
-        if ln_weights[c] > ln_weights[best] {
-            c
-        } else {
-            best
-        }
-    });
+    let largest = first_largest(ln_weights);
     let Some(&top) = ln_weights.get(largest) else {
         return;
     };
@@ -110,8 +104,10 @@ pub fn log_odds_against_rest(ln_weights: &[f64], log_odds: &mut [f64]) {
         *share = exp_of_negative(weight - top);
     }
     // The others are summed on their own: taking the largest from the total would cancel.
-    let (before, after) = (&log_odds[..largest], &log_odds[largest + 1..]);
-    let others = before.iter().sum::<f64>() + after.iter().sum::<f64>();
+    log_odds[largest] = 0.0;
+    let others = lanes(log_odds, 0.0, |sum, share| sum + share)
+        .iter()
+        .sum::<f64>();
     let (scale, ln_total) = (1.0 / (1.0 + others), others.ln_1p());
     // ln(p / (1 - p)): first as if every p were small, without a branch, then anew for the few that are not.
     for (log_odds, weight) in log_odds.iter_mut().zip(ln_weights) {
@@ -133,6 +129,33 @@ pub fn log_odds_against_rest(ln_weights: &[f64], log_odds: &mut [f64]) {
         let others: Vec<f64> = others.map(|(_, &weight)| weight - top).collect();
         -log_sum_exp(&others)
     };
+}
+
+/// The place of the first of the largest numbers; zero if there is none.
+pub(crate) fn first_largest(numbers: &[f64]) -> usize {
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let top = lanes(numbers, f64::NEG_INFINITY, larger);
+    let top = top.into_iter().fold(f64::NEG_INFINITY, larger);
+    numbers
+        .iter()
+        .position(|&number| number == top)
+        .unwrap_or(0)
+}
+
+/// Every fourth number together: four short chains in place of a long one, each link of which would wait for the last.
+#[inline]
+fn lanes(numbers: &[f64], start: f64, join: impl Fn(f64, f64) -> f64) -> [f64; 4] {
+    let mut found = [start; 4];
+    let (fours, rest) = numbers.as_chunks::<4>();
+    for four in fours {
+        for (lane, &number) in found.iter_mut().zip(four) {
+            *lane = join(*lane, number);
+        }
+    }
+    for (lane, &number) in found.iter_mut().zip(rest) {
+        *lane = join(*lane, number);
+    }
+    found
 }
 
 /// Shares of the largest weight above this have all their digits.
@@ -166,7 +189,32 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn the_first_of_the_largest_is_found() {
+        assert_eq!(first_largest(&[]), 0);
+        assert_eq!(first_largest(&[f64::NAN, f64::NAN]), 0);
+        assert_eq!(first_largest(&[-3.0, f64::NAN, -1.0, -2.0, -1.0, -5.0]), 2);
+        assert_eq!(first_largest(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]), 6);
+    }
+
     proptest! {
+        #[test]
+        fn small_shares_leave_the_rest_their_logarithm(p in prop_oneof![0.0f64..0.03125, 0.0f64..1e-12]) {
+            let (ours, theirs) = (ln_of_inverse_rest(p), -(-p).ln_1p());
+            prop_assert!((ours - theirs).abs() <= 2.0 * f64::EPSILON * theirs, "{} {}", ours, theirs);
+        }
+
+        #[test]
+        fn log_odds_against_the_rest_of_many_equal_the_definition(weights in prop::collection::vec(-9.0f64..3.0, 60..70)) {
+            let mut log_odds = vec![0.0; weights.len()];
+            log_odds_against_rest(&weights, &mut log_odds);
+            for (class, found) in log_odds.iter().enumerate() {
+                let others: Vec<f64> = (0..weights.len()).filter(|&k| k != class).map(|k| weights[k]).collect();
+                let expected = weights[class] - log_sum_exp(&others);
+                prop_assert!((found - expected).abs() < 1e-13 * (1.0 + expected.abs()), "{} {}", found, expected);
+            }
+        }
+
         #[test]
         fn log_odds_against_the_rest_are_those_of_shares_that_sum_to_one(
             weights in prop::collection::vec(-3.0f64..3.0, 2..6),

@@ -81,12 +81,17 @@ impl CalibrationData<'_> {
                 Link::Independent | Link::Mirror => (each, forecasts),
             })
         })?;
+        let mut tried = contest.tried;
+        let curves = Some(self.beside_a_curve()).filter(|curves| *curves != CalibratorKind::Auto);
+        for way in &mut tried {
+            way.curves = curves.filter(|_| way.kind == MulticlassKind::OneVsRest);
+        }
         Ok(Calibrated {
             outputs,
             joint: Some(contest.calibrator),
             multiclass: Some(MulticlassSummary {
                 chosen: kind,
-                tried: contest.tried,
+                tried,
             }),
             forecasts: contest.forecasts,
         })

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Query, Rule, RuleSet, RulesError, Wanted};
-use crate::text::{Analyzer, AnalyzerBuffers, CompiledAnalyzer, NgramRange};
+use crate::text::{Analyzer, AnalyzerBuffers, CompiledAnalyzer, FIELD_BREAK, NgramRange};
 
 /// Rules whose words were analysed, ready to be matched.
 ///
@@ -189,15 +189,20 @@ impl RuleMatcher {
         for (field, text) in self.fields.iter().zip(texts) {
             let same = self.unstemmed.is_none();
             let mut position = 0;
-            self.analyzer.for_each_term(text, room, |term| {
-                if let Some(&word) = field.words.get(term) {
-                    positions[word as usize].push(position);
-                }
-                if same {
-                    field.for_each_prefix(term, |leaf| counts[leaf] += 1);
-                }
+            // Words of two fields do not follow each other.
+            let apart = self.analyzer.settings().fields_apart;
+            for part in text.split(|c: char| apart && c == FIELD_BREAK) {
+                self.analyzer.for_each_term(part, room, |term| {
+                    if let Some(&word) = field.words.get(term) {
+                        positions[word as usize].push(position);
+                    }
+                    if same {
+                        field.for_each_prefix(term, |leaf| counts[leaf] += 1);
+                    }
+                    position += 1;
+                });
                 position += 1;
-            });
+            }
             if let Some(analyzer) = self
                 .unstemmed
                 .as_ref()

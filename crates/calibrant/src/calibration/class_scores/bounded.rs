@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{ClassRoom, HeldOutClassScores, SavedMulticlassCalibrator as Saved};
 use crate::Probability;
 use crate::calibration::held::{enough, supported, with_margin};
-use crate::numeric::softplus;
+use crate::numeric::{first_largest, softplus};
 
 /// A calibrator of all classes whose answers stay within what held-out examples support, whatever the scores: one mistyped
 /// number, or a text that repeats itself a thousand times, must not make a certainty.
@@ -84,10 +84,11 @@ impl BoundedClasses {
     pub(super) fn log_odds_into(&self, scores: &[f64], room: &mut ClassRoom) {
         self.inner.ln_weights_into(scores, room);
         room.fill_log_odds();
-        let classes = 0..room.log_odds.len();
-        let top = classes.max_by(|&a, &b| room.log_odds[a].total_cmp(&room.log_odds[b]));
-        let Some(top) = top else { return };
-        let surplus = room.log_odds[top] - self.most;
+        let top = first_largest(&room.log_odds);
+        let Some(&most) = room.log_odds.get(top) else {
+            return;
+        };
+        let surplus = most - self.most;
         if surplus > 0.0 {
             room.ln_weights[top] -= surplus;
             room.fill_log_odds();

@@ -183,6 +183,7 @@ impl MulticlassKind {
                     kind: self,
                     log_loss,
                     weight: 1.0,
+                    curves: None,
                 }],
                 failed: Vec::new(),
                 forecasts,
@@ -221,6 +222,7 @@ impl MulticlassKind {
                 kind: *kind,
                 log_loss,
                 weight,
+                curves: None,
             })
             .collect();
         let forecasts = rivals.pooled(&without);
@@ -424,6 +426,7 @@ impl Contest {
                 kind: MulticlassKind::SecondPass,
                 log_loss: after.iter().sum::<f64>() / total,
                 weight: 1.0,
+                curves: None,
             });
             self.calibrator = Saved::TwoPasses(Box::new(TwoPasses {
                 first: self.calibrator,
@@ -453,6 +456,9 @@ pub struct Weighed {
     /// Its share in what is said; zero if it was left out.
     #[serde(default)]
     pub weight: f64,
+    /// The method of each class's curve, where it has one by itself and that is not chosen class by class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curves: Option<CalibratorKind>,
 }
 
 /// A way that could not be fitted, and so was not weighed.

@@ -200,9 +200,6 @@ impl ClassRoom {
 
     /// Log-weights to the log-odds of each class against the rest.
     fn fill_log_odds(&mut self) {
-        // Log-weights far from zero would leave no digits for what sets them apart.
-        let top = self.ln_weights.iter().copied().fold(f64::MIN, f64::max);
-        self.ln_weights.iter_mut().for_each(|weight| *weight -= top);
         self.log_odds.resize(self.ln_weights.len(), 0.0);
         log_odds_against_rest(&self.ln_weights, &mut self.log_odds);
     }

@@ -167,9 +167,27 @@ impl SharedCurveCalibrator {
         PiecesCalibrator::of_curve(self.knots.clone(), values.collect())
     }
 
+    /// [`Self::log_weight`] of every class, with one division a piece in place of one a class.
     pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
-        let classes = scores.iter().enumerate();
-        room.fill(classes.map(|(class, &score)| self.log_weight(class, score)));
+        let mut rises = std::mem::take(&mut room.more);
+        rises.clear();
+        let pieces = self.knots.windows(2).zip(self.values.windows(2));
+        rises.extend(pieces.map(|(x, y)| (y[1] - y[0]) / (x[1] - x[0])));
+        let (low, high) = (self.knots[0], self.knots[rises.len()]);
+        let inner = &self.knots[1..rises.len()];
+        let lines = self.slopes.iter().zip(&self.intercepts);
+        room.fill(
+            scores
+                .iter()
+                .zip(lines)
+                .map(|(&score, (slope, intercept))| {
+                    let score = tame(score).clamp(low, high);
+                    let piece = inner.iter().filter(|&&knot| knot <= score).count();
+                    let curve = self.values[piece] + rises[piece] * (score - self.knots[piece]);
+                    curve + slope * (score - self.centre) + intercept
+                }),
+        );
+        room.more = rises;
     }
 }
 
