@@ -6,6 +6,7 @@ Run by bench/run scale. In every row a ratio above 1 speaks for calibrant.
 import argparse
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from report import Report
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 LEARNING_ALONE = ["--calibrator", "none", "--multiclass", "one_vs_rest"]
+# Nothing is brought to a sum of one, and nothing calibrated.
+SCORES_ALONE = ["--calibrator", "none", "--labels", "several"]
 
 
 class Bench:
@@ -25,6 +28,7 @@ class Bench:
 
     def __init__(self, arguments, data, output):
         self.program, self.before = arguments.release.resolve() / "calibrant", arguments.before
+        self.latency = arguments.release.resolve() / "examples" / "model_latency"
         self.data, self.output, self.rounds = data, output, arguments.rounds
 
     def folder(self, corpus):
@@ -35,6 +39,15 @@ class Bench:
         model = str(self.output / "scale.calibrant")
         options = ["--label", corpus.label, "--classifier", "svm", "-o", model]
         return [str(program or self.program), "fit", *where, *options, *more]
+
+    def one_text(self, corpus, *more):
+        """Median microseconds for the text of median length, with a model of these options."""
+        measure.alternate({"model": self.fit(corpus, *more)}, 1)
+        texts = sorted(corpus.read(self.output, "train")[1], key=len)
+        measure.write_documents(self.output / "one.txt", [texts[len(texts) // 2]])
+        arguments = [self.output / "scale.calibrant", self.output / "one.txt", self.output / "one.txt", 20_000]
+        found = subprocess.run([self.latency, *map(str, arguments)], check=True, stdout=subprocess.PIPE)
+        return json.loads(found.stdout)["predict"]["median_us"]
 
     def scikit(self, name, corpus):
         script, model = str(HERE / "scikit_fit.py"), str(self.output / "scale.joblib")
@@ -58,6 +71,12 @@ def classes(bench, report):
     calibration = costs["calibrant"]["cpu"] - learning
     shares = {"learning, CPU s": learning, "calibration, CPU s": calibration}
     report.alone("calibrant", {**shares, "calibration / learning, CPU": calibration / learning})
+    one = bench.one_text(INTENTS)
+    others = {"scores alone": SCORES_ALONE, "as stated by each class": LEARNING_ALONE}
+    report.alone("calibrant", {"one text, µs": one})
+    for name, options in others.items():
+        microseconds = bench.one_text(INTENTS, *options)
+        report.alone("calibrant", {f"{name}, µs": microseconds, f"one text / {name}": one / microseconds})
 
 
 def thousand(bench, report):

@@ -125,7 +125,7 @@ fn the_calibration_error_has_no_interval_but_a_perfect_forecasters_beside_it() {
     assert!(rows.iter().all(|row| !row.contains('[')), "{text}");
     let report = sandbox.json(&["evaluate", "model", "test.csv", "--json"]);
     let intervals = report["bootstrap"].as_object().unwrap();
-    assert!(intervals.contains_key("log_loss"));
+    assert!(intervals.contains_key("error_rate"));
     assert!(
         intervals.keys().all(|name| !name.contains("ece")),
         "{intervals:?}"
