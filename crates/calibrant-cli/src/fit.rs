@@ -225,6 +225,7 @@ fn report(
         )?;
     }
     write_weightings(&mut out, summary)?;
+    write_prices(&mut out, summary)?;
     let held_out = &summary.held_out;
     let weighed = summary.multiclass.as_ref();
     let weighed = weighed.is_some_and(|joint| joint.chosen == MulticlassKind::Auto);
@@ -432,6 +433,32 @@ pub(crate) fn write_weightings(
         decimal(chosen.log_loss),
         others.join(", "),
         tried.first().map(name).unwrap_or_default(),
+    )?;
+    Ok(())
+}
+
+/// Which price of errors was chosen, and against which others.
+pub(crate) fn write_prices(
+    out: &mut impl Write,
+    summary: &TrainingSummary,
+) -> Result<(), CliError> {
+    let tried = &summary.prices;
+    let (Some(chosen), Some(usual)) = (tried.iter().find(|tried| tried.chosen), tried.first())
+    else {
+        return Ok(());
+    };
+    let others = tried.iter().filter(|tried| !tried.chosen);
+    let others: Vec<String> = others
+        .map(|tried| format!("{} {}", tried.c, decimal(tried.log_loss)))
+        .collect();
+    writeln!(
+        out,
+        "price of errors: {} (held-out log loss of trials on {}, with one curve for all classes: {}; {}). {} stays unless more is better by a standard error",
+        chosen.c,
+        count_of(chosen.documents, "document"),
+        decimal(chosen.log_loss),
+        others.join(", "),
+        usual.c,
     )?;
     Ok(())
 }

@@ -17,7 +17,8 @@ use crate::calibrate::write_origin;
 use crate::combine::inspect_combination;
 use crate::error::CliError;
 use crate::fit::{
-    describe_code, searched_for, write_classes, write_multiclass, write_trials, write_weightings,
+    describe_code, searched_for, write_classes, write_multiclass, write_prices, write_trials,
+    write_weightings,
 };
 use crate::output::stdout;
 use crate::table::{decimal, table};
@@ -131,6 +132,7 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     add(loss, decimal(summary.held_out.log_loss));
     writeln!(out, "{}", rows.to_string().trim_start())?;
     write_weightings(&mut out, summary)?;
+    write_prices(&mut out, summary)?;
     write_multiclass(&mut out, summary)?;
     write_classes(&mut out, summary)?;
     if !summary.search.is_empty() {

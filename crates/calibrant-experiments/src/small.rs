@@ -130,14 +130,14 @@ fn learners() -> [(&'static str, Classifier); 4] {
         (
             "svm",
             Classifier::LinearSvm(LinearSvm {
-                c: 0.5,
+                c: Some(LinearSvm::USUAL_C),
                 ..LinearSvm::default()
             }),
         ),
         (
             "logistic",
             Classifier::LogisticRegression(LogisticRegression {
-                c: 10.0,
+                c: Some(LogisticRegression::USUAL_C),
                 ..LogisticRegression::default()
             }),
         ),
@@ -150,13 +150,16 @@ fn learners() -> [(&'static str, Classifier); 4] {
 fn at_factor(usual: &Classifier, factor: f64) -> (Classifier, f64) {
     match *usual {
         Classifier::LinearSvm(svm) => {
-            let c = svm.c * factor;
-            (Classifier::LinearSvm(LinearSvm { c, ..svm }), c)
+            let c = LinearSvm::USUAL_C * factor;
+            (Classifier::LinearSvm(LinearSvm { c: Some(c), ..svm }), c)
         }
         Classifier::LogisticRegression(logistic) => {
-            let c = logistic.c * factor;
+            let c = LogisticRegression::USUAL_C * factor;
             (
-                Classifier::LogisticRegression(LogisticRegression { c, ..logistic }),
+                Classifier::LogisticRegression(LogisticRegression {
+                    c: Some(c),
+                    ..logistic
+                }),
                 c,
             )
         }

@@ -380,11 +380,11 @@ fn what_is_fitted_with_numbers_without_measure_can_be_opened_or_is_refused() {
     for c in [1e-308, 1e200, 1e300, f64::MAX] {
         for classifier in [
             Classifier::LinearSvm(LinearSvm {
-                c,
+                c: Some(c),
                 ..LinearSvm::default()
             }),
             Classifier::LogisticRegression(LogisticRegression {
-                c,
+                c: Some(c),
                 ..LogisticRegression::default()
             }),
         ] {

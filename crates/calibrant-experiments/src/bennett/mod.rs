@@ -116,7 +116,7 @@ fn classifiers(words: usize) -> [(&'static str, FitSettings); 3] {
         ..FitSettings::default()
     };
     let hinge = Classifier::LinearSvm(LinearSvm {
-        c: 1.0,
+        c: Some(1.0),
         loss: HingeLoss::Hinge,
         ..LinearSvm::default()
     });

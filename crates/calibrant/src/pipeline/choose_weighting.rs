@@ -1,22 +1,16 @@
 //! Which weighting of terms, where none is asked for?
 
 use super::FitSettings;
-use super::fit::fit_prepared;
-use super::paired_losses::PairedLosses;
 use super::search::sample::sample;
+use super::settings_trial::{FEWEST, SettingsTrial};
 use super::summary::TriedWeighting;
 use super::training_corpus::PreparedCorpus;
-use crate::calibration::{CalibratorKind, MulticlassKind};
+use crate::Progress;
 use crate::corpus::Fields;
 use crate::features::{Weighting, WeightingSettings};
-use crate::{NoProgress, Probability, Progress, Task};
 
 /// With twice as many documents or more, about so many decide.
-const SAMPLE: usize = 1000;
-/// With fewer documents the usual weighting is taken: they could not tell.
-const FEWEST: usize = 100;
-/// So many standard errors lower must a held-out log loss be to take the lead.
-const SURE: f64 = 1.0;
+pub(super) const SAMPLE: usize = 1000;
 
 /// Settings that say how terms are weighed, and how they came about.
 pub(super) struct ChosenWeighting {
@@ -25,6 +19,8 @@ pub(super) struct ChosenWeighting {
     pub(super) narrowed: Option<PreparedCorpus>,
     /// What was tried; empty where nothing was.
     pub(super) tried: Vec<TriedWeighting>,
+    /// The trial with the weighting that was chosen.
+    pub(super) lead: Option<SettingsTrial>,
 }
 
 /// The settings with a weighting of terms.
@@ -51,6 +47,7 @@ pub(super) fn with_weighting(
             settings,
             narrowed: None,
             tried: Vec::new(),
+            lead: None,
         };
     }
     progress.begin("choosing a weighting", None);
@@ -76,8 +73,7 @@ struct Best {
     weighting: WeightingSettings,
     /// The least number of documents with a term.
     least: u32,
-    /// Held-out forecasts, row after row.
-    forecasts: Vec<Probability>,
+    trial: SettingsTrial,
 }
 
 struct Trials<'a> {
@@ -104,41 +100,24 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// One curve for many classes; two share a line, and labels have one each.
-    fn multiclass(&self) -> MulticlassKind {
-        let labels = &self.corpus.labels;
-        match labels.task {
-            Task::SingleLabel if labels.class_count > 2 => MulticlassKind::SharedCurve,
-            Task::SingleLabel | Task::MultiLabel => MulticlassKind::Auto,
-        }
-    }
-
     /// Fits and remembers how well it went; what cannot be fitted is no candidate.
     fn hold(&mut self, weighting: WeightingSettings, least: u32) {
         let corpus = self.sample.as_ref().unwrap_or(self.corpus);
         let narrowed = (least > 1).then(|| corpus.with_terms_of(least));
         let corpus = narrowed.as_ref().unwrap_or(corpus);
-        let trial = FitSettings {
+        let settings = FitSettings {
             weighting: Some(weighting),
-            calibrator: CalibratorKind::Platt,
-            multiclass: self.multiclass(),
-            other_cost: None,
-            training_keys: false,
             ..self.settings.clone()
         };
-        let fitted = fit_prepared(corpus, self.fields.clone(), &trial, &NoProgress, false);
-        let Ok(fitted) = fitted else { return };
-        let log_loss = fitted.model.summary().held_out.log_loss;
-        let leads = self.best.as_ref().is_none_or(|best| {
-            let rows = 0..corpus.labels.of_row.len();
-            let pair = PairedLosses::of(corpus, rows, &fitted.forecasts, &best.forecasts);
-            pair.is_lower_by(SURE)
-        });
-        if leads {
+        let trial = SettingsTrial::of(corpus, self.fields, &settings);
+        let Some(trial) = trial else { return };
+        let log_loss = trial.log_loss;
+        let leader = self.best.as_ref().map(|best| &best.trial);
+        if leader.is_none_or(|leader| trial.leads(leader, corpus)) {
             self.best = Some(Best {
                 weighting,
                 least,
-                forecasts: fitted.forecasts,
+                trial,
             });
         }
         self.tried.push(TriedWeighting {
@@ -151,9 +130,9 @@ impl<'a> Trials<'a> {
     }
 
     fn choose(mut self, corpus: &PreparedCorpus, usual: WeightingSettings) -> ChosenWeighting {
-        let (weighting, least) = match self.best {
-            Some(best) => (best.weighting, best.least),
-            None => (usual, 1),
+        let (weighting, least, lead) = match self.best {
+            Some(best) => (best.weighting, best.least, Some(best.trial)),
+            None => (usual, 1, None),
         };
         for tried in &mut self.tried {
             tried.chosen = tried.weighting == weighting && tried.min_documents == least;
@@ -165,6 +144,7 @@ impl<'a> Trials<'a> {
             },
             narrowed: (least > 1).then(|| corpus.with_terms_of(least)),
             tried: self.tried,
+            lead,
         }
     }
 }

@@ -389,6 +389,7 @@ impl Combiner {
             held_out: HeldOutMeasures::from(measured),
             held_out_shape: None,
             weightings: Vec::new(),
+            prices: Vec::new(),
             search: Vec::new(),
             search_default: None,
             search_gain: None,

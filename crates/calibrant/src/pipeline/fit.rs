@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::calibrate_classes::CalibrationData;
+use super::choose_price::with_price;
 use super::choose_weighting::{ChosenWeighting, with_weighting};
 use super::class_spread::spreads_of_classes;
 use super::extractor::FeatureExtractor;
@@ -190,11 +191,13 @@ fn fit_held(
         settings,
         narrowed,
         tried: weightings,
+        lead,
     } = with_weighting(&corpus, &fields, settings.clone(), progress);
     if let Some(narrowed) = narrowed {
         corpus = Held::Given(Box::new(narrowed));
     }
-    let mut settings = with_usual_weighting(&settings, corpus.numbered_features);
+    let settings = with_usual_weighting(&settings, corpus.numbered_features);
+    let (mut settings, prices) = with_price(&corpus, &fields, settings, lead, progress);
     settings.limits = corpus.limits;
     let analyzer = settings.analyzer.compile()?;
     let settings = with_side_factor(&corpus, &fields, settings)?;
@@ -278,6 +281,7 @@ fn fit_held(
         held_out: HeldOutMeasures::from(&evaluation),
         held_out_shape: super::summary::shape_of(&forecasts),
         weightings,
+        prices,
         search: Vec::new(),
         search_default: None,
         search_gain: None,

@@ -3,6 +3,7 @@
 mod calibrate_classes;
 mod calibrator_file;
 mod choose_damping;
+mod choose_price;
 mod choose_weighting;
 mod class_spread;
 mod combine;
@@ -29,6 +30,7 @@ mod rule_scorer;
 mod score_calibrator;
 mod search;
 mod settings;
+mod settings_trial;
 mod side_factor;
 mod single_model;
 mod summary;
@@ -59,7 +61,7 @@ pub use search::{
 pub use settings::{ClassWeights, Classifier, FitSettings};
 pub use single_model::{PredictBuffers, SingleModel};
 pub use summary::{
-    ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedSettings,
+    ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedPrice, TriedSettings,
     TriedWeighting,
 };
 pub use test_documents::TestDocuments;

@@ -80,6 +80,41 @@ impl Classifier {
         )
     }
 
+    /// The price of errors that was asked for.
+    pub(super) fn asked_price(&self) -> Option<f64> {
+        match self {
+            Self::LinearSvm(learner) => learner.c,
+            Self::LogisticRegression(learner) => learner.c,
+            _ => None,
+        }
+    }
+
+    /// The price of errors, the usual one where none was asked for; nothing where the learner has none.
+    pub(super) fn price(&self) -> Option<f64> {
+        match self {
+            Self::LinearSvm(learner) => Some(learner.c.unwrap_or(LinearSvm::USUAL_C)),
+            Self::LogisticRegression(learner) => {
+                Some(learner.c.unwrap_or(LogisticRegression::USUAL_C))
+            }
+            _ => None,
+        }
+    }
+
+    /// The learner with this price of errors, if it has one.
+    pub(super) fn at_price(mut self, price: f64) -> Self {
+        match &mut self {
+            Self::LinearSvm(learner) => learner.c = Some(price),
+            Self::LogisticRegression(learner) => learner.c = Some(price),
+            _ => {}
+        }
+        self
+    }
+
+    /// The learner with the usual price of errors where none was asked for.
+    pub(super) fn with_settled_price(self) -> Self {
+        self.price().map_or(self, |price| self.at_price(price))
+    }
+
     /// Whether it compares rows as wholes, so that a column without meaning hides those that have one.
     pub(super) fn by_similarity(&self) -> bool {
         matches!(self, Self::Rocchio(_) | Self::NearestNeighbours(_))
@@ -102,7 +137,7 @@ impl Classifier {
                 value: value.to_string(),
             })
         };
-        let (c, limits) = match self {
+        let limits = match self {
             Self::NaiveBayes(learner) => {
                 return match learner.smoothing {
                     Smoothing::Laplace { alpha } => positive("alpha", alpha),
@@ -115,10 +150,12 @@ impl Classifier {
             Self::AdaBoost(learner) => return learner.check(),
             Self::NearestNeighbours(learner) => return learner.check(),
             Self::Perceptron(learner) => return learner.check(),
-            Self::LinearSvm(learner) => (learner.c, learner.limits),
-            Self::LogisticRegression(learner) => (learner.c, learner.limits),
+            Self::LinearSvm(learner) => learner.limits,
+            Self::LogisticRegression(learner) => learner.limits,
         };
-        positive("c", c)?;
+        if let Some(c) = self.asked_price() {
+            positive("c", c)?;
+        }
         if let Self::LinearSvm(LinearSvm {
             log_count_ratio: Some(alpha),
             ..

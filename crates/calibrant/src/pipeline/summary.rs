@@ -128,6 +128,21 @@ pub struct TriedWeighting {
     pub chosen: bool,
 }
 
+/// A price of errors that was tried because none was asked for and the classes are told apart easily.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TriedPrice {
+    /// The price.
+    pub c: f64,
+    /// How many documents took part: all, or a sample of them.
+    pub documents: usize,
+    /// Cross-validated log loss in nats, over documents or decisions, with one simple calibrator.
+    pub log_loss: f64,
+    /// Whether the model is fitted with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chosen: bool,
+}
+
 /// What the training was like.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainingSummary {
@@ -166,6 +181,9 @@ pub struct TrainingSummary {
     /// The weightings of terms that were tried; empty where one was asked for or nothing was to choose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weightings: Vec<TriedWeighting>,
+    /// The prices of errors that were tried; empty where one was asked for or the usual one was taken as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prices: Vec<TriedPrice>,
     /// What was tried before these settings were chosen; empty where nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<TriedSettings>,

@@ -23,10 +23,9 @@ use crate::solvers::{
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearSvm {
-    /// The price of a row inside the margin; larger fits the training rows closer. The same for few and for many documents:
-    /// from 300 to 10,000 of them half and twice as much changed held-out log losses by a per cent or two, in no
-    /// common direction (experiment `small`).
-    pub c: f64,
+    /// The price of a row inside the margin; larger fits the training rows closer. Absent, it is [`USUAL_C`](Self::USUAL_C),
+    /// unless a fit of the pipeline finds that more suits classes which are told apart easily.
+    pub c: Option<f64>,
     /// Hinge or squared hinge.
     pub loss: HingeLoss,
     /// When to stop.
@@ -40,10 +39,16 @@ pub struct LinearSvm {
     pub log_count_ratio: Option<f64>,
 }
 
+impl LinearSvm {
+    /// The usual price. The same for few and for many documents: from 300 to 10,000 of them half and twice as much changed
+    /// held-out log losses by a per cent or two, in no common direction (experiment `small`).
+    pub const USUAL_C: f64 = 0.5;
+}
+
 impl Default for LinearSvm {
     fn default() -> Self {
         Self {
-            c: 0.5,
+            c: None,
             loss: HingeLoss::SquaredHinge,
             limits: SolverLimits::default(),
             seed: 0,
@@ -60,18 +65,24 @@ impl Default for LinearSvm {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogisticRegression {
-    /// The price of the loss against the regularisation; larger fits the training rows closer.
-    pub c: f64,
+    /// The price of the loss against the regularisation; larger fits the training rows closer. Absent, it is
+    /// [`USUAL_C`](Self::USUAL_C), unless a fit of the pipeline finds that more suits classes which are told apart easily.
+    pub c: Option<f64>,
     /// When to stop.
     pub limits: SolverLimits,
     /// For the order in which rows are visited.
     pub seed: u64,
 }
 
+impl LogisticRegression {
+    /// The usual price.
+    pub const USUAL_C: f64 = 10.0;
+}
+
 impl Default for LogisticRegression {
     fn default() -> Self {
         Self {
-            c: 10.0,
+            c: None,
             limits: SolverLimits::default(),
             seed: 0,
         }
@@ -248,7 +259,7 @@ pub(crate) trait DualLearner: Sync {
 
 impl DualLearner for LinearSvm {
     fn price(&self) -> f64 {
-        self.c
+        self.c.unwrap_or(Self::USUAL_C)
     }
 
     fn limits(&self) -> SolverLimits {
@@ -271,7 +282,7 @@ impl DualLearner for LinearSvm {
 
 impl DualLearner for LogisticRegression {
     fn price(&self) -> f64 {
-        self.c
+        self.c.unwrap_or(Self::USUAL_C)
     }
 
     fn limits(&self) -> SolverLimits {

@@ -24,7 +24,7 @@ enum Loss {
 
 fn fit(loss: Loss, c: f64, data: &Dataset<'_>) -> LinearModel {
     let svm = |loss| LinearSvm {
-        c,
+        c: Some(c),
         loss,
         ..LinearSvm::default()
     };
@@ -32,7 +32,7 @@ fn fit(loss: Loss, c: f64, data: &Dataset<'_>) -> LinearModel {
         Loss::Hinge => svm(HingeLoss::Hinge).fit(data),
         Loss::SquaredHinge => svm(HingeLoss::SquaredHinge).fit(data),
         Loss::Logistic => LogisticRegression {
-            c,
+            c: Some(c),
             ..LogisticRegression::default()
         }
         .fit(data),

@@ -135,8 +135,10 @@ pub(super) fn times_as_long(classifier: &Classifier) -> f64 {
 /// other way round.
 fn price(classifier: &mut Classifier) -> Option<&mut f64> {
     match classifier {
-        Classifier::LinearSvm(learner) => Some(&mut learner.c),
-        Classifier::LogisticRegression(learner) => Some(&mut learner.c),
+        Classifier::LinearSvm(learner) => Some(learner.c.get_or_insert(LinearSvm::USUAL_C)),
+        Classifier::LogisticRegression(learner) => {
+            Some(learner.c.get_or_insert(LogisticRegression::USUAL_C))
+        }
         Classifier::NaiveBayes(learner) => Some(match &mut learner.smoothing {
             Smoothing::Laplace { alpha } => alpha,
             Smoothing::CorpusPrior { strength } => strength,

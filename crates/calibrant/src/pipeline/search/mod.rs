@@ -284,7 +284,7 @@ impl Plan<'_> {
         let usual = first.classifier.usual_weighting();
         self.usual(first, 0).unwrap_or(Choice {
             view: 0,
-            classifier: first.classifier,
+            classifier: first.classifier.with_settled_price(),
             weighting: WeightingSettings {
                 weighting: self.search.weighting.unwrap_or(usual.weighting),
                 l2_norm: self.search.l2_norm.unwrap_or(usual.l2_norm),
@@ -352,7 +352,7 @@ impl Plan<'_> {
         let weighting = self.weightings(contender).into_iter().next()?;
         Some(Choice {
             view,
-            classifier: contender.classifier,
+            classifier: contender.classifier.with_settled_price(),
             weighting,
         })
     }

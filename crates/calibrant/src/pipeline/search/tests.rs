@@ -312,7 +312,7 @@ fn views_are_those_of_plain_fits_and_their_order_of_documents_is_one() {
 #[test]
 fn what_is_given_stays_as_it_is() {
     let svm = Classifier::LinearSvm(LinearSvm {
-        c: 2.0,
+        c: Some(2.0),
         ..LinearSvm::default()
     });
     let settings = SearchSettings {
@@ -335,7 +335,7 @@ fn what_is_given_stays_as_it_is() {
 #[test] // The price starts a thousand times too low.
 fn prices_are_climbed_until_they_help_no_more() {
     let timid = Classifier::LinearSvm(LinearSvm {
-        c: 0.0005,
+        c: Some(0.0005),
         ..LinearSvm::default()
     });
     let settings = SearchSettings {

@@ -176,7 +176,11 @@ impl<'a> Trials<'a> {
         let is_open = self.open_weighting && is_default;
         let settings = FitSettings {
             analyzer: analyzer.clone().unwrap_or(self.base.analyzer.clone()),
-            classifier: choice.classifier,
+            // The default chooses its price as a plain fit does.
+            classifier: match is_default {
+                true => self.base.classifier,
+                false => choice.classifier,
+            },
             weighting: (!is_open).then_some(choice.weighting),
             ..self.base.clone()
         };
@@ -207,6 +211,10 @@ impl<'a> Trials<'a> {
                 if let Model::Single(model) = &fitted.model {
                     tried.weighting = model.settings().effective_weighting();
                     subject.choice.weighting = tried.weighting;
+                    if let Some(price) = model.settings().classifier.price() {
+                        tried.classifier = tried.classifier.at_price(price);
+                        subject.choice.classifier = tried.classifier;
+                    }
                 }
                 if ground.is_whole {
                     self.fit_along(subject, &settings, &announced);

@@ -1,0 +1,122 @@
+use super::*;
+use crate::NoProgress;
+use crate::corpus::{Content, Document};
+use crate::numeric::Random;
+use crate::pipeline::{Classifier, TrainingCorpus, TrainingSummary, fit};
+use crate::scorers::{LinearSvm, LogisticRegression};
+
+/// Two classes told by some of a few hundred words each, of which every document has a handful; `mixed` per cent of the words come from the
+/// other class's.
+fn documents(count: usize, mixed: usize) -> Vec<Document> {
+    let mut random = Random::from_seed(5);
+    (0..count)
+        .map(|number| {
+            let class = number % 2 == 1;
+            let words: Vec<String> = (0..9)
+                .map(|_| {
+                    let other = random.below(100) < mixed;
+                    let side = if class == other { "a" } else { "b" };
+                    // Few words are common and many are rare.
+                    let place = random.below(1 + random.below(400));
+                    format!("{side}{place}")
+                })
+                .collect();
+            Document {
+                id: None,
+                content: Content::Text(words.join(" ")),
+                labels: vec![if class { "yes" } else { "no" }.to_owned()],
+                labels_were_list: false,
+                weight: 1.0,
+                group: None,
+                line: number as u64 + 1,
+            }
+        })
+        .collect()
+}
+
+fn summary(documents: Vec<Document>, settings: &FitSettings) -> (Option<f64>, TrainingSummary) {
+    let corpus = TrainingCorpus::of_documents(settings, documents).unwrap();
+    let model = fit(corpus, Fields::default(), settings, &NoProgress).unwrap();
+    let single = model.as_single().unwrap();
+    (
+        single.settings().classifier.asked_price(),
+        single.summary().clone(),
+    )
+}
+
+fn with(classifier: Classifier) -> FitSettings {
+    FitSettings {
+        classifier,
+        ..FitSettings::default()
+    }
+}
+
+#[test]
+fn classes_that_are_told_apart_easily_are_tried_with_more() {
+    let learners = [
+        (Classifier::default(), LinearSvm::USUAL_C),
+        (
+            Classifier::LogisticRegression(LogisticRegression::default()),
+            LogisticRegression::USUAL_C,
+        ),
+    ];
+    for (classifier, usual) in learners {
+        let (price, summary) = summary(documents(600, 20), &with(classifier));
+        let prices = &summary.prices;
+        assert!(prices.len() >= 2, "{prices:?}");
+        assert_eq!((prices[0].c, prices[1].c), (usual, 2.0 * usual));
+        let chosen: Vec<f64> = (prices.iter().filter(|tried| tried.chosen))
+            .map(|tried| tried.c)
+            .collect();
+        assert_eq!(chosen, [price.unwrap()]);
+        assert!(prices.iter().all(|tried| tried.documents == 600));
+        // Each was tried because the one before had taken the lead.
+        let before_last = &prices[..prices.len() - 1];
+        assert!(
+            before_last
+                .windows(2)
+                .all(|pair| pair[1].log_loss < pair[0].log_loss)
+        );
+    }
+}
+
+#[test]
+fn a_higher_price_is_taken_where_held_out_documents_ask_for_it() {
+    // Every word is of one class alone: the wider the margin, the less rare words are heard.
+    let (price, summary) = summary(documents(1_500, 8), &FitSettings::default());
+    assert!(price > Some(LinearSvm::USUAL_C), "{:?}", summary.prices);
+    let chosen = summary.prices.iter().find(|tried| tried.chosen).unwrap();
+    assert!(chosen.log_loss < summary.prices[0].log_loss);
+    assert_eq!(price, Some(chosen.c));
+}
+
+#[test]
+fn the_usual_price_stays_where_there_is_nothing_to_choose() {
+    let usual = Some(LinearSvm::USUAL_C);
+    // Hard classes, and few documents.
+    for (count, mixed) in [(600, 42), (80, 20)] {
+        let (price, summary) = summary(documents(count, mixed), &FitSettings::default());
+        assert_eq!((price, summary.prices.len()), (usual, 0));
+    }
+    let asked = with(Classifier::LinearSvm(LinearSvm {
+        c: Some(0.3),
+        ..LinearSvm::default()
+    }));
+    let (price, summary) = summary(documents(600, 20), &asked);
+    assert_eq!((price, summary.prices.len()), (Some(0.3), 0));
+}
+
+#[test] // A weighting that was asked for is no reason to leave the price.
+fn a_sample_decides_for_many_documents_whatever_the_weighting() {
+    let mut settings = FitSettings::default();
+    settings.weighting = Some(settings.effective_weighting());
+    let (_, summary) = summary(documents(6_500, 8), &settings);
+    assert!(summary.weightings.is_empty());
+    assert!(!summary.prices.is_empty());
+    let counts = summary.prices.iter().map(|tried| tried.documents);
+    assert!(
+        counts.clone().all(|count| (2_500..4_500).contains(&count)),
+        "{:?}",
+        summary.prices
+    );
+}
