@@ -8,6 +8,9 @@ use calibrant::evaluation::EvaluationError;
 use calibrant::index::IndexError;
 use calibrant::pipeline::{CalibratorFileError, CombineError, ModelFileError};
 
+/// The next step where a row cannot be read.
+const SKIP_BAD_ROWS: &str = "--skip-bad-rows goes on without such rows and counts them";
+
 #[derive(Debug)]
 pub(crate) struct CliError {
     message: String,
@@ -26,6 +29,14 @@ impl CliError {
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// For commands that read every row or none.
+    pub(crate) fn without_skipping(mut self) -> Self {
+        if self.hint.as_deref() == Some(SKIP_BAD_ROWS) {
+            self.hint = Some("mend that line; such files are read whole or not at all".to_owned());
+        }
         self
     }
 
@@ -59,9 +70,7 @@ impl From<ReadError> for CliError {
             ReadError::UnknownField { .. } => Some(
                 "name fields with --text, --label, --id, --weight, --group, --numeric, --categorical and --where",
             ),
-            ReadError::BadRow(_) | ReadError::InvalidUtf8 { .. } => {
-                Some("--skip-bad-rows goes on without such rows and counts them")
-            }
+            ReadError::BadRow(_) | ReadError::InvalidUtf8 { .. } => Some(SKIP_BAD_ROWS),
             _ => None,
         };
         Self {

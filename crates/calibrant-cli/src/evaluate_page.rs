@@ -128,6 +128,7 @@ impl<'a> EvaluatePage<'a> {
                 CalibrationNote::Pooled => "borrowed of other classes".to_owned(),
                 CalibrationNote::Drawn => format!("{method}, its slope drawn to what is usual"),
                 CalibrationNote::Guess => "a guessed slope".to_owned(),
+                CalibrationNote::MadeToRise => format!("{method}, made to rise"),
                 CalibrationNote::PriorOnly => "the class's share".to_owned(),
                 // All classes have a calibrator together, which is no curve of one score; this one stands beside.
                 CalibrationNote::Joint => "the class alone against the rest".to_owned(),

@@ -324,6 +324,11 @@ fn write_few_positives(out: &mut impl Write, summary: &TrainingSummary) -> Resul
             "one or two positives: how fast the probability rises with the score is a guess",
         ),
         (
+            CalibrationNote::MadeToRise,
+            None,
+            "held-out documents of the class score lower than others, so that nothing tells how fast its probability rises; made to rise a little",
+        ),
+        (
             CalibrationNote::PriorOnly,
             None,
             "the scores tell nothing: every document gets the class's share",
@@ -374,6 +379,10 @@ pub(crate) fn warn_known(name: &str, known: &Acquaintance) -> Option<String> {
     Some(message)
 }
 
+/// Fewer different texts than this, each coming so often, may be a list to choose from.
+const FEW_TEXTS: usize = 50;
+const TIMES_EACH: usize = 10;
+
 /// What was one document, and what belonged together.
 pub(crate) fn write_copies(
     out: &mut impl Write,
@@ -395,6 +404,13 @@ pub(crate) fn write_copies(
                 "documents"
             },
         )?;
+        if different < FEW_TEXTS && summary.documents >= TIMES_EACH * different {
+            writeln!(
+                out,
+                "each of so few was held out whole, with all its labels, so that the probabilities are those of texts that never came before; \
+                 if the same ones will come again, give their field as --categorical in place of --text"
+            )?;
+        }
     }
     if let Some(groups) = summary.groups {
         writeln!(
@@ -609,7 +625,12 @@ pub(crate) fn write_classes(
         .any(|class| own_loss(class).is_some());
     let mut header = vec!["class", "calibrator", "documents"];
     if with_losses {
-        header.extend(["yes/no held-out log loss", "next best"]);
+        let weighed = |class: &ClassSummary| class.calibration == CalibrationNote::Weighed;
+        let loss = match summary.classes.iter().any(weighed) {
+            true => "its own curve's yes/no held-out log loss",
+            false => "yes/no held-out log loss",
+        };
+        header.extend([loss, "next best"]);
     }
     let mut rows = table(&header, 2);
     for class in &summary.classes {
@@ -633,6 +654,7 @@ pub(crate) fn write_classes(
             }
             CalibrationNote::Drawn => " (few positives)".to_owned(),
             CalibrationNote::Guess => " (a guess)".to_owned(),
+            CalibrationNote::MadeToRise => " (made to rise)".to_owned(),
             CalibrationNote::PriorOnly => " (prior only)".to_owned(),
             CalibrationNote::Joint => " (all classes together)".to_owned(),
         };

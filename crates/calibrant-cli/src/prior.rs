@@ -1,8 +1,8 @@
 //! Prior shift on the command line: which shares, from where, and what is said about them.
 
 use calibrant::calibration::{
-    HeldOutShape, PriorEstimate, PriorShift, ShiftFit, complete_priors, estimate_priors,
-    estimate_priors_of_each, large_moves, shifted_of_each,
+    HeldOutShape, PriorEstimate, PriorShift, ShiftFit, complete_priors, estimate_priors_learned,
+    estimate_priors_of_each_learned, large_moves, shifted_of_each,
 };
 use calibrant::{Probability, Task};
 
@@ -29,6 +29,8 @@ pub(crate) enum PriorPlan {
     Estimate {
         old: Vec<f64>,
         when: AdaptPrior,
+        /// How many examples the probabilities were learned from.
+        examples: usize,
         /// How sure held-out forecasts were, to tell whether documents still look alike.
         shape: Option<HeldOutShape>,
     },
@@ -59,11 +61,16 @@ impl PriorPlan {
         task: Task,
         classes: &[&str],
         negative: Option<&str>,
-        (old, shape): (Vec<f64>, Option<&HeldOutShape>),
+        (old, examples, shape): (Vec<f64>, usize, Option<&HeldOutShape>),
     ) -> Result<Self, CliError> {
         if let Some(when) = arguments.adapt_prior {
             let shape = shape.cloned();
-            return Ok(Self::Estimate { old, when, shape });
+            return Ok(Self::Estimate {
+                old,
+                when,
+                examples,
+                shape,
+            });
         }
         if arguments.prior.is_empty() {
             return Ok(Self::Keep);
@@ -79,6 +86,11 @@ impl PriorPlan {
                         .hint("for example --prior spam=0.3"),
                 );
             };
+            if !(share > 0.0 && share < 1.0) {
+                return Err(CliError::new(format!(
+                    "--prior: the share of `{class}` must be above 0 and below 1, not {share}"
+                )));
+            }
             let found = classes.iter().position(|name| *name == class);
             match found {
                 Some(number) => given.push((number, share)),
@@ -125,7 +137,7 @@ impl PriorPlan {
         probabilities: &[Probability],
         weights: Option<&[f64]>,
     ) -> Result<Decided, CliError> {
-        let (old, when, shape) = match self {
+        let (old, when, examples, shape) = match self {
             Self::Keep => return Ok(Decided::default()),
             Self::Shift { shift, old, new } => {
                 return Ok(Decided {
@@ -141,9 +153,14 @@ impl PriorPlan {
                     }),
                 });
             }
-            Self::Estimate { old, when, shape } => (old, *when, shape.as_ref()),
+            Self::Estimate {
+                old,
+                when,
+                examples,
+                shape,
+            } => (old, *when, *examples, shape.as_ref()),
         };
-        let (mut new, tests) = estimated(task, old, when, probabilities, weights)?;
+        let (mut new, tests) = estimated(task, (old, examples), when, probabilities, weights)?;
         let fit = match (shape, old.as_slice(), new.as_slice()) {
             (Some(shape), [old], [new]) => {
                 Some(shape.fit_of_second(*old, *new, probabilities, weights)?)
@@ -237,14 +254,14 @@ impl Decided {
 /// The shares to shift to, as the tests decide, and the tests.
 fn estimated(
     task: Task,
-    old: &[f64],
+    (old, examples): (&[f64], usize),
     when: AdaptPrior,
     probabilities: &[Probability],
     weights: Option<&[f64]>,
 ) -> Result<(Vec<f64>, Vec<PriorEstimate>), CliError> {
     Ok(match task {
         Task::SingleLabel => {
-            let estimate = estimate_priors(old, probabilities, weights)?;
+            let estimate = estimate_priors_learned(old, probabilities, weights, examples)?;
             let shifted = estimate.is_shifted(LEVEL) || when == AdaptPrior::Always;
             let new = if shifted {
                 estimate.new.clone()
@@ -254,7 +271,7 @@ fn estimated(
             (new, vec![estimate])
         }
         Task::MultiLabel => {
-            let estimates = estimate_priors_of_each(old, probabilities, weights)?;
+            let estimates = estimate_priors_of_each_learned(old, probabilities, weights, examples)?;
             let shifted = shifted_of_each(&estimates, LEVEL);
             let new = estimates.iter().zip(old).zip(shifted);
             let new = new.map(|((estimate, &old), shifted)| {

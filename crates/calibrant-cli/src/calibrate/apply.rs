@@ -7,7 +7,7 @@ use calibrant::corpus::{LabelNeed, ScoredRow, Source, read_scores};
 use calibrant::pipeline::{ScoreCalibrator, ScoreRoom};
 
 use super::columns::read_error;
-use super::{output_names, score_fields};
+use super::{note_ends, output_names, score_fields};
 use crate::arguments::CalibrateArguments;
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
@@ -34,6 +34,8 @@ struct Batch {
     intervals: Vec<(Probability, Probability)>,
     /// Rows of stated probabilities that do not sum to one.
     rescaled: usize,
+    /// Probabilities that are stated as 0 or 1.
+    at_ends: usize,
 }
 
 impl Batch {
@@ -48,6 +50,7 @@ impl Batch {
         let places = batch.probabilities.chunks_exact_mut(outputs);
         for (row, out) in rows.into_iter().zip(places) {
             calibrator.probabilities_into(&row.scores, &mut room, out);
+            batch.at_ends += calibrator.scale().count_at_ends(&row.scores);
             batch.rescaled += usize::from(!calibrator.is_whole_row(&row.scores));
             batch.intervals.extend(calibrator.interval(&row.scores));
             batch.ids.push(row.id);
@@ -104,7 +107,7 @@ pub(super) fn apply(
     };
     let mut held = Batch::default();
     let mut failure = None;
-    let mut rescaled = 0;
+    let (mut rescaled, mut at_ends) = (0, 0);
     let read = read_scores(
         &Source::from(file),
         &options,
@@ -116,6 +119,7 @@ pub(super) fn apply(
         },
         |batch| {
             rescaled += batch.rescaled;
+            at_ends += batch.at_ends;
             if plan.must_see_all() {
                 held.append(batch);
             } else if let Err(error) = output.write(batch) {
@@ -138,6 +142,7 @@ pub(super) fn apply(
     }
     warn_bad_rows(&read);
     output.keys.warn(file);
+    note_ends(file, at_ends, calibrator);
     if rescaled > 0 {
         note(&format!(
             "{file}: {} of stated probabilities that do not sum to one; only their ratios count",

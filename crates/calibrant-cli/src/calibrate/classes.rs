@@ -114,7 +114,8 @@ pub(super) fn two_classes(
     Ok(vec![(*negative).to_owned(), (*positive).to_owned()])
 }
 
-fn is_usual(positive: &str, negative: &str) -> bool {
+/// Whether everybody knows that the first of two labels is the positive one.
+pub(crate) fn is_usual(positive: &str, negative: &str) -> bool {
     let (positive, negative) = (plain(positive), plain(negative));
     USUAL_PAIRS.contains(&(positive.as_str(), negative.as_str()))
 }

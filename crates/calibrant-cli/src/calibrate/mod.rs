@@ -22,6 +22,7 @@ use crate::error::CliError;
 use crate::fit::warn_bad_rows;
 use crate::output::{check_target, note, stdout, warn, write_page};
 use crate::prior::PriorPlan;
+pub(crate) use classes::is_usual;
 use classes::{class_fields, class_of_labels, two_classes};
 use columns::Columns;
 pub(crate) use report::write_origin;
@@ -296,6 +297,7 @@ fn prior_plan(
         negative,
         (
             calibrator.priors(),
+            calibrator.summary().examples,
             calibrator.summary().held_out_shape.as_ref(),
         ),
     )
@@ -360,11 +362,13 @@ fn test(
     let class_of = class_of_labels(&columns, calibrator.classes(), one_score, file, &read)?;
     let labels = columns.classes(&class_of);
     let (before, stated) = calibrator.as_stated(&columns.scores);
-    let mut after = if calibrator.is_identity() {
-        before.clone()
-    } else {
-        forecast(calibrator, &columns.scores)
-    };
+    // What `--apply` would write: zeros count as they did where the calibrator was fitted.
+    let mut after = forecast(calibrator, &columns.scores);
+    note_ends(
+        file,
+        calibrator.scale().count_at_ends(&columns.scores),
+        calibrator,
+    );
     let outputs = output_names(calibrator);
     let weights = arguments
         .reading
@@ -385,6 +389,19 @@ fn test(
     measured.stated = stated;
     measured.scores = columns.scores;
     Ok(measured)
+}
+
+/// Of a calibrator that leaves scores as they are, what it does about those that cannot stay.
+fn note_ends(file: &str, count: usize, calibrator: &ScoreCalibrator) {
+    if count > 0 && calibrator.is_identity() {
+        let numbers = match count {
+            1 => "1 probability that is stated as 0 or 1 comes".to_owned(),
+            more => format!("{more} probabilities that are stated as 0 or 1 come"),
+        };
+        note(&format!(
+            "{file}: {numbers} out as such did among the examples that the calibrator was fitted to; all others as they are stated"
+        ));
+    }
 }
 
 fn forecast(calibrator: &ScoreCalibrator, scores: &[f64]) -> Vec<Probability> {

@@ -266,10 +266,18 @@ pub(crate) fn write_origin(
 pub(super) fn heading(calibrator: &ScoreCalibrator, measured: &Measured) -> String {
     let examples = count_of(measured.after.documents, "example");
     let file = &measured.file;
+    let weighed = calibrator
+        .summary()
+        .tried
+        .iter()
+        .any(|way| way.weight.is_some());
     match measured.on {
         MeasuredOn::CrossValidation if calibrator.is_identity() => {
             format!("measured on the {examples} of {file}: nothing was fitted to them")
         }
+        MeasuredOn::CrossValidation if weighed => format!(
+            "cross-validated on the {examples} of {file}: each is forecast by curves, and weights of them, found in the other folds"
+        ),
         MeasuredOn::CrossValidation => format!(
             "cross-validated on the {examples} of {file}: each is forecast by a curve fitted to the other folds"
         ),

@@ -26,7 +26,7 @@ use crate::output::{
     WRITE_ALIKE, check_target, stdout, unknown_label_notes, warn, write_page, written_otherwise,
 };
 use stated::Stated;
-pub(crate) use terminal::show_copies;
+pub(crate) use terminal::{copies_sentence, show_copies};
 use test_set::TestSet;
 
 #[derive(serde::Serialize)]

@@ -4,7 +4,8 @@ use calibrant::plot::{Block, Section, Table, page};
 
 use super::CompareReport;
 use super::terminal::{
-    PAIR_COLUMNS, heading, legend, pair_legend, pair_rows, system_columns, system_rows,
+    COPIES, PAIR_COLUMNS, copies_sentence, heading, legend, pair_legend, pair_rows, system_columns,
+    system_rows,
 };
 use crate::output::unknown_label_notes;
 
@@ -29,6 +30,7 @@ pub(super) fn render(report: &CompareReport) -> String {
                 .map(|note| Block::Paragraph(format!("{note}."))),
         );
     }
+    summary.extend(copies_sentence(report.copies, COPIES).map(Block::Paragraph));
     summary.push(named_table(
         &system_columns(comparison),
         system_rows(comparison),

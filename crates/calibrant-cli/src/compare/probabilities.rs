@@ -15,6 +15,7 @@ use super::Question;
 use super::groups::Groups;
 use super::stated::{NameKind, Names, Rows, Stated, log_odds, plain_number};
 use super::test_set::TestSet;
+use crate::calibrate::is_usual;
 use crate::error::CliError;
 use crate::output::warn;
 use crate::progress::TerminalProgress;
@@ -246,7 +247,14 @@ fn one_column(
         })?;
         let positive = classes.remove(position);
         classes.push(positive);
-    } else if let [_, second] = &classes[..] {
+    } else if let [first, second] = &classes[..] {
+        if is_usual(first, second) {
+            classes.swap(0, 1);
+            return Ok(classes);
+        }
+        if is_usual(second, first) {
+            return Ok(classes);
+        }
         warn(&format!(
             "the column `probability` of `{}` is taken for the class `{second}`; --positive names another",
             path.display()

@@ -72,7 +72,7 @@ pub(super) fn show(out: &mut impl Write, report: &CompareReport) -> Result<(), C
 }
 
 /// What counts copies once here, and what counts rows.
-const COPIES: &str = "intervals and tests between systems count them once; means and a perfect forecaster's ECE count rows";
+pub(super) const COPIES: &str = "intervals and tests between systems count them once; means and a perfect forecaster's ECE count rows";
 
 /// Says how many documents are no further evidence, and for what.
 pub(crate) fn show_copies(
@@ -80,14 +80,20 @@ pub(crate) fn show_copies(
     copies: usize,
     for_what: &str,
 ) -> Result<(), CliError> {
-    if copies > 0 {
-        let are = match copies {
-            1 => "1 of the documents is a copy of another".to_owned(),
-            more => format!("{more} of the documents are copies of others"),
-        };
-        writeln!(out, "\n{are}: {for_what}.")?;
+    if let Some(said) = copies_sentence(copies, for_what) {
+        writeln!(out, "\n{said}")?;
     }
     Ok(())
+}
+
+/// How many documents are copies, and what counts them once; nothing where none is.
+pub(crate) fn copies_sentence(copies: usize, for_what: &str) -> Option<String> {
+    let are = match copies {
+        0 => return None,
+        1 => "1 of the documents is a copy of another".to_owned(),
+        more => format!("{more} of the documents are copies of others"),
+    };
+    Some(format!("{are}: {for_what}."))
 }
 
 pub(super) fn heading(comparison: &Comparison) -> String {

@@ -18,7 +18,7 @@ use calibrant::pipeline::{Acquaintance, Model, PredictBuffers, TestDocuments, le
 use calibrant::{Probability, Task};
 
 use crate::arguments::EvaluateArguments;
-use crate::compare::{open_model, show_copies};
+use crate::compare::{copies_sentence, open_model, show_copies};
 use crate::error::CliError;
 use crate::evaluate_page::EvaluatePage;
 use crate::fit::{warn_bad_rows, warn_known};
@@ -76,7 +76,11 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         model.task(),
         &names,
         None,
-        (model.priors(), model.summary().held_out_shape.as_ref()),
+        (
+            model.priors(),
+            model.summary().different_documents(),
+            model.summary().held_out_shape.as_ref(),
+        ),
     )?;
     if arguments.other.other.is_some() && arguments.prior.is_given() {
         return Err(
@@ -225,7 +229,10 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     options.copies = measured.copied();
     let evaluation = evaluate_with(&forecasts, &options)?;
     if let Some(page) = &page {
-        let notes = notes.iter().map(|note| format!("{note}.")).collect();
+        let notes = notes.iter().map(|note| format!("{note}."));
+        let notes = notes
+            .chain(copies_sentence(measured.copies(), COPIES))
+            .collect();
         page.write(arguments, Some(&model), &forecasts, &evaluation, notes)?;
     }
     let look = Look {

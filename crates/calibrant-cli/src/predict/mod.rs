@@ -51,7 +51,11 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
         model.task(),
         &class_names[..model.class_count()],
         None,
-        (model.priors(), model.summary().held_out_shape.as_ref()),
+        (
+            model.priors(),
+            model.summary().different_documents(),
+            model.summary().held_out_shape.as_ref(),
+        ),
     )?;
     let scorer = scorer_of(&model, arguments.scores)?;
     let layout = Layout::Classes {

@@ -38,10 +38,11 @@ pub(crate) fn tell_judged(file: Option<&str>, judged: &JudgedShare, unjudged: Un
 }
 
 pub(crate) fn run(arguments: &RankArguments) -> Result<(), CliError> {
-    match &arguments.command {
+    let done = match &arguments.command {
         RankCommand::Evaluate(arguments) => evaluate::run(arguments),
         RankCommand::Outlook(arguments) => outlook::run(arguments),
         RankCommand::Fit(arguments) => fit::run(arguments),
         RankCommand::Predict(arguments) => predict::run(arguments),
-    }
+    };
+    done.map_err(CliError::without_skipping)
 }

@@ -21,7 +21,7 @@ pub use member_forecasts::MemberForecasts;
 /// ```
 /// with `w_m ≥ 0`. Weights and intercepts minimise
 /// ```text
-/// Σ_i v_i (log loss of example i) + 10 Σ_m (w_m - s_m)² + 25 Σ_c b_c²,   s_m ∝ exp(-¼ Σ_i v_i (log loss of m alone))
+/// Σ_i v_i (log loss of example i) + 30 Σ_m (w_m - s_m)² + 25 Σ_c b_c²,   s_m ∝ exp(-¼ Σ_i v_i (log loss of m alone))
 /// ```
 /// over held-out examples whose weights `v_i` have a mean of one. With few examples the pool is near the best
 /// model, or near an equal say for models that are equally good; two models that

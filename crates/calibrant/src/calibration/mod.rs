@@ -74,7 +74,8 @@ pub use pieces::PiecesCalibrator;
 pub use platt::{Platt, PlattCalibrator};
 pub use pooled::PooledCurve;
 pub use prior_estimate::{
-    GAP_TOLERANCE, PriorEstimate, estimate_priors, estimate_priors_of_each, shifted_of_each,
+    GAP_TOLERANCE, PriorEstimate, estimate_priors, estimate_priors_learned,
+    estimate_priors_of_each, estimate_priors_of_each_learned, shifted_of_each,
 };
 pub use prior_shift::{PriorShift, complete_priors};
 pub use saved::SavedCalibrator;
@@ -87,7 +88,7 @@ pub use venn_abers::{VennAbers, VennAbersCalibrator};
 
 pub(crate) use class_scores::{
     MOST_CURVES, Wanted, calibrate_each, calibrate_labels, calibrate_members, calibrate_one,
-    normalise_into,
+    made_to_rise, normalise_into,
 };
 
 use crate::{FitError, Probability};

@@ -44,9 +44,11 @@ pub struct Calibration {
     pub kolmogorov_smirnov: Option<TestResult>,
     /// Kuiper's test of cumulative differences.
     pub kuiper: Option<TestResult>,
-    /// Area under the ROC curve.
+    /// Area under the ROC curve of the forecasts as answers of yes or no.
+    #[serde(rename = "yes_no_auc")]
     pub auc: Option<f64>,
-    /// Average precision.
+    /// Average precision of the forecasts as answers of yes or no.
+    #[serde(rename = "yes_no_average_precision")]
     pub average_precision: Option<f64>,
     /// Bins of a reliability diagram.
     pub reliability: Vec<ReliabilityBin>,

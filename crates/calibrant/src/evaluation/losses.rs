@@ -4,10 +4,8 @@ use super::SortedForecasts;
 use crate::Probability;
 use serde::{Deserialize, Serialize};
 
-/// What yes-or-no forecasts cost, in all and on average. Written down, they stand under names of their own as well
-/// (`yes_no_log_loss`, …): beside the measures of documents with many classes, the plain ones read like those.
+/// What yes-or-no forecasts cost, in all and on average.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(into = "WrittenLosses", from = "WrittenLosses")]
 pub struct Losses {
     /// Weighted sum of the log loss, nats.
     pub log_loss_sum: f64,
@@ -23,54 +21,6 @@ pub struct Losses {
     pub errors: usize,
     /// Their weighted share.
     pub error_rate: f64,
-}
-
-#[derive(Serialize, Deserialize)]
-struct WrittenLosses {
-    log_loss_sum: f64,
-    log_loss: f64,
-    log_loss_bits: f64,
-    brier_sum: f64,
-    brier: f64,
-    errors: usize,
-    error_rate: f64,
-    #[serde(skip_deserializing)]
-    yes_no_log_loss: f64,
-    #[serde(skip_deserializing)]
-    yes_no_brier: f64,
-    #[serde(skip_deserializing)]
-    yes_no_errors: usize,
-}
-
-impl From<Losses> for WrittenLosses {
-    fn from(losses: Losses) -> Self {
-        Self {
-            log_loss_sum: losses.log_loss_sum,
-            log_loss: losses.log_loss,
-            log_loss_bits: losses.log_loss_bits,
-            brier_sum: losses.brier_sum,
-            brier: losses.brier,
-            errors: losses.errors,
-            error_rate: losses.error_rate,
-            yes_no_log_loss: losses.log_loss,
-            yes_no_brier: losses.brier,
-            yes_no_errors: losses.errors,
-        }
-    }
-}
-
-impl From<WrittenLosses> for Losses {
-    fn from(written: WrittenLosses) -> Self {
-        Self {
-            log_loss_sum: written.log_loss_sum,
-            log_loss: written.log_loss,
-            log_loss_bits: written.log_loss_bits,
-            brier_sum: written.brier_sum,
-            brier: written.brier,
-            errors: written.errors,
-            error_rate: written.error_rate,
-        }
-    }
 }
 
 impl SortedForecasts {

@@ -226,8 +226,8 @@ fn measure(
         mean_of(seen.map(|(class, _)| of(class))).unwrap_or(0.0)
     };
     let (macro_precision, macro_recall) = (
-        mean_over_seen(|class| class.precision),
-        mean_over_seen(|class| class.recall),
+        mean_over_seen(|class| class.precision.unwrap_or(0.0)),
+        mean_over_seen(|class| class.recall.unwrap_or(0.0)),
     );
     let weight_of = |of: fn(&Tally) -> StableSum| {
         let totals = tallies.iter().map(|tally| of(tally).total());

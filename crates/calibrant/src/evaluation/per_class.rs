@@ -16,12 +16,12 @@ pub struct ClassEvaluation {
     /// Documents that were decided to belong to it: for single-label forecasts those
     /// where it has the largest probability, for multi-label ones those above one half.
     pub predicted: usize,
-    /// Of those predicted, the share that belongs; 0 if none was predicted.
-    pub precision: f64,
-    /// Of those that belong, the share that was predicted; 0 if none belongs.
-    pub recall: f64,
-    /// The harmonic mean of precision and recall; 0 if neither exists.
-    pub f1: f64,
+    /// Of those predicted, the share that belongs; absent where none was predicted.
+    pub precision: Option<f64>,
+    /// Of those that belong, the share that was predicted; absent where none belongs.
+    pub recall: Option<f64>,
+    /// The harmonic mean of precision and recall; 0 if one of them is absent, absent where both are.
+    pub f1: Option<f64>,
     /// Mean log loss in nats of "belongs or not".
     pub log_loss: f64,
     /// Mean squared distance of the probability from 1 (belongs) or 0.
@@ -38,23 +38,6 @@ pub struct ClassEvaluation {
     /// What [`Self::ece`] would be for a perfect forecaster, on average.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ece_of_perfect: Option<f64>,
-}
-
-impl ClassEvaluation {
-    /// Whether no document belongs to the class or was taken for it, so that nothing can be said.
-    pub fn is_absent(&self) -> bool {
-        self.positives == 0 && self.predicted == 0
-    }
-
-    /// The precision; nothing where no document was predicted.
-    pub fn shown_precision(&self) -> Option<f64> {
-        (self.predicted > 0).then_some(self.precision)
-    }
-
-    /// The recall; nothing where no document belongs.
-    pub fn shown_recall(&self) -> Option<f64> {
-        (self.positives > 0).then_some(self.recall)
-    }
 }
 
 /// What is counted for one class; everything but the two counts is weighted.
@@ -83,9 +66,11 @@ impl Tally {
             label: label.to_owned(),
             positives: self.positives,
             predicted: self.predicted,
-            precision: ratio(self.hit_weight.total(), self.predicted_weight.total()),
-            recall: ratio(self.hit_weight.total(), self.positive_weight.total()),
-            f1: self.f1(),
+            precision: (self.predicted > 0)
+                .then(|| ratio(self.hit_weight.total(), self.predicted_weight.total())),
+            recall: (self.positives > 0)
+                .then(|| ratio(self.hit_weight.total(), self.positive_weight.total())),
+            f1: (self.positives > 0 || self.predicted > 0).then(|| self.f1()),
             log_loss: self.log_loss.total() / total_weight,
             brier: self.brier.total() / total_weight,
             auc: None,

@@ -5,7 +5,7 @@ use super::{Classifier, FitSettings};
 use crate::calibration::{
     CalibratedClass, CalibratorKind, ChoiceRules, HeldOutClassScores, HeldOutScores, MOST_CURVES,
     MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, Wanted, calibrate_each,
-    calibrate_labels, calibrate_members, normalise_into,
+    calibrate_labels, calibrate_members, made_to_rise, normalise_into,
 };
 use crate::corpus::Folds;
 use crate::multiclass::ClassLabels;
@@ -173,6 +173,14 @@ impl CalibrationData<'_> {
                 calibrate_labels(&held_out, folds)?
             }
             None => calibrate_each(&held_out, kind, rules, folds)?,
+        };
+        let outputs = match self.settings.calibrator {
+            CalibratorKind::Auto => {
+                let each = outputs.into_iter().zip(&held_out);
+                each.map(|(class, scores)| made_to_rise(class, scores))
+                    .collect()
+            }
+            _ => outputs,
         };
         let class_count = self.labels.class_count;
         let even = Probability::from_log_odds(0.0);

@@ -1,5 +1,7 @@
 //! Are rows that look alike copies of one document, or observations of one pattern?
 
+use std::collections::HashSet;
+
 use super::document_key::has_words;
 use crate::corpus::Content;
 use unicode_segmentation::UnicodeSegmentation;
@@ -14,8 +16,14 @@ const WORDS_OF_AN_ANSWER: usize = 2;
 /// More words than this are many: nothing is gained by counting them.
 const MOST_WORDS: usize = 10;
 /// Copies say the same of a document's class, but for a slip; from this share of the disagreement of rows drawn by
-/// lot on, they are no copies.
+/// lot on, they are no copies where there are many to a pattern.
 const MUCH_DISAGREEMENT: f64 = 0.1;
+/// Where there are few, a slip or two are a large share.
+const MORE_DISAGREEMENT: f64 = 0.5;
+/// A text that comes at least so often, and is this share of all rows, where most texts come once, is a standard one that
+/// will come again.
+const STANDARD_ROWS: usize = 20;
+const STANDARD_SHARE: f64 = 0.01;
 
 /// How many words a document's text begins with; counting stops at ten.
 ///
@@ -32,18 +40,20 @@ pub fn leading_words(content: &Content) -> u8 {
 /// Which rows are observations of their own, though others look like them. `fit`, `combine`, `evaluate` and `compare`
 /// all ask here.
 ///
-/// Rows with words and rows without are judged apart. Either are observations only where there are ten or more to a
-/// pattern on average.
+/// Rows with words and rows without are judged apart.
 ///
-/// * Rows with words: where they are answers from a small set (fewer than 50 patterns, and at most two words a row on
-///   average) and disagree about the class. All other equal texts are one text, however many labels they got: labels by
+/// * Rows with words: where they are answers from a small set (fewer than 50 patterns with ten rows or more on average, and at most two
+///   words a row on average) and disagree about the class. Where most texts come once, one that comes often and got different labels
+///   is a standard text ("see attachment"), and its rows are observations, too. All other equal texts are one text, however many labels they got: labels by
 ///   several people say much about that text and nothing about others.
-/// * Rows without: where there are fewer than 50 patterns, or where they disagree about the class. With fewer patterns
+/// * Rows without: where there are fewer than 50 patterns with ten rows or more on average, or where those that look alike disagree about the
+///   class (by half as much as rows drawn by lot; with ten or more to a pattern by a tenth). With fewer patterns
 ///   than folds nothing could be held out, and they are observations however few there are.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Observations {
     with_words: bool,
     without_words: bool,
+    standard_texts: HashSet<u128>,
 }
 
 impl Observations {
@@ -70,32 +80,74 @@ impl Observations {
             runs.len() < FEW_PATTERNS && words <= WORDS_OF_AN_ANSWER * rows
         };
         let nothing_to_hold_out = runs.len() < folds;
+        let with_words = are_many(&with)
+            && are_answers(&with)
+            && disagreement_of(&with, &class_of) > MUCH_DISAGREEMENT;
         Self {
-            with_words: are_many(&with) && are_answers(&with) && disagree(&with, &class_of),
+            standard_texts: match with_words {
+                true => HashSet::new(),
+                false => standard_texts(&with, keys, &class_of),
+            },
+            with_words,
             without_words: nothing_to_hold_out
-                || (are_many(&without)
-                    && (without.len() < FEW_PATTERNS || disagree(&without, &class_of))),
+                || (are_many(&without) && without.len() < FEW_PATTERNS)
+                || look_alike_by_chance(&without, &class_of),
         }
     }
 
     /// Whether the rows with this key are observations.
-    pub(super) fn has(self, key: u128) -> bool {
+    pub(super) fn has(&self, key: u128) -> bool {
         match has_words(key) {
-            true => self.with_words,
+            true => self.with_words || self.standard_texts.contains(&key),
             false => self.without_words,
         }
     }
 }
 
-/// Whether rows that look alike disagree about their classes by much, compared with rows drawn by lot. A row that
+/// Whether rows that look alike disagree too much for copies.
+fn look_alike_by_chance<C: Ord>(runs: &[&[u32]], class_of: &impl Fn(u32) -> Option<C>) -> bool {
+    let repeated = runs.iter().filter(|run| run.len() > 1);
+    let (patterns, rows) = repeated.fold((0, 0), |(patterns, rows), run| {
+        (patterns + 1, rows + run.len())
+    });
+    let limit = match rows >= patterns * ROWS_TO_A_PATTERN {
+        true => MUCH_DISAGREEMENT,
+        false => MORE_DISAGREEMENT,
+    };
+    disagreement_of(runs, class_of) > limit
+}
+
+/// Texts that come often where most come once, with different labels.
+fn standard_texts<C: Ord>(
+    runs: &[&[u32]],
+    keys: &[u128],
+    class_of: &impl Fn(u32) -> Option<C>,
+) -> HashSet<u128> {
+    let rows: usize = runs.iter().map(|run| run.len()).sum();
+    let once = runs.iter().filter(|run| run.len() == 1).count();
+    let often = (STANDARD_SHARE * rows as f64).max(STANDARD_ROWS as f64);
+    let is_standard = |run: &&&[u32]| {
+        run.len() as f64 >= often && {
+            let mut classes: Vec<C> = run.iter().filter_map(|&row| class_of(row)).collect();
+            // Two classes by lot disagree half the time.
+            disagreement(&mut classes) > MUCH_DISAGREEMENT * 0.5 * classes.len() as f64
+        }
+    };
+    let standard = runs.iter().filter(|_| 2 * once > runs.len());
+    let standard = standard.filter(is_standard);
+    standard.map(|run| keys[run[0] as usize]).collect()
+}
+
+/// How much rows that look alike disagree about their classes, as a share of what rows drawn by lot do. A row that
 /// comes once has nobody to disagree with, and no vote.
-fn disagree<C: Ord>(runs: &[&[u32]], class_of: &impl Fn(u32) -> Option<C>) -> bool {
+fn disagreement_of<C: Ord>(runs: &[&[u32]], class_of: &impl Fn(u32) -> Option<C>) -> f64 {
     let classes = |run: &&[u32]| run.iter().filter_map(|&row| class_of(row)).collect();
     let classes = runs.iter().map(classes);
     let mut runs: Vec<Vec<C>> = classes.filter(|run: &Vec<C>| run.len() > 1).collect();
     let within: f64 = runs.iter_mut().map(|run| disagreement(run)).sum();
     let mut all: Vec<C> = runs.into_iter().flatten().collect();
-    within > MUCH_DISAGREEMENT * disagreement(&mut all)
+    let by_lot = disagreement(&mut all);
+    if by_lot > 0.0 { within / by_lot } else { 0.0 }
 }
 
 /// How much rows, two or more, disagree about their classes: their number times the probability that two of them, drawn
@@ -158,6 +210,51 @@ mod tests {
             row.1 = 1 - row.1;
         }
         assert!(are_observations(&rows, 0));
+    }
+
+    #[test] // With fewer than ten rows to a pattern all of them were copies, and what a category tells was lost.
+    fn rows_without_words_that_disagree_are_observations_however_few() {
+        let of = |yes: fn(u32) -> bool| -> Vec<(u32, u32)> {
+            (0..240).map(|n| (n % 60, u32::from(yes(n)))).collect()
+        };
+        // Four rows to a category: half the time each, or three of four.
+        assert!(are_observations(&of(|n| n / 60 % 2 == 0), 0));
+        assert!(are_observations(&of(|n| (n / 60 == 0) != (n % 2 == 0)), 0));
+        // Copies with a slip in one pattern of five.
+        assert!(!are_observations(
+            &of(|n| (n % 2 == 0) != (n / 60 == 0 && n % 5 == 0)),
+            0
+        ));
+        // One pattern of many rows among rows that come once: cells that are all missing.
+        let mut rows: Vec<(u32, u32)> = (0..300).map(|n| (0, u32::from(n % 7 == 0))).collect();
+        rows.extend((0..700).map(|n| (1 + n, n % 2)));
+        assert!(are_observations(&rows, 0));
+        // Equal ones that all say the same are copies.
+        rows.iter_mut()
+            .for_each(|row| row.1 *= u32::from(row.0 > 0));
+        assert!(!are_observations(&rows, 0));
+    }
+
+    #[test] // Hundreds of tickets say "see attachment", with different labels, and none of them is another's copy.
+    fn a_standard_text_among_texts_that_come_once_is_an_observation_each_time() {
+        let with = |standard: u32, others: u32, each: u32| -> Vec<(u32, u32)> {
+            let standard = (0..standard).map(|n| (0, u32::from(n % 6 == 0)));
+            let others = (0..others * each).map(|n| (1 + n / each, n % 2));
+            standard.chain(others).collect()
+        };
+        assert!(are_observations(&with(300, 700, 1), 10));
+        // Not among texts that come several times each, nor where it hardly comes.
+        assert!(!are_observations(&with(300, 70, 10), 10));
+        assert!(!are_observations(&with(19, 700, 1), 10));
+        assert!(!are_observations(&with(60, 7_000, 1), 10));
+        // Only it: texts that come twice stay one text.
+        let mut rows = with(300, 700, 1);
+        rows.extend([(800, 0), (800, 1)]);
+        rows.rotate_left(300);
+        rows.reverse();
+        let twice = rows.iter().position(|row| row.0 == 800).unwrap();
+        rows.swap(0, twice);
+        assert!(!are_observations(&rows, 10));
     }
 
     #[test] // By hand: of two a's and two b's, a pair differs in four cases of six.

@@ -204,6 +204,13 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl TrainingSummary {
+    /// How many different documents, or groups of them, were learned from.
+    pub fn different_documents(&self) -> usize {
+        let documents = self.documents - self.copies.min(self.documents);
+        self.groups
+            .map_or(documents, |groups| groups.min(documents))
+    }
+
     /// Classes whose solver gave up before its tolerance.
     pub fn not_converged(&self) -> impl Iterator<Item = &ClassSummary> {
         self.classes

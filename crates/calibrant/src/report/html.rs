@@ -144,14 +144,14 @@ fn verdict(report: &Report) -> String {
         ", most of them because the stated probability is too low."
     };
     let error = if evaluation.ece <= 1.25 * evaluation.ece_of_perfect {
-        "no more than chance alone would show"
+        "about as much as chance alone would show"
     } else if evaluation.ece <= 2.0 * evaluation.ece_of_perfect {
         "somewhat more than chance alone would show"
     } else {
         "more than chance alone would show"
     };
     format!(
-        "On average the stated probabilities are off by {}, {error} ({}). Cut into {} bins, {} \
+        "On average the stated probabilities are off by {}, {error} ({} on average). Cut into {} bins of log-odds, {} \
          {} outside the range of 95 % of perfect forecasters, where about {} would be by chance{way}",
         measure(evaluation.ece),
         measure(evaluation.ece_of_perfect),
@@ -432,6 +432,12 @@ fn mistakes(report: &Report) -> Section {
 fn frequent_mistakes(report: &Report) -> Option<Table> {
     let names = &report.confusion.names;
     let size = names.len();
+    // Whole numbers are counts; what is weighed may be anything.
+    let weighed = report
+        .confusion
+        .counts
+        .iter()
+        .any(|count| count.fract() != 0.0);
     let mut cells: Vec<(f64, usize, usize)> = Vec::new();
     for (cell, &count) in report.confusion.counts.iter().enumerate() {
         let (row, column) = (cell / size, cell % size);
@@ -457,9 +463,14 @@ fn frequent_mistakes(report: &Report) -> Option<Table> {
         .collect();
     (!rows.is_empty()).then(|| Table {
         caption: "The most frequent mistakes.".to_owned(),
-        header: ["true", "decided", "documents", "of the true"]
-            .map(str::to_owned)
-            .to_vec(),
+        header: [
+            "true",
+            "decided",
+            if weighed { "weight" } else { "documents" },
+            "of the true",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
         rows,
     })
 }
@@ -488,15 +499,14 @@ fn class_table(report: &Report) -> Section {
         "ECE of the class",
     ];
     let or_dash = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), measure);
-    let said = |class: &ClassEvaluation, of: f64| or_dash((!class.is_absent()).then_some(of));
     let rows = classes.into_iter().map(|class| {
         vec![
             class.label.clone(),
             whole(class.positives),
             whole(class.predicted),
-            or_dash(class.shown_precision()),
-            or_dash(class.shown_recall()),
-            said(class, class.f1),
+            or_dash(class.precision),
+            or_dash(class.recall),
+            or_dash(class.f1),
             measure(class.log_loss),
             measure(class.brier),
             or_dash(class.auc),

@@ -170,7 +170,10 @@ fn class_curves(forecasts: &Forecasts, evaluation: &Evaluation) -> Vec<NamedPrec
             curves.push(NamedPrecisionRecall {
                 name: measured.label.clone(),
                 curve: precision_recall(&points, CURVE_POINTS),
-                decided: (measured.recall, measured.precision),
+                decided: (
+                    measured.recall.unwrap_or(0.0),
+                    measured.precision.unwrap_or(0.0),
+                ),
             });
         }
     }

@@ -67,7 +67,7 @@ fn check(train: &str, test: &str, categorical: &[&str], tolerance: f64) {
     let c = 1.0;
     let settings = FitSettings {
         classifier: Classifier::LogisticRegression(LogisticRegression {
-            c,
+            c: Some(c),
             ..LogisticRegression::default()
         }),
         ..FitSettings::default()

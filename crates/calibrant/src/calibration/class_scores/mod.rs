@@ -37,7 +37,9 @@ pub use vector::{VectorCalibrator, VectorScaling};
 
 pub(crate) use choose::{MOST_CURVES, Wanted};
 pub(crate) use labels::calibrate_labels;
-pub(crate) use one_vs_rest::{calibrate_each, calibrate_members, calibrate_one, normalise_into};
+pub(crate) use one_vs_rest::{
+    calibrate_each, calibrate_members, calibrate_one, made_to_rise, normalise_into,
+};
 
 use serde::{Deserialize, Serialize};
 

@@ -144,6 +144,8 @@ pub enum CalibrationNote {
     Drawn,
     /// One or two positives and nothing to borrow: a line whose slope is a guess.
     Guess,
+    /// Held-out scores run backwards, which a learner's own scores do by chance alone: the likeliest line that rises.
+    MadeToRise,
     /// The scores tell nothing: the class's share, whatever the score.
     PriorOnly,
     /// One calibrator for all classes together.
@@ -216,6 +218,9 @@ fn each_by(
         .collect()
 }
 
+/// As many as there are where nothing is said of folds.
+const USUAL_FOLDS: usize = 5;
+
 /// Calibrates one class that stands alone. A method that was asked for by name is fitted as it is, however few examples there
 /// are; a choice among methods is left to classes with enough of them.
 pub(crate) fn calibrate_one(
@@ -225,6 +230,8 @@ pub(crate) fn calibrate_one(
 ) -> Result<CalibratedClass, FitError> {
     let folds = held_out.folds();
     let fold_count = 1 + usize::from(folds.iter().copied().max().unwrap_or(0));
+    // Where both sides are small there are fewer folds, which makes nothing less rare.
+    let fold_count = fold_count.max(USUAL_FOLDS);
     if kind == CalibratorKind::Auto && is_rare(held_out, fold_count) {
         return Ok(of_rare(held_out, &CrossFittedPool::default(), &folds));
     }
@@ -260,6 +267,41 @@ impl CalibratedClass {
             forecasts: choice.cross_validated,
         }
     }
+}
+
+/// In place of a curve that falls from the lower to the upper scores, the likeliest line that rises.
+///
+/// A learner's score speaks for the class. Where few documents are alike, a model that has not seen a document knows little
+/// more than how common the classes are among the others, of which the document's own is a little rarer: held-out scores run backwards,
+/// and a curve that follows them would turn every answer round.
+pub(crate) fn made_to_rise(class: CalibratedClass, scores: &HeldOutScores) -> CalibratedClass {
+    if !falls(&class.calibrator, scores) {
+        return class;
+    }
+    CalibratedClass {
+        note: CalibrationNote::MadeToRise,
+        ..of_rare(scores, &CrossFittedPool::default(), &scores.folds())
+    }
+}
+
+/// Whether the probability at the upper tenth of the scores is below that at the lower tenth.
+fn falls(calibrator: &SavedCalibrator, scores: &HeldOutScores) -> bool {
+    let falls = |low: f64, high: f64| {
+        low < high
+            && calibrator.probability(high).log_odds() < calibrator.probability(low).log_odds()
+    };
+    let all = scores.scores().iter().copied();
+    let (least, most) = all.fold((f64::MAX, f64::MIN), |(least, most), s| {
+        (least.min(s), most.max(s))
+    });
+    // Most curves rise from end to end, and need no more to be looked at.
+    if scores.is_empty() || !falls(least, most) {
+        return false;
+    }
+    let mut sorted = scores.scores().to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let tenth = sorted.len() / 10;
+    falls(sorted[tenth], sorted[sorted.len() - 1 - tenth])
 }
 
 fn of_rare(scores: &HeldOutScores, pool: &CrossFittedPool, folds: &[u8]) -> CalibratedClass {
@@ -345,6 +387,41 @@ mod tests {
             assert_eq!(class.note, CalibrationNote::Pooled);
             let said = [-5.0, 0.0, 1.0, 2.0, 5.0].map(|s| class.calibrator.probability(s));
             assert!(said.is_sorted() && said[1] < said[3], "{said:?}");
+        }
+    }
+
+    #[test]
+    fn a_falling_curve_is_made_to_rise_and_a_rising_one_stays() {
+        let rules = ChoiceRules::default();
+        for (positives, is_backwards) in [(40, true), (40, false)] {
+            let held_out = &backwards(&[positives])[0];
+            let held_out = match is_backwards {
+                true => held_out.clone(),
+                false => {
+                    let labels = held_out.labels().iter().map(|label| !label).collect();
+                    let turned = HeldOutScores::assume(held_out.scores().to_vec(), labels).unwrap();
+                    turned.with_folds(held_out.folds()).unwrap()
+                }
+            };
+            let own = calibrate_each(&[held_out.clone()], CalibratorKind::Platt, rules, 5).unwrap();
+            let own = own.into_iter().next().unwrap();
+            let risen = made_to_rise(own.clone(), &held_out);
+            if is_backwards {
+                assert_eq!(risen.note, CalibrationNote::MadeToRise);
+                let at =
+                    |class: &CalibratedClass, s: f64| class.calibrator.probability(s).log_odds();
+                assert!(at(&own, 0.0) > at(&own, 2.0) && at(&risen, 0.0) < at(&risen, 2.0));
+                // It adds up to the positives, and hardly tells anything apart.
+                let sum: f64 = held_out
+                    .scores()
+                    .iter()
+                    .map(|&s| risen.calibrator.probability(s).value())
+                    .sum();
+                assert!((sum - 40.0).abs() < 1e-3, "{sum}");
+                assert!(at(&risen, 2.0) - at(&risen, 0.0) < 0.5);
+            } else {
+                assert_eq!(risen, own);
+            }
         }
     }
 

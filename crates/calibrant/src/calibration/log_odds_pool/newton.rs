@@ -10,9 +10,10 @@ use crate::solvers::sum_in_parts;
 use crate::{FitError, Task};
 
 const METHOD: &str = "the pool of forecasts";
-/// How firmly weights are held to what each member's own forecasts are worth, and intercepts to zero: round numbers, set
-/// by hand for pools of a few forecasters on 50 to 1,000 examples.
-pub(super) const WEIGHT_STRENGTH: f64 = 20.0;
+/// How firmly weights are held to what each member's own forecasts are worth, and intercepts to zero: round numbers. Of 20, 60 and 200
+/// for weights the second lost least over SVM and naive Bayes of five corpora (IMDb, SMS, 20 Newsgroups, R52, Debian) pooled on 50, 200 and 1,000
+/// examples.
+pub(super) const WEIGHT_STRENGTH: f64 = 60.0;
 pub(super) const INTERCEPT_STRENGTH: f64 = 50.0;
 /// How much of the examples' evidence goes into the members' shares: all of it would settle on the luckiest.
 pub(super) const TEMPER: f64 = 0.25;

@@ -57,7 +57,7 @@ fn single_label_measures_agree_with_the_hand() {
     close(found.brier, (0.38 + 0.24 + 0.515 + 1.14) / 4.0);
     let class = &found.classes[0];
     assert_eq!((class.positives, class.predicted), (1, 2));
-    assert_eq!((class.precision, class.recall), (0.5, 1.0));
+    assert_eq!((class.precision, class.recall), (Some(0.5), Some(1.0)));
     close(class.brier, (0.25 + 0.04 + 0.01 + 0.49) / 4.0);
     close(
         class.log_loss,
@@ -319,13 +319,17 @@ fn losses_of_yes_or_no_have_names_of_their_own() {
     };
     let found = evaluate(&forecasts).unwrap();
     let written = serde_json::to_value(&found).unwrap();
+    // The first choice is right, then wrong: by hand softplus(-1) and softplus(1), of which the document's loss is as much.
     let of_first_choice = &written["calibration"];
-    for name in ["log_loss", "brier", "errors"] {
-        assert_eq!(
-            of_first_choice[format!("yes_no_{name}")],
-            of_first_choice[name]
-        );
+    for name in ["log_loss", "brier", "errors", "auc", "average_precision"] {
+        assert!(of_first_choice.get(name).is_none(), "{name}");
     }
+    let losses = &of_first_choice["yes_no"];
+    let by_hand = 0.5 * ((-1f64).exp().ln_1p() + 1f64.exp().ln_1p());
+    assert!((losses["log_loss"].as_f64().unwrap() - by_hand).abs() < 1e-12);
+    assert_eq!(losses["errors"], 1);
+    assert_eq!(losses["auc"], serde_json::Value::Null);
+    assert!(of_first_choice["yes_no_auc"].is_number());
     let read: Evaluation = serde_json::from_value(written).unwrap();
     assert_eq!(read, found);
 }
@@ -419,9 +423,9 @@ fn weighted_numbers(found: &Evaluation) -> Vec<f64> {
     ];
     for class in &found.classes {
         numbers.extend([
-            class.precision,
-            class.recall,
-            class.f1,
+            class.precision.unwrap_or(0.0),
+            class.recall.unwrap_or(0.0),
+            class.f1.unwrap_or(0.0),
             class.log_loss,
             class.brier,
         ]);

@@ -17,7 +17,8 @@ fn documents(count: usize, mixed: usize) -> Vec<Document> {
                     let other = random.below(100) < mixed;
                     let side = if class == other { "a" } else { "b" };
                     // Few words are common and many are rare.
-                    let place = random.below(1 + random.below(400));
+                    let most = 1 + random.below(400);
+                    let place = random.below(most);
                     format!("{side}{place}")
                 })
                 .collect();

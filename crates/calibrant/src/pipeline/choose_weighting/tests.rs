@@ -1,4 +1,5 @@
 use super::*;
+use crate::NoProgress;
 use crate::corpus::{Content, Document};
 use crate::numeric::Random;
 use crate::pipeline::{Classifier, TrainingCorpus, fit};

@@ -103,7 +103,10 @@ impl ScoreCalibrator {
             note,
         } = fit_curve(settings, scores, folds, &labels, &weights, stated.0)?;
         notes.extend(failed);
-        let mut notes = ScoreNote::with_calibration(notes, note, &class_counts, &settings.classes);
+        let mut notes = match settings.method {
+            CalibratorKind::None => ScoreNote::without_curve(notes),
+            _ => ScoreNote::with_calibration(notes, note, &class_counts, &settings.classes),
+        };
         let outputs = Outputs::of(&settings.classes, one_score);
         let forecasts = outputs.forecasts(cross_validated.clone(), &labels, weights);
         let evaluation = evaluate_without_chance(&forecasts)?;

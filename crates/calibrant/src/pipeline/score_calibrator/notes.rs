@@ -7,7 +7,7 @@ use crate::calibration::CalibrationNote;
 /// Fewer examples of a class than this make any curve little more than a guess.
 const FEW: usize = 10;
 /// How many standard errors below one half an area must lie to be called backwards.
-const SURE: f64 = 3.0;
+const SURE: f64 = 2.5;
 /// From how many times a perfect forecaster's calibration error on one is told so.
 const FAR_OFF: f64 = 4.0;
 
@@ -24,6 +24,9 @@ pub enum ScoreNote {
         /// Whether its probability rises with the score all the same, as that of a class with hardly any examples does.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         rises: bool,
+        /// Whether scores are left as they are, so that the probability says the opposite of what comes.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        as_stated: bool,
     },
     /// All examples have one score.
     ConstantScore {
@@ -107,6 +110,7 @@ impl ScoreNote {
                     class: name(),
                     auc,
                     rises: false,
+                    as_stated: false,
                 });
             }
         }
@@ -180,6 +184,23 @@ impl ScoreNote {
         notes
     }
 
+    /// The same where scores are left as they are: there is no curve that few examples would make a guess of, or one score
+    /// a constant.
+    pub(super) fn without_curve(mut notes: Vec<Self>) -> Vec<Self> {
+        notes.retain(|note| {
+            !matches!(
+                note,
+                Self::ConstantScore { .. } | Self::FewExamples { .. } | Self::OneFold { .. }
+            )
+        });
+        for note in &mut notes {
+            if let Self::Backwards { as_stated, .. } = note {
+                *as_stated = true;
+            }
+        }
+        notes
+    }
+
     /// What is to be said of forecasts by curves that were fitted to other examples.
     pub(super) fn of_errors(method: &str, ece: f64, ece_of_perfect: f64) -> Option<Self> {
         (ece > FAR_OFF * ece_of_perfect).then(|| Self::FarOff {
@@ -195,7 +216,17 @@ impl ScoreNote {
             Self::Backwards {
                 class,
                 auc,
+                as_stated: true,
+                ..
+            } => format!(
+                "the scores run backwards: examples of `{class}` score lower than the others (AUC {auc:.3}), and stay as they \
+                 are stated; check which class the score speaks for"
+            ),
+            Self::Backwards {
+                class,
+                auc,
                 rises: true,
+                ..
             } => format!(
                 "the scores run backwards: examples of `{class}` score lower than the others (AUC {auc:.3}), though they are too \
                  few to make its probability fall as the score rises; check which class the score speaks for"
@@ -293,7 +324,8 @@ mod tests {
             [ScoreNote::Backwards {
                 class: class(),
                 auc: 0.0,
-                rises: false
+                rises: false,
+                as_stated: false
             }]
         );
         assert_eq!(
@@ -316,6 +348,13 @@ mod tests {
                 .iter()
                 .any(|said| said.starts_with("only one example of `yes`"))
         );
+        // Where scores are left as they are, none of these is true; that they run backwards is.
+        assert_eq!(ScoreNote::without_curve(few), []);
+        assert_eq!(ScoreNote::without_curve(notes(&[2.5; 40], &labels)), []);
+        let said = ScoreNote::without_curve(notes(&falling, &labels));
+        assert!(said[0].sentence().contains("stay as they are stated"));
+        // Five of either, all the wrong way round: by hand one chance in 252.
+        assert_eq!(notes(&falling[15..25], &labels[15..25]).len(), 3);
         // Half a chance either way is nothing to speak of.
         let mixed: Vec<u32> = (0..40).map(|row| row % 2).collect();
         assert_eq!(notes(&falling, &mixed), []);

@@ -43,8 +43,8 @@ pub struct RankSettings {
 /// range suits one feature a column and fifty. Below them weights only shrink and the ranking stays as it is.
 pub const USUAL_PRICES: [f64; 7] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 
-/// The prices that follow, in the same units, as long as the greatest one tried is the best: up to a hundred thousand.
-pub const FURTHER_PRICES: [f64; 5] = [1e3, 3e3, 1e4, 3e4, 1e5];
+/// The prices that follow, in the same units, as long as the greatest one tried is the best: up to ten million.
+pub const FURTHER_PRICES: [f64; 9] = [1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7];
 
 /// Parts to divide queries into where there is no validation table and no number is given.
 pub(super) const USUAL_FOLDS: usize = 5;
