@@ -155,16 +155,14 @@ fn check_evaluation(sandbox: &Sandbox, file: &str, class_count: usize, single: b
     assert_eq!(classes.len(), class_count);
     for class in classes {
         assert!(class["label"].is_string());
-        for name in [
-            "positives",
-            "precision",
-            "recall",
-            "f1",
-            "log_loss",
-            "brier",
-        ] {
+        for name in ["positives", "predicted", "log_loss", "brier"] {
             assert!(number(&class[name]) >= 0.0, "{name}");
         }
+        // What has nothing to be measured on is no zero.
+        for (name, of) in [("precision", "predicted"), ("recall", "positives")] {
+            assert_eq!(class[name].is_null(), number(&class[of]) == 0.0, "{name}");
+        }
+        assert!(class["f1"].is_null() || number(&class["f1"]) >= 0.0);
     }
 }
 

@@ -137,6 +137,11 @@ impl Dice {
             .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % limit
     }
+
+    /// From 0 to 1.
+    pub(crate) fn uniform(&mut self) -> f64 {
+        self.below(1 << 20) as f64 / f64::from(1 << 20)
+    }
 }
 
 /// Messages about `class_count` topics (at most five), with words of other topics mixed in.

@@ -18,8 +18,6 @@ const MOST_WORDS: usize = 10;
 /// Copies say the same of a document's class, but for a slip; from this share of the disagreement of rows drawn by
 /// lot on, they are no copies where there are many to a pattern.
 const MUCH_DISAGREEMENT: f64 = 0.1;
-/// Where there are few, a slip or two are a large share.
-const MORE_DISAGREEMENT: f64 = 0.5;
 /// A text that comes at least so often, and is this share of all rows, where most texts come once, is a standard one that
 /// will come again.
 const STANDARD_ROWS: usize = 20;
@@ -47,7 +45,7 @@ pub fn leading_words(content: &Content) -> u8 {
 ///   is a standard text ("see attachment"), and its rows are observations, too. All other equal texts are one text, however many labels they got: labels by
 ///   several people say much about that text and nothing about others.
 /// * Rows without: where there are fewer than 50 patterns with ten rows or more on average, or where those that look alike disagree about the
-///   class (by half as much as rows drawn by lot; with ten or more to a pattern by a tenth). With fewer patterns
+///   class (of `k` rows to a pattern by `1/k` of what rows drawn by lot do, or a tenth). With fewer patterns
 ///   than folds nothing could be held out, and they are observations however few there are.
 #[derive(Debug, Clone)]
 pub(super) struct Observations {
@@ -110,11 +108,9 @@ fn look_alike_by_chance<C: Ord>(runs: &[&[u32]], class_of: &impl Fn(u32) -> Opti
     let (patterns, rows) = repeated.fold((0, 0), |(patterns, rows), run| {
         (patterns + 1, rows + run.len())
     });
-    let limit = match rows >= patterns * ROWS_TO_A_PATTERN {
-        true => MUCH_DISAGREEMENT,
-        false => MORE_DISAGREEMENT,
-    };
-    disagreement_of(runs, class_of) > limit
+    // Where there are few rows to a pattern, a slip or two are a large share: half with two of them.
+    let limit = patterns as f64 / rows.max(1) as f64;
+    disagreement_of(runs, class_of) > limit.max(MUCH_DISAGREEMENT)
 }
 
 /// Texts that come often where most come once, with different labels.

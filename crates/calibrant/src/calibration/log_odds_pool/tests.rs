@@ -37,7 +37,7 @@ fn objective(forecasts: &MemberForecasts, weights: &[f64], intercepts: &[f64]) -
         .zip(&says)
         .map(|(w, say)| (w - say / all).powi(2));
     let of_intercepts = intercepts.iter().map(|b| b * b).sum::<f64>();
-    log_loss(forecasts, weights, intercepts) + 10.0 * away.sum::<f64>() + 25.0 * of_intercepts
+    log_loss(forecasts, weights, intercepts) + 30.0 * away.sum::<f64>() + 25.0 * of_intercepts
 }
 
 /// Its first sum.
@@ -339,7 +339,7 @@ fn a_pool_on_fifty_examples_is_not_much_worse_than_its_best_member() {
         })
         .collect();
     let mean = excess.iter().sum::<f64>() / 20.0;
-    assert!(mean < 0.01, "{mean} {excess:?}");
+    assert!(mean < 0.007, "{mean} {excess:?}");
     let pool = LogOddsPool::fit(&questions(&forecasters(5_000, 7)), |_| true).unwrap();
     assert!(loss(pool.weights(), pool.intercepts()[0]) < best);
 }

@@ -152,3 +152,70 @@ proptest! {
         prop_assert!((plain.statistic - weighted.statistic).abs() < 1e-4);
     }
 }
+
+/// Forecasts of 3,000 documents by a line that was fitted to a few of the same kind.
+fn by_a_fitted_line(examples: usize, share: f64, seed: u64) -> ([f64; 2], Vec<Probability>) {
+    use crate::calibration::{CalibrationMethod, Calibrator, HeldOutScores, Platt};
+    let mut random = Random::from_seed(seed);
+    let mut draw = |count: usize, share: f64| {
+        let one = |random: &mut Random| {
+            let truth = random.uniform() < share;
+            (f64::from(u8::from(truth)) + random.normal(), truth)
+        };
+        (0..count).map(|_| one(&mut random)).unzip()
+    };
+    let (scores, labels): (Vec<f64>, Vec<bool>) = draw(examples, 0.3);
+    let positives = labels.iter().filter(|&&label| label).count() as f64 / examples as f64;
+    let line = Platt.fit(&HeldOutScores::assume(scores, labels).unwrap());
+    let line = line.unwrap();
+    let (new, _): (Vec<f64>, Vec<bool>) = draw(3_000, share);
+    let said = new.iter().flat_map(|&score| {
+        let p = line.probability(score);
+        [p.complement(), p]
+    });
+    ([1.0 - positives, positives], said.collect())
+}
+
+#[test] // The plain test takes forecasts as known exactly.
+fn what_few_examples_leave_unknown_is_no_shift_and_a_real_one_is_found() {
+    let (mut plain, mut learned, mut found) = (0, 0, 0);
+    for seed in 0..100 {
+        let (old, same) = by_a_fitted_line(200, 0.3, seed);
+        plain += usize::from(estimate_priors(&old, &same, None).unwrap().is_shifted(0.05));
+        let judged = estimate_priors_learned(&old, &same, None, 200).unwrap();
+        learned += usize::from(judged.is_shifted(0.05));
+        let (old, other) = by_a_fitted_line(200, 0.6, 1_000 + seed);
+        let judged = estimate_priors_learned(&old, &other, None, 200).unwrap();
+        let near = (judged.new[1] - 0.6).abs() < 0.2;
+        found += usize::from(judged.is_shifted(0.05) && near);
+    }
+    assert!(plain > 20, "{plain}");
+    assert!(learned <= 8, "{learned} of 100 at 5 %");
+    assert!(found > 90, "{found}");
+}
+
+#[test] // A likelihood that hardly knows anything runs away; pseudo-documents hold it.
+fn shares_of_a_weak_model_stay_near_the_old_ones() {
+    let mut random = Random::from_seed(4);
+    let old = [0.5, 0.3, 0.2];
+    let rows = (0..600).flat_map(|_| {
+        let noise: [f64; 3] = std::array::from_fn(|_| 0.1 * random.normal());
+        let ln: Vec<f64> = old
+            .iter()
+            .zip(noise)
+            .map(|(p, n): (&f64, f64)| p.ln() + n)
+            .collect();
+        let mut log_odds = vec![0.0; 3];
+        log_odds_against_rest(&ln, &mut log_odds);
+        log_odds
+            .into_iter()
+            .map(Probability::from_log_odds)
+            .collect::<Vec<_>>()
+    });
+    let forecasts: Vec<Probability> = rows.collect();
+    let held = estimate_priors_learned(&old, &forecasts, None, 300).unwrap();
+    assert!(held.converged && !held.is_shifted(0.05));
+    for (new, old) in held.new.iter().zip(old) {
+        assert!((new - old).abs() < 0.02, "{:?}", held.new);
+    }
+}
