@@ -160,7 +160,7 @@ fn by_a_fitted_line(examples: usize, share: f64, seed: u64) -> ([f64; 2], Vec<Pr
     let mut draw = |count: usize, share: f64| {
         let one = |random: &mut Random| {
             let truth = random.uniform() < share;
-            (f64::from(u8::from(truth)) + random.normal(), truth)
+            (2.0 * f64::from(u8::from(truth)) + random.normal(), truth)
         };
         (0..count).map(|_| one(&mut random)).unzip()
     };
