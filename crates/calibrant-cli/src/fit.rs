@@ -443,14 +443,24 @@ pub(crate) fn write_weightings(
         .collect();
     writeln!(
         out,
-        "weighting of terms: {} (held-out log loss of trials on {}, with one curve for all classes: {}; {}). {} stays unless another is better by a standard error",
+        "weighting of terms: {} ({}: {}; {}). {} stays unless another is better by a standard error",
         name(chosen),
-        count_of(chosen.documents, "document"),
+        trials_on(chosen.documents, summary),
         decimal(chosen.log_loss),
         others.join(", "),
         tried.first().map(name).unwrap_or_default(),
     )?;
     Ok(())
+}
+
+/// What the log losses of trials are of.
+fn trials_on(documents: usize, summary: &TrainingSummary) -> String {
+    let curves = match summary.task {
+        Task::SingleLabel => "one curve for all classes",
+        Task::MultiLabel => "a line for each label",
+    };
+    let documents = count_of(documents, "document");
+    format!("held-out log loss of trials on {documents}, with {curves}")
 }
 
 /// Which price of errors was chosen, and against which others.
@@ -469,9 +479,9 @@ pub(crate) fn write_prices(
         .collect();
     writeln!(
         out,
-        "price of errors: {} (held-out log loss of trials on {}, with one curve for all classes: {}; {}). {} stays unless more is better by a standard error",
+        "price of errors: {} ({}: {}; {}). {} stays unless more is better by a standard error",
         chosen.c,
-        count_of(chosen.documents, "document"),
+        trials_on(chosen.documents, summary),
         decimal(chosen.log_loss),
         others.join(", "),
         usual.c,

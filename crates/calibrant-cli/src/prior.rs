@@ -312,7 +312,7 @@ fn say(what: &str, task: Task, when: AdaptPrior, report: &PriorReport) {
             plain => format!("{plain:.3}"),
         };
         format!(
-            "likelihood-ratio statistic {:.2}, {freedom}, p-value {p_value}",
+            "likelihood-ratio statistic {:.2}, {freedom}; larger p-value of this and of the stated mean {p_value}",
             estimate.statistic
         )
     };

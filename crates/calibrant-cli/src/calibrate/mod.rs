@@ -297,7 +297,10 @@ fn prior_plan(
         negative,
         (
             calibrator.priors(),
-            calibrator.summary().examples,
+            calibrator
+                .summary()
+                .groups
+                .unwrap_or(calibrator.summary().examples),
             calibrator.summary().held_out_shape.as_ref(),
         ),
     )

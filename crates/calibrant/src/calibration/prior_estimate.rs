@@ -12,17 +12,18 @@ use crate::{FitError, Probability, Task};
 pub struct PriorEstimate {
     /// The shares in training.
     pub old: Vec<f64>,
-    /// The shares that make the documents likeliest; never below half a document.
+    /// The shares that make the documents likeliest, with pseudo-documents of the old shares where there are any; never below half a document.
     pub new: Vec<f64>,
-    /// Twice the gain in log-likelihood over the old shares.
+    /// Twice the gain in log-likelihood over the old shares; divided by how much less forecasts that were learned from few examples can be believed.
     pub statistic: f64,
     /// How many shares were free.
     pub degrees_of_freedom: usize,
-    /// How often a statistic as large comes by chance where nothing has changed.
+    /// How often a statistic as large comes by chance where nothing has changed; of forecasts that were learned, the larger of that and of how often
+    /// their mean is as far from the old share.
     pub p_value: f64,
     /// Passes over the documents.
     pub passes: usize,
-    /// Whether the log-likelihood is within [`GAP_TOLERANCE`] of its maximum.
+    /// Whether the log-likelihood, with that of pseudo-documents, is within [`GAP_TOLERANCE`] of its maximum.
     pub converged: bool,
 }
 

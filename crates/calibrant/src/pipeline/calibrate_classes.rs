@@ -69,7 +69,7 @@ impl CalibrationData<'_> {
         };
         let contest = kind.choose_beside(held_out, wanted, |order| {
             let each = self.beside_a_curve();
-            // Members of a pool may fall.
+            // Members of a pool may fall here and there.
             let member = (!self.settings.monotone).then_some(order);
             let (calibrated, forecasts) = self.one_by_one(out_of_fold, each, member)?;
             outputs = calibrated;

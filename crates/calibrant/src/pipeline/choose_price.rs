@@ -16,6 +16,22 @@ const EASY: f64 = 0.95;
 /// The prices that are tried one after the other, as long as each is better than the one before, in units of the usual one.
 const FACTORS: [f64; 2] = [2.0, 4.0];
 
+/// Which documents a trial was made on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ground {
+    All,
+    Sample,
+}
+
+impl Ground {
+    pub(super) fn of(sampled: bool) -> Self {
+        match sampled {
+            true => Self::Sample,
+            false => Self::All,
+        }
+    }
+}
+
 /// The settings with a price of errors, and what was tried.
 ///
 /// # Method
@@ -32,7 +48,7 @@ pub(super) fn with_price(
     corpus: &PreparedCorpus,
     fields: &Fields,
     settings: FitSettings,
-    lead: Option<SettingsTrial>,
+    lead: Option<(SettingsTrial, Ground)>,
     progress: &dyn Progress,
 ) -> (FitSettings, Vec<TriedPrice>) {
     let usual = settings.classifier.price();
@@ -65,23 +81,24 @@ fn trials(
     corpus: &PreparedCorpus,
     fields: &Fields,
     settings: &FitSettings,
-    lead: Option<SettingsTrial>,
+    lead: Option<(SettingsTrial, Ground)>,
     usual: f64,
 ) -> Vec<TriedPrice> {
     // Terms of the corpus are features in the sample even where only one of its documents has them.
     let mut of_sample = settings.clone();
     of_sample.limits.min_documents = Some(1);
-    let is_easy = |trial: &SettingsTrial| trial.micro_f1 >= EASY;
+    let is_easy = |trial: &(SettingsTrial, Ground)| trial.0.micro_f1 >= EASY;
     let first = lead.or_else(|| {
         let few = sample(corpus, &of_sample, choose_weighting::SAMPLE);
-        SettingsTrial::of(few.as_ref().unwrap_or(corpus), fields, settings)
+        let trial = SettingsTrial::of(few.as_ref().unwrap_or(corpus), fields, settings)?;
+        Some((trial, Ground::of(few.is_some())))
     });
-    let Some(first) = first.filter(is_easy) else {
+    let Some((first, ground)) = first.filter(is_easy) else {
         return Vec::new();
     };
     let drawn = sample(corpus, &of_sample, SAMPLE);
+    let is_of_these = drawn.is_none() && ground == Ground::All;
     let corpus = drawn.as_ref().unwrap_or(corpus);
-    let is_of_these = first.documents == corpus.documents.row_count();
     let usual_trial = if is_of_these {
         Some(first)
     } else {

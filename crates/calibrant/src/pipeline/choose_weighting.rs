@@ -21,6 +21,8 @@ pub(super) struct ChosenWeighting {
     pub(super) tried: Vec<TriedWeighting>,
     /// The trial with the weighting that was chosen.
     pub(super) lead: Option<SettingsTrial>,
+    /// Whether trials were made on a sample.
+    pub(super) sampled: bool,
 }
 
 /// The settings with a weighting of terms.
@@ -48,6 +50,7 @@ pub(super) fn with_weighting(
             narrowed: None,
             tried: Vec::new(),
             lead: None,
+            sampled: false,
         };
     }
     progress.begin("choosing a weighting", None);
@@ -145,6 +148,7 @@ impl<'a> Trials<'a> {
             narrowed: (least > 1).then(|| corpus.with_terms_of(least)),
             tried: self.tried,
             lead,
+            sampled: self.sample.is_some(),
         }
     }
 }

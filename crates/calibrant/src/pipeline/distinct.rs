@@ -82,8 +82,20 @@ impl Identities<'_> {
                     several.insert(self.documents[run[0] as usize]);
                 }
             } else {
-                run.iter().for_each(|&row| is_first[row as usize] = true);
-                kept.extend(run.iter().filter(|&&row| classes_of(row).is_some()));
+                let with_classes = run.iter().filter_map(|&row| Some((classes_of(row)?, row)));
+                let before = kept.len();
+                self.thin(
+                    with_classes.collect(),
+                    observations.times(),
+                    &mut kept,
+                    &mut copies,
+                );
+                kept[before..]
+                    .iter()
+                    .for_each(|&row| is_first[row as usize] = true);
+                // Rows that take no part are still documents of the file.
+                let without = run.iter().filter(|&&row| classes_of(row).is_none());
+                without.for_each(|&row| is_first[row as usize] = true);
             }
         }
         drop(order);
@@ -121,6 +133,28 @@ impl Identities<'_> {
             if same.len() > 1 {
                 let others = same[1..].iter().map(|&(_, row)| row);
                 copies.insert(first, others.collect());
+            }
+        }
+    }
+
+    /// Of observations that all come so many times keeps one of each.
+    fn thin(
+        &self,
+        mut rows: Vec<(Vec<u32>, u32)>,
+        times: usize,
+        kept: &mut Vec<u32>,
+        copies: &mut Copies,
+    ) {
+        if times > 1 {
+            rows.sort_unstable_by(|(a_classes, a), (b_classes, b)| {
+                a_classes.cmp(b_classes).then_with(|| self.compare(*a, *b))
+            });
+        }
+        for same in rows.chunks(times) {
+            kept.push(same[0].1);
+            if same.len() > 1 {
+                let others = same[1..].iter().map(|&(_, row)| row);
+                copies.insert(same[0].1, others.collect());
             }
         }
     }

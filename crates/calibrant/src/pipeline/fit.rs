@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::calibrate_classes::CalibrationData;
-use super::choose_price::with_price;
+use super::choose_price::{Ground, with_price};
 use super::choose_weighting::{ChosenWeighting, with_weighting};
 use super::class_spread::spreads_of_classes;
 use super::extractor::FeatureExtractor;
@@ -192,11 +192,13 @@ fn fit_held(
         narrowed,
         tried: weightings,
         lead,
+        sampled,
     } = with_weighting(&corpus, &fields, settings.clone(), progress);
     if let Some(narrowed) = narrowed {
         corpus = Held::Given(Box::new(narrowed));
     }
     let settings = with_usual_weighting(&settings, corpus.numbered_features);
+    let lead = lead.map(|lead| (lead, Ground::of(sampled)));
     let (mut settings, prices) = with_price(&corpus, &fields, settings, lead, progress);
     settings.limits = corpus.limits;
     let analyzer = settings.analyzer.compile()?;

@@ -1,6 +1,6 @@
 //! Are rows that look alike copies of one document, or observations of one pattern?
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::document_key::has_words;
 use crate::corpus::Content;
@@ -38,20 +38,56 @@ pub fn leading_words(content: &Content) -> u8 {
 /// Which rows are observations of their own, though others look like them. `fit`, `combine`, `evaluate` and `compare`
 /// all ask here.
 ///
-/// Rows with words and rows without are judged apart.
+/// Rows with words and rows without are judged apart. Where every row comes `k` times, or a multiple of it, one of `k` is judged, and the
+/// others are its copies whatever is said of it: a file of 50 rows or more three times over is the file.
 ///
 /// * Rows with words: where they are answers from a small set (fewer than 50 patterns with ten rows or more on average, and at most two
 ///   words a row on average) and disagree about the class. Where most texts come once, one that comes often and got different labels
 ///   is a standard text ("see attachment"), and its rows are observations, too. All other equal texts are one text, however many labels they got: labels by
 ///   several people say much about that text and nothing about others.
-/// * Rows without: where there are fewer than 50 patterns with ten rows or more on average, or where those that look alike disagree about the
-///   class (of `k` rows to a pattern by `1/k` of what rows drawn by lot do, or a tenth). With fewer patterns
+/// * Rows without: where there are fewer than 50 patterns with ten rows or more on average; else patterns of ten rows or more, and those of fewer,
+///   where those rows disagree about the class (of `k` rows to a pattern by `1/k` of what rows drawn by lot do, or a tenth). With fewer patterns
 ///   than folds nothing could be held out, and they are observations however few there are.
 #[derive(Debug, Clone)]
 pub(super) struct Observations {
     with_words: bool,
     without_words: bool,
-    standard_texts: HashSet<u128>,
+    /// Patterns that are judged apart from the others.
+    keys: HashSet<u128>,
+    /// How many rows of the file stand for one.
+    times: usize,
+}
+
+/// Rows that look alike: how many there are, and of which classes.
+struct Pattern<C> {
+    key: u128,
+    of_class: Vec<(C, usize)>,
+}
+
+impl<C: Ord> Pattern<C> {
+    fn of(run: &[u32], keys: &[u128], class_of: &impl Fn(u32) -> Option<C>) -> Self {
+        let mut classes: Vec<C> = run.iter().filter_map(|&row| class_of(row)).collect();
+        classes.sort_unstable();
+        let mut of_class: Vec<(C, usize)> = Vec::new();
+        for class in classes {
+            match of_class.last_mut() {
+                Some((last, count)) if *last == class => *count += 1,
+                _ => of_class.push((class, 1)),
+            }
+        }
+        Self {
+            key: keys[run[0] as usize],
+            of_class,
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.of_class.iter().map(|(_, count)| count).sum()
+    }
+
+    fn disagreement(&self) -> f64 {
+        disagreement(self.of_class.iter().map(|(_, count)| *count))
+    }
 }
 
 impl Observations {
@@ -63,99 +99,157 @@ impl Observations {
         class_of: impl Fn(u32) -> Option<C>,
         folds: usize,
     ) -> Self {
-        let (with, without): (Vec<&[u32]>, Vec<&[u32]>) = runs
-            .iter()
-            .partition(|run| has_words(keys[run[0] as usize]));
-        let are_many = |runs: &[&[u32]]| {
-            let rows: usize = runs.iter().map(|run| run.len()).sum();
-            rows >= runs.len() * ROWS_TO_A_PATTERN
+        let repeated = runs.iter().filter(|run| run.len() > 1);
+        let mut repeated: Vec<Pattern<C>> = repeated
+            .map(|run| Pattern::of(run, keys, &class_of))
+            .collect();
+        let once = runs.len() - repeated.len();
+        let rows: usize = runs.iter().map(|run| run.len()).sum();
+        let times = match once {
+            0 => times(&repeated),
+            _ => 1,
         };
-        let are_answers = |runs: &[&[u32]]| {
-            let rows = runs.iter().flat_map(|run| run.iter());
-            let (words, rows) = rows.fold((0, 0), |(words, rows), &row| {
-                (words + usize::from(words_of(row)), rows + 1)
-            });
-            runs.len() < FEW_PATTERNS && words <= WORDS_OF_AN_ANSWER * rows
+        // A handful of rows that all come as often is rather a small example than a file many times over.
+        let times = if rows / times < FEW_PATTERNS {
+            1
+        } else {
+            times
         };
+        for (_, count) in repeated
+            .iter_mut()
+            .flat_map(|pattern| &mut pattern.of_class)
+        {
+            *count /= times;
+        }
+        repeated.retain(|pattern| pattern.rows() > 1);
+        let (with, without): (Vec<Pattern<C>>, Vec<Pattern<C>>) = repeated
+            .into_iter()
+            .partition(|pattern| has_words(pattern.key));
+        let is_worded = |run: &&&[u32]| has_words(keys[run[0] as usize]);
+        let (patterns_with, rows_with, words) =
+            runs.iter()
+                .filter(is_worded)
+                .fold((0, 0, 0), |(patterns, rows, words), run| {
+                    let of_run = run.iter().map(|&row| usize::from(words_of(row)));
+                    (
+                        patterns + 1,
+                        rows + run.len(),
+                        words + of_run.sum::<usize>(),
+                    )
+                });
+        let are_many = |patterns: usize, rows: usize| {
+            patterns < FEW_PATTERNS && rows / times >= patterns * ROWS_TO_A_PATTERN
+        };
+        let are_answers = words <= WORDS_OF_AN_ANSWER * rows_with;
+        let with_words = are_many(patterns_with, rows_with)
+            && are_answers
+            && disagreement_of(&with) > MUCH_DISAGREEMENT;
         let nothing_to_hold_out = runs.len() < folds;
-        let with_words = are_many(&with)
-            && are_answers(&with)
-            && disagreement_of(&with, &class_of) > MUCH_DISAGREEMENT;
+        let without_words =
+            nothing_to_hold_out || are_many(runs.len() - patterns_with, rows - rows_with);
+        let mut found = HashSet::new();
+        if !with_words {
+            found.extend(standard_texts(&with, patterns_with, rows_with / times));
+        }
+        if !without_words {
+            let (large, small): (Vec<_>, Vec<_>) =
+                (without.into_iter()).partition(|pattern| pattern.rows() >= ROWS_TO_A_PATTERN);
+            for patterns in [large, small] {
+                if look_alike_by_chance(&patterns) {
+                    found.extend(patterns.iter().map(|pattern| pattern.key));
+                }
+            }
+        }
         Self {
-            standard_texts: match with_words {
-                true => HashSet::new(),
-                false => standard_texts(&with, keys, &class_of),
-            },
             with_words,
-            without_words: nothing_to_hold_out
-                || (are_many(&without) && without.len() < FEW_PATTERNS)
-                || look_alike_by_chance(&without, &class_of),
+            without_words,
+            keys: found,
+            times,
         }
     }
 
     /// Whether the rows with this key are observations.
     pub(super) fn has(&self, key: u128) -> bool {
-        match has_words(key) {
-            true => self.with_words || self.standard_texts.contains(&key),
+        let all = match has_words(key) {
+            true => self.with_words,
             false => self.without_words,
-        }
+        };
+        all || self.keys.contains(&key)
+    }
+
+    /// How many rows of one pattern and class stand for one observation: the others are its copies.
+    pub(super) fn times(&self) -> usize {
+        self.times
     }
 }
 
-/// Whether rows that look alike disagree too much for copies.
-fn look_alike_by_chance<C: Ord>(runs: &[&[u32]], class_of: &impl Fn(u32) -> Option<C>) -> bool {
-    let repeated = runs.iter().filter(|run| run.len() > 1);
-    let (patterns, rows) = repeated.fold((0, 0), |(patterns, rows), run| {
-        (patterns + 1, rows + run.len())
-    });
-    // Where there are few rows to a pattern, a slip or two are a large share: half with two of them.
-    let limit = patterns as f64 / rows.max(1) as f64;
-    disagreement_of(runs, class_of) > limit.max(MUCH_DISAGREEMENT)
-}
-
-/// Texts that come often where most come once, with different labels.
-fn standard_texts<C: Ord>(
-    runs: &[&[u32]],
-    keys: &[u128],
-    class_of: &impl Fn(u32) -> Option<C>,
-) -> HashSet<u128> {
-    let rows: usize = runs.iter().map(|run| run.len()).sum();
-    let once = runs.iter().filter(|run| run.len() == 1).count();
-    let often = (STANDARD_SHARE * rows as f64).max(STANDARD_ROWS as f64);
-    let is_standard = |run: &&&[u32]| {
-        run.len() as f64 >= often && {
-            let mut classes: Vec<C> = run.iter().filter_map(|&row| class_of(row)).collect();
-            // Two classes by lot disagree half the time.
-            disagreement(&mut classes) > MUCH_DISAGREEMENT * 0.5 * classes.len() as f64
+/// The largest number that the rows of every pattern and class are a multiple of.
+fn times<C: Ord>(patterns: &[Pattern<C>]) -> usize {
+    let mut common = 0;
+    for (_, count) in patterns.iter().flat_map(|pattern| &pattern.of_class) {
+        let (mut a, mut b) = (common, *count);
+        while b > 0 {
+            (a, b) = (b, a % b);
         }
-    };
-    let standard = runs.iter().filter(|_| 2 * once > runs.len());
-    let standard = standard.filter(is_standard);
-    standard.map(|run| keys[run[0] as usize]).collect()
+        common = a;
+        if common == 1 {
+            break;
+        }
+    }
+    common.max(1)
 }
 
-/// How much rows that look alike disagree about their classes, as a share of what rows drawn by lot do. A row that
-/// comes once has nobody to disagree with, and no vote.
-fn disagreement_of<C: Ord>(runs: &[&[u32]], class_of: &impl Fn(u32) -> Option<C>) -> f64 {
-    let classes = |run: &&[u32]| run.iter().filter_map(|&row| class_of(row)).collect();
-    let classes = runs.iter().map(classes);
-    let mut runs: Vec<Vec<C>> = classes.filter(|run: &Vec<C>| run.len() > 1).collect();
-    let within: f64 = runs.iter_mut().map(|run| disagreement(run)).sum();
-    let mut all: Vec<C> = runs.into_iter().flatten().collect();
-    let by_lot = disagreement(&mut all);
+/// Whether rows that look alike disagree too much for copies.
+fn look_alike_by_chance<C: Ord>(patterns: &[Pattern<C>]) -> bool {
+    let rows: usize = patterns.iter().map(Pattern::rows).sum();
+    // Where there are few rows to a pattern, a slip or two are a large share: half with two of them.
+    let limit = patterns.len() as f64 / rows.max(1) as f64;
+    disagreement_of(patterns) > limit.max(MUCH_DISAGREEMENT)
+}
+
+/// Texts that come often, with different labels, where most of so many come once.
+fn standard_texts<C: Ord>(
+    repeated: &[Pattern<C>],
+    patterns: usize,
+    rows: usize,
+) -> impl Iterator<Item = u128> {
+    let most_come_once = 2 * repeated.len() < patterns;
+    let often = (STANDARD_SHARE * rows as f64).max(STANDARD_ROWS as f64);
+    let is_standard = move |pattern: &&Pattern<C>| {
+        let rows = pattern.rows() as f64;
+        // Two classes by lot disagree half the time.
+        most_come_once && rows >= often && pattern.disagreement() > MUCH_DISAGREEMENT * 0.5 * rows
+    };
+    let standard = repeated.iter().filter(is_standard);
+    standard
+        .map(|pattern| pattern.key)
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+/// How much rows that look alike disagree about their classes, as a share of what rows drawn by lot do.
+fn disagreement_of<C: Ord>(patterns: &[Pattern<C>]) -> f64 {
+    let within: f64 = patterns.iter().map(Pattern::disagreement).sum();
+    let mut of_class: BTreeMap<&C, usize> = BTreeMap::new();
+    for (class, count) in patterns.iter().flat_map(|pattern| &pattern.of_class) {
+        *of_class.entry(class).or_default() += count;
+    }
+    let by_lot = disagreement(of_class.into_values());
     if by_lot > 0.0 { within / by_lot } else { 0.0 }
 }
 
-/// How much rows, two or more, disagree about their classes: their number times the probability that two of them, drawn
-/// by lot without putting back, have not the same.
-fn disagreement<C: Ord>(classes: &mut [C]) -> f64 {
-    let count = classes.len() as f64;
-    classes.sort_unstable();
-    let alike = classes
-        .chunk_by(|a, b| a == b)
-        .map(|same| same.len() as f64);
-    let pairs: f64 = alike.map(|same| same * (same - 1.0)).sum();
-    count - pairs / (count - 1.0).max(1.0)
+/// How much rows, so many of each class, disagree: their number times the probability that two of them, drawn
+/// by lot without putting back, have not the same. One has nobody to disagree with.
+fn disagreement(of_class: impl Iterator<Item = usize>) -> f64 {
+    let (rows, pairs) = of_class.fold((0.0, 0.0), |(rows, pairs), count| {
+        let count = count as f64;
+        (rows + count, pairs + count * (count - 1.0))
+    });
+    if rows < 2.0 {
+        0.0
+    } else {
+        rows - pairs / (rows - 1.0)
+    }
 }
 
 #[cfg(test)]
@@ -231,6 +325,31 @@ mod tests {
         assert!(!are_observations(&rows, 0));
     }
 
+    #[test] // One pattern that disagrees made observations of every copy.
+    fn a_large_pattern_says_nothing_of_small_ones_and_a_file_three_times_over_is_the_file() {
+        let mut rows: Vec<(u32, u32)> = (0..100).map(|n| (0, u32::from(n % 3 == 0))).collect();
+        rows.extend((0..200).map(|n| (1 + n, n % 2)));
+        rows.extend((0..40).map(|n| (1 + n, n % 2)));
+        assert!(are_observations(&rows, 0));
+        // Now a row that comes twice, with one class, in front.
+        rows.rotate_left(100);
+        assert!(!are_observations(&rows, 0));
+        for words in [0, 10] {
+            for rows in [
+                (0..120)
+                    .map(|n| (n % 60, u32::from(n < 60 || n % 5 > 0)))
+                    .collect::<Vec<_>>(),
+                (0..300).map(|n| (u32::from(n >= 100) * n, n % 2)).collect(),
+            ] {
+                let thrice: Vec<(u32, u32)> = rows.iter().flat_map(|&row| [row; 3]).collect();
+                assert_eq!(
+                    are_observations(&rows, words),
+                    are_observations(&thrice, words)
+                );
+            }
+        }
+    }
+
     #[test] // Hundreds of tickets say "see attachment", with different labels, and none of them is another's copy.
     fn a_standard_text_among_texts_that_come_once_is_an_observation_each_time() {
         let with = |standard: u32, others: u32, each: u32| -> Vec<(u32, u32)> {
@@ -255,8 +374,8 @@ mod tests {
 
     #[test] // By hand: of two a's and two b's, a pair differs in four cases of six.
     fn disagreement_is_that_of_pairs() {
-        assert!((disagreement(&mut ["a", "b", "a", "b"]) - 4.0 * 4.0 / 6.0).abs() < 1e-12);
-        assert_eq!(disagreement(&mut ["a", "a"]), 0.0);
-        assert_eq!(disagreement(&mut ["a", "b"]), 2.0);
+        let of = |counts: &[usize]| disagreement(counts.iter().copied());
+        assert!((of(&[2, 2]) - 4.0 * 4.0 / 6.0).abs() < 1e-12);
+        assert_eq!((of(&[2]), of(&[1, 1]), of(&[1])), (0.0, 2.0, 0.0));
     }
 }

@@ -95,6 +95,9 @@ pub struct TriedMethod {
 pub struct ScoreSummary {
     /// Examples that it was fitted to.
     pub examples: usize,
+    /// How many groups they come from, where groups were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<usize>,
     /// Examples of each class.
     pub class_counts: Vec<usize>,
     /// Total weight of each class's examples; an example weighs 1 on average.

@@ -15,7 +15,7 @@ const SURE: f64 = 1.0;
 
 /// How well a fit forecast documents that it had not seen.
 pub(super) struct SettingsTrial {
-    /// How many documents took part.
+    /// How many documents took part, copies included.
     pub(super) documents: usize,
     /// Held-out log loss.
     pub(super) log_loss: f64,

@@ -105,9 +105,15 @@ impl TestDocuments {
         let label_of = |row: u32| self.labels.get(row as usize).copied();
         let folds = FitSettings::default().folds;
         let observations = Observations::among(&runs, &self.keys, words_of, label_of, folds);
-        runs.into_iter()
-            .filter(|run| run.len() > 1 && !observations.has(self.keys[run[0] as usize]))
-            .for_each(&mut visit);
+        for run in runs.into_iter().filter(|run| run.len() > 1) {
+            if !observations.has(self.keys[run[0] as usize]) {
+                visit(run);
+            } else if observations.times() > 1 {
+                let mut rows = run.to_vec();
+                rows.sort_by_key(|&row| (label_of(row), row));
+                rows.chunks(observations.times()).for_each(&mut visit);
+            }
+        }
     }
 
     /// For each document the number of those that it is drawn with, `None` where it stands for itself; empty where

@@ -144,7 +144,7 @@ pub enum CalibrationNote {
     Drawn,
     /// One or two positives and nothing to borrow: a line whose slope is a guess.
     Guess,
-    /// Held-out scores run backwards, which a learner's own scores do by chance alone: the likeliest line that rises.
+    /// Held-out scores run backwards, which a learner's own scores do by chance alone: a line that rises, its slope drawn to what is usual.
     MadeToRise,
     /// The scores tell nothing: the class's share, whatever the score.
     PriorOnly,
@@ -269,7 +269,7 @@ impl CalibratedClass {
     }
 }
 
-/// In place of a curve that falls from the lower to the upper scores, the likeliest line that rises.
+/// In place of a curve that falls from the lower to the upper scores, a line that rises, its slope drawn to what is usual.
 ///
 /// A learner's score speaks for the class. Where few documents are alike, a model that has not seen a document knows little
 /// more than how common the classes are among the others, of which the document's own is a little rarer: held-out scores run backwards,
@@ -290,18 +290,15 @@ fn falls(calibrator: &SavedCalibrator, scores: &HeldOutScores) -> bool {
         low < high
             && calibrator.probability(high).log_odds() < calibrator.probability(low).log_odds()
     };
-    let all = scores.scores().iter().copied();
-    let (least, most) = all.fold((f64::MAX, f64::MIN), |(least, most), s| {
-        (least.min(s), most.max(s))
-    });
-    // Most curves rise from end to end, and need no more to be looked at.
-    if scores.is_empty() || !falls(least, most) {
+    if scores.is_empty() {
         return false;
     }
-    let mut sorted = scores.scores().to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let tenth = sorted.len() / 10;
-    falls(sorted[tenth], sorted[sorted.len() - 1 - tenth])
+    let mut all = scores.scores().to_vec();
+    let tenth = all.len() / 10;
+    let upper = all.len() - 1 - tenth;
+    let low = *all.select_nth_unstable_by(tenth, f64::total_cmp).1;
+    let high = *all.select_nth_unstable_by(upper, f64::total_cmp).1;
+    falls(low, high)
 }
 
 fn of_rare(scores: &HeldOutScores, pool: &CrossFittedPool, folds: &[u8]) -> CalibratedClass {

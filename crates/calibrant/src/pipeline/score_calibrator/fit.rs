@@ -39,6 +39,7 @@ impl ScoreCalibrator {
         let folds = grouped.folds(settings.classes.len())?;
         let mut fit = Self::fit_in_folds(grouped.table.clone(), Some(folds), settings)?;
         fit.calibrator.summary.examples = counts.iter().sum();
+        fit.calibrator.summary.groups = Some(grouped.group_count());
         fit.calibrator.summary.class_counts = counts;
         fit.cross_validated = grouped.of_rows(&fit.cross_validated);
         Ok(fit)
@@ -124,6 +125,7 @@ impl ScoreCalibrator {
         }
         let summary = ScoreSummary {
             examples: labels.len(),
+            groups: None,
             class_counts,
             class_weights,
             method: method.to_owned(),

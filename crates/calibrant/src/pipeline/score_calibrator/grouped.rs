@@ -81,6 +81,14 @@ impl GroupedScores {
     }
 
     /// Folds that divide no group; an error where there is only one.
+    /// How many groups there are, rows that stand for themselves counted as one each.
+    pub(super) fn group_count(&self) -> usize {
+        let mut groups = self.together.clone();
+        groups.sort_unstable();
+        groups.dedup();
+        groups.len()
+    }
+
     pub(super) fn folds(&self, class_count: usize) -> Result<Vec<u8>, FitError> {
         let mut groups = self.together.clone();
         groups.dedup();
