@@ -188,21 +188,22 @@ impl RuleMatcher {
         let texts = std::iter::once(text).chain(asked.iter().map(String::as_str));
         for (field, text) in self.fields.iter().zip(texts) {
             let same = self.unstemmed.is_none();
-            let mut position = 0;
-            // Words of two fields do not follow each other.
+            // One place is left free behind a part: words of two fields do not follow each other.
+            let mut next = 0;
             let apart = self.analyzer.settings().fields_apart;
-            for part in text.split(|c: char| apart && c == FIELD_BREAK) {
+            let parts = text.split(|c: char| apart && c == FIELD_BREAK);
+            parts.for_each(|part| {
                 self.analyzer.for_each_term(part, room, |term| {
                     if let Some(&word) = field.words.get(term) {
-                        positions[word as usize].push(position);
+                        positions[word as usize].push(next);
                     }
                     if same {
                         field.for_each_prefix(term, |leaf| counts[leaf] += 1);
                     }
-                    position += 1;
+                    next += 1;
                 });
-                position += 1;
-            }
+                next += 1;
+            });
             if let Some(analyzer) = self
                 .unstemmed
                 .as_ref()

@@ -62,7 +62,7 @@ impl Default for LinearSvm {
 /// # When it misleads
 /// Its score is a log-odds, but of training rows it has seen and with regularisation pulling it
 /// towards zero: on text its probabilities are too timid at small `c`. Calibrate it too.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogisticRegression {
     /// The price of the loss against the regularisation; larger fits the training rows closer. Absent, it is
@@ -77,16 +77,6 @@ pub struct LogisticRegression {
 impl LogisticRegression {
     /// The usual price.
     pub const USUAL_C: f64 = 10.0;
-}
-
-impl Default for LogisticRegression {
-    fn default() -> Self {
-        Self {
-            c: None,
-            limits: SolverLimits::default(),
-            seed: 0,
-        }
-    }
 }
 
 /// Weights, a bias, and how the solver ended.

@@ -400,7 +400,13 @@ mod tests {
                     turned.with_folds(held_out.folds()).unwrap()
                 }
             };
-            let own = calibrate_each(&[held_out.clone()], CalibratorKind::Platt, rules, 5).unwrap();
+            let own = calibrate_each(
+                std::slice::from_ref(&held_out),
+                CalibratorKind::Platt,
+                rules,
+                5,
+            )
+            .unwrap();
             let own = own.into_iter().next().unwrap();
             let risen = made_to_rise(own.clone(), &held_out);
             if is_backwards {
