@@ -351,7 +351,7 @@ impl ScoreCalibrator {
 
     /// What scores of a whole table say by themselves, output after output: plain numbers are read as log-odds,
     /// or brought to a sum of one by the softmax; stated probabilities are taken at their word, zeros and ones
-    /// by the rule of [`StatedTable`], which then says what it did.
+    /// by the rule of [`StatedTable`](crate::evaluation::StatedTable), which then says what it did.
     pub fn as_stated(&self, scores: &[f64]) -> (Vec<Probability>, Option<StatedEnds>) {
         as_stated(self.scale, self.outputs().len(), scores)
     }
