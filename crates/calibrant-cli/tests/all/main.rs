@@ -1,0 +1,32 @@
+//! Every integration test of the program, in one binary: it links once.
+
+mod bad_input;
+mod boosting;
+mod calibrate;
+mod calibrate_refusals;
+mod calibrate_stated;
+mod combine;
+mod common;
+mod compare;
+#[path = "../../../calibrant/tests/all/common/data_file.rs"]
+mod data_file;
+mod demo;
+mod documents_together;
+mod every_option;
+mod identifiers;
+mod index_search;
+mod ledger;
+mod other;
+mod output_codes;
+mod parquet_peers;
+mod prior_shift;
+#[path = "../../../calibrant/tests/all/peers/python.rs"]
+mod python;
+mod rank_evaluate;
+mod rank_fit;
+mod real_corpora;
+mod report;
+mod round_trip;
+mod rules;
+mod search;
+mod side_columns;
