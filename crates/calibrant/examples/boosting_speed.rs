@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use calibrant::corpus::{Content, Document, Format, ReadOptions, Source, read_all};
 use calibrant::features::SparseMatrix;
-use calibrant::multiclass::{ClassFactors, ClassLabels};
+use calibrant::problem::{ClassFactors, ClassLabels};
 use calibrant::scorers::{AdaBoost, BoostingKind};
 use calibrant::{NoProgress, Task};
 use rayon::prelude::*;

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use calibrant::corpus::{Content, Format, ReadOptions, Source, read_all};
 use calibrant::features::SparseMatrix;
-use calibrant::multiclass::{ClassFactors, ClassLabels};
+use calibrant::problem::{ClassFactors, ClassLabels};
 use calibrant::scorers::{
     Approximate, NearestNeighbours, NeighbourCount, Perceptron, SavedScorer, ScorerRoom, Vote,
 };

@@ -18,6 +18,7 @@ pub mod numeric;
 pub mod pipeline;
 pub mod plot;
 mod probability;
+pub mod problem;
 mod progress;
 pub mod ranking;
 pub mod report;

@@ -7,15 +7,13 @@ use calibrant::calibration::{Calibrator, CalibratorKind, MulticlassKind};
 use calibrant::corpus::{Document, Fields};
 use calibrant::evaluation::{Forecasts, evaluate};
 use calibrant::features::DocumentFrequencyLimits;
-use calibrant::multiclass::{
-    BinaryOutput, CodeDesign, CodeSettings, Decode, DecodeRoom, OutputCodeScorer,
-};
+use calibrant::multiclass::{BinaryOutput, CodeDesign, CodeSettings, Decode, DecodeRoom};
 use calibrant::pipeline::{
     Classifier, ExtractorBuffers, FitSettings, Model, PredictBuffers, SingleModel, TrainingCorpus,
     fit,
 };
 use calibrant::scorers::{AdaBoost, BoostingKind};
-use calibrant::scorers::{SavedScorer, ScorerRoom};
+use calibrant::scorers::{OutputCodeScorer, SavedScorer, ScorerRoom};
 use calibrant::{NoProgress, Probability, Task};
 
 use super::tables::Division;

@@ -1,4 +1,4 @@
-//! Files to labelled documents, and documents to folds.
+//! Files to labelled documents.
 //!
 //! [`read_batches`] opens a source, tells its format and compression, and hands documents on in
 //! file order while the next ones are being read. Seven formats are understood: see [`Format`].
@@ -27,7 +27,6 @@ mod fast_text;
 mod field_names;
 mod fields;
 mod folder;
-mod folds;
 mod format;
 mod identifiers;
 mod json_lines;
@@ -46,12 +45,12 @@ mod svmlight;
 #[cfg(test)]
 mod testing;
 
+pub use crate::problem::{FoldError, Folds};
 pub use document::{Content, Document, Record};
 pub(crate) use each_line::{Line, each_line};
 pub use error::{BadRow, NoRowsReason, ReadError};
 pub use field_names::{field_names, open_lines};
 pub use fields::{Fields, Filter, FilterError, LabelNeed, ReadOptions};
-pub use folds::{FoldError, Folds};
 pub use format::{Format, UnknownFormatName};
 pub use identifiers::identifier_fields;
 pub use read::{ReadSummary, read_all, read_batches, read_batches_until};

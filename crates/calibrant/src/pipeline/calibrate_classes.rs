@@ -7,9 +7,9 @@ use crate::calibration::{
     MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, Wanted, calibrate_each,
     calibrate_labels, calibrate_members, made_to_rise, normalise_into,
 };
-use crate::corpus::Folds;
-use crate::multiclass::ClassLabels;
 use crate::numeric::softplus;
+use crate::problem::ClassLabels;
+use crate::problem::Folds;
 use crate::scorers::Link;
 use crate::{FitError, Probability, Task};
 

@@ -6,7 +6,7 @@ use super::distinct::Documents;
 use super::fit_scorer::Training;
 use super::paired_losses::UnitGains;
 use crate::calibration::{CalibrationMethod, Calibrator, CalibratorKind, HeldOutScores, Isotonic};
-use crate::corpus::Folds;
+use crate::problem::Folds;
 use crate::scorers::{LengthDamping, LinearClassScorer, NaiveBayesHeldOut};
 
 /// The exponents that are tried beside 0.

@@ -16,7 +16,7 @@ use super::{
 use crate::calibration::{CalibrationNote, CalibratorKind, LogOddsPool, MemberForecasts};
 use crate::corpus::{Document, Fields};
 use crate::evaluation::{Evaluation, Forecasts, evaluate_without_chance};
-use crate::multiclass::ClassLabels;
+use crate::problem::ClassLabels;
 use crate::{FitError, Probability, Task};
 
 /// How a combination is measured.

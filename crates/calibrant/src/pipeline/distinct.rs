@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::observations::Observations;
 use crate::RowLabels;
-use crate::corpus::{FoldError, Folds};
-use crate::multiclass::ClassLabels;
 use crate::numeric::{Links, relative_weights};
+use crate::problem::ClassLabels;
+use crate::problem::{FoldError, Folds};
 
 /// What decides which rows are the same: one entry a row of the file in every list.
 pub(super) struct Identities<'a> {

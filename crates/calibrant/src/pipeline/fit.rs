@@ -19,10 +19,10 @@ use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
 use super::training_corpus::PreparedCorpus;
 use super::{ClassWeights, Classifier, FitSettings, KnownDocuments, Model, TrainingCorpus};
 use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores, SavedCalibrator};
-use crate::corpus::{Fields, Folds};
+use crate::corpus::Fields;
 use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::features::{Beside, FittedSideColumns, SideColumns, SideTable, SparseMatrix};
-use crate::multiclass::{ClassFactors, ClassLabels};
+use crate::problem::{ClassFactors, ClassLabels, Folds};
 use crate::{FitError, Probability, Progress, Task};
 
 /// Learns a scorer from all documents and calibrates it on scores of documents it had not seen.

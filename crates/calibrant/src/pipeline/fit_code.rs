@@ -5,11 +5,9 @@ use rayon::prelude::*;
 use super::fit_scorer::{ScorerFit, Training};
 use super::{ClassWeights, Classifier, FitSettings};
 use crate::features::{FittedWeighting, SparseMatrix, TermCounts, Vocabulary};
-use crate::multiclass::{
-    ClassFactors, ClassLabels, CodeMatrix, CodeSettings, Decode, Decoder, DecoderFit,
-    OutputCodeScorer,
-};
-use crate::scorers::{LinearClassScorer, SavedScorer};
+use crate::multiclass::{CodeMatrix, CodeSettings, Decode, Decoder, DecoderFit};
+use crate::problem::{ClassFactors, ClassLabels};
+use crate::scorers::{LinearClassScorer, OutputCodeScorer, SavedScorer};
 use crate::solvers::Convergence;
 use crate::{FitError, Task};
 

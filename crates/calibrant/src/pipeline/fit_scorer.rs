@@ -6,15 +6,15 @@ use super::distinct::Documents;
 use super::fold_rows::{FoldRows, SideRows};
 use super::rule_scorer::rule_scorer;
 use super::{Classifier, FitSettings};
-use crate::corpus::Folds;
 use crate::features::{
     FittedWeighting, Selected, Selection, SelectionScope, SparseMatrix, TermCounts, Vocabulary,
     Weighting,
 };
-use crate::multiclass::{ClassFactors, ClassLabels, OneVsRest, OneVsRestFit};
+use crate::problem::Folds;
+use crate::problem::{ClassFactors, ClassLabels};
 use crate::scorers::{
-    LinearClassScorer, Link, NaiveBayes, NaiveBayesHeldOut, SavedScorer, ScorerRoom, Storage,
-    WeightMatrix,
+    LinearClassScorer, Link, NaiveBayes, NaiveBayesHeldOut, OneVsRest, OneVsRestFit, SavedScorer,
+    ScorerRoom, Storage, WeightMatrix,
 };
 use crate::solvers::Convergence;
 use crate::{FitError, NoProgress, Progress, Task};

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use crate::corpus::Folds;
 use crate::features::{
     FittedSideColumns, FittedWeighting, SideTable, SparseMatrix, TermCounts, WeightingSettings,
 };
+use crate::problem::Folds;
 
 /// Turns counts into feature values, learning document frequencies from all documents or from all
 /// but a fold.

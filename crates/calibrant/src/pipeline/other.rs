@@ -10,8 +10,8 @@ use super::{FitSettings, Model};
 use crate::calibration::{CalibratedClass, Calibrator};
 use crate::corpus::Content;
 use crate::evaluation::{balanced_threshold, least_cost_threshold};
-use crate::multiclass::ClassLabels;
 use crate::numeric::log_sum_exp;
+use crate::problem::ClassLabels;
 use crate::{Probability, Task};
 
 /// What the mistakes of a threshold cost.

@@ -1,8 +1,8 @@
 //! What a pool says of documents that its models had not seen.
 
 use crate::calibration::{LogOddsPool, MemberForecasts};
-use crate::corpus::Folds;
 use crate::evaluation::Forecasts;
+use crate::problem::Folds;
 use crate::{FitError, Probability};
 
 /// For each fold the pool of all other documents.

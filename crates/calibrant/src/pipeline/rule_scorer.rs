@@ -2,7 +2,7 @@
 
 use super::{Classifier, FitSettings};
 use crate::FitError;
-use crate::multiclass::ClassLabels;
+use crate::problem::ClassLabels;
 use crate::scorers::{LinearClassScorer, Link, Storage, WeightMatrix};
 
 /// Where each class's rule is among the columns, if rules alone decide. Every class needs one; of two

@@ -13,7 +13,7 @@ use crate::features::{
     BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits, RowCells,
     SideTable, Vocabulary, Weighting,
 };
-use crate::multiclass::ClassLabels;
+use crate::problem::ClassLabels;
 use crate::rules::{MatchBuffers, RuleMatcher};
 use crate::text::CompiledAnalyzer;
 use crate::{FitError, RowLabels, Task};

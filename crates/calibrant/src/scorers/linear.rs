@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::log_count_ratio::fit_scaled;
 use super::{Dataset, Learner, Scorer};
 use crate::FitError;
-use crate::corpus::Folds;
 use crate::features::{RowView, SparseMatrix};
+use crate::problem::Folds;
 use crate::solvers::{
     Convergence, HingeLoss, HingeLossDual, Lane, LaneSolution, LinearProblem, LogisticLossDual,
     SolverLimits, solve_side_by_side,

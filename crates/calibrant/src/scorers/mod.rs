@@ -1,7 +1,7 @@
 //! How strongly does a row belong to a class? Rows to scores.
 //!
 //! A score is any real number that grows with membership; it makes no claim to be a probability.
-//! [`Learner`] is one binary problem; [`crate::multiclass`] puts many classes together.
+//! [`Learner`] is one binary problem; [`OneVsRest`] puts many classes together.
 
 mod boosting;
 mod class_scorer;
@@ -10,6 +10,8 @@ mod linear;
 mod log_count_ratio;
 pub(crate) mod naive_bayes;
 mod neighbours;
+mod one_vs_rest;
+mod output_code_scorer;
 mod perceptron;
 mod postings;
 mod rocchio;
@@ -27,6 +29,8 @@ pub use neighbours::{
     Approximate, NearestNeighbours, Neighbour, NeighbourCount, NeighbourDescription,
     NeighbourIndex, NeighbourScorer, SearchRoom, SearchWork, Vote, recall_at_k,
 };
+pub use one_vs_rest::{OneVsRest, OneVsRestFit};
+pub use output_code_scorer::{OutputCodeDescription, OutputCodeScorer};
 pub use perceptron::{Perceptron, VotedDescription, VotedScorer};
 pub use postings::Postings;
 pub use rocchio::{CentroidDescription, CentroidScorer, Nearness, Rocchio};
@@ -34,8 +38,8 @@ pub use saved::{SavedScorer, ScorerDescription, ScorerRoom};
 pub use tensors::{NamedTensor, Stored, TensorReader};
 
 use crate::FitError;
-use crate::corpus::Folds;
 use crate::features::{RowView, SparseMatrix};
+use crate::problem::Folds;
 
 /// Rows whose truth is known, for one binary problem.
 #[derive(Debug, Clone, Copy)]

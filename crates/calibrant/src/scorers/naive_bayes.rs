@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::class_scorer::Storage;
 use super::{Dataset, Learner, LinearClassScorer, Link, Scorer, WeightMatrix};
-use crate::corpus::Folds;
 use crate::features::{RowView, SparseMatrix};
-use crate::multiclass::ClassLabels;
 use crate::numeric::log_odds_against_rest;
+use crate::problem::{ClassLabels, Folds};
 use crate::{FitError, Task};
 
 /// Which events naive Bayes counts.

@@ -7,7 +7,7 @@ use super::class_scorer::{Link, Storage};
 use super::saved::ScorerRoom;
 use super::tensors::{NamedTensor, TensorReader};
 use crate::features::{RowView, SparseMatrix};
-use crate::multiclass::{ClassFactors, ClassLabels};
+use crate::problem::{ClassFactors, ClassLabels};
 use crate::{FitError, Task};
 
 /// How near a row is to a centre.

@@ -6,11 +6,11 @@ use super::boosting::{StumpDescription, StumpScorer};
 use super::class_scorer::{LinearClassScorer, Link};
 use super::length_damping::LengthDamping;
 use super::neighbours::{NeighbourDescription, NeighbourScorer, SearchRoom};
+use super::output_code_scorer::{CodeRoom, OutputCodeDescription, OutputCodeScorer};
 use super::perceptron::{VotedDescription, VotedScorer};
 use super::rocchio::{CentroidDescription, CentroidScorer};
 use super::tensors::{NamedTensor, TensorReader};
 use crate::features::RowView;
-use crate::multiclass::{CodeRoom, OutputCodeDescription, OutputCodeScorer};
 use crate::numeric::log_odds_against_rest;
 
 /// A fitted scorer: rows to one number an output.

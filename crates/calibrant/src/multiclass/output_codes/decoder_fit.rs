@@ -6,8 +6,8 @@ use super::decoder::{DecodeRoom, Decoder};
 use super::settings::{CodeSettings, ColumnWeights};
 use crate::FitError;
 use crate::calibration::{CalibrationMethod, HeldOutScores, Platt, PlattCalibrator};
-use crate::corpus::Folds;
-use crate::multiclass::{ClassLabels, CodeMatrix};
+use crate::multiclass::CodeMatrix;
+use crate::problem::{ClassLabels, Folds};
 
 /// Learns how far each column of a code can be trusted, from binary scores of rows that the binary
 /// scorers had not learned from.

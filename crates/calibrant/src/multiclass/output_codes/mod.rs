@@ -2,19 +2,16 @@
 //! code word that the answers are nearest to.
 //!
 //! [`CodeSettings`] says which code and how to decode; [`DecoderFit`] learns from held-out binary
-//! scores how far each column can be trusted; a [`Decoder`] turns binary scores into one score a class, and [`OutputCodeScorer`]
-//! is it with the binary scorers behind it.
+//! scores how far each column can be trusted; a [`Decoder`] turns binary scores into one score per class, and
+//! [`OutputCodeScorer`](crate::scorers::OutputCodeScorer) is it with the binary scorers behind it.
 //!
 //! [`CodeMatrix`]: super::CodeMatrix
 
 mod attribution;
 mod decoder;
 mod decoder_fit;
-mod scorer;
 mod settings;
 
 pub use decoder::{DecodeRoom, Decoder};
 pub use decoder_fit::DecoderFit;
-pub(crate) use scorer::CodeRoom;
-pub use scorer::{OutputCodeDescription, OutputCodeScorer};
 pub use settings::{BinaryOutput, CodeSettings, ColumnWeights, Decode};

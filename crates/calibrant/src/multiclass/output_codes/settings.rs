@@ -121,7 +121,7 @@ impl CodeSettings {
     }
 
     /// Whether binary scores have to become probabilities.
-    pub(super) fn needs_curves(&self) -> bool {
+    pub(crate) fn needs_curves(&self) -> bool {
         self.output == BinaryOutput::Probability
     }
 }

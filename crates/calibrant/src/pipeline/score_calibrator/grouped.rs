@@ -2,8 +2,8 @@
 
 use super::ScoreTable;
 use crate::FitError;
-use crate::corpus::Folds;
 use crate::pipeline::document_key::key_of_group;
+use crate::problem::Folds;
 
 /// As many as are drawn where nothing belongs together; no more than there are groups.
 const FOLDS: usize = 5;

@@ -5,13 +5,13 @@ use std::ops::Range;
 use super::SearchGain;
 use super::kept::{Kept, KeptFits};
 use crate::calibration::{LogOddsPool, MemberForecasts, evidence};
-use crate::corpus::Folds;
 use crate::evaluation::Forecasts;
 use crate::pipeline::FitSettings;
 use crate::pipeline::distinct::Documents;
 use crate::pipeline::paired_losses::PairedLosses;
 use crate::pipeline::pooled::{pooled, pools_without_folds};
 use crate::pipeline::training_corpus::PreparedCorpus;
+use crate::problem::Folds;
 use crate::{FitError, Probability};
 
 /// A member that counts less is not worth its time at every prediction.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::views::PreparedView;
 use crate::features::{ArrangedCounts, DocumentFrequencyLimits};
-use crate::multiclass::ClassLabels;
 use crate::pipeline::FitSettings;
 use crate::pipeline::training_corpus::PreparedCorpus;
+use crate::problem::ClassLabels;
 
 /// Keeps the sample's draw apart from that of the folds.
 const OTHER_DRAW: u64 = 0x5A3D_1E0F;

@@ -21,7 +21,7 @@ use self::sorted_columns::SortedColumns;
 use super::{Dataset, Learner, Link};
 use crate::FitError;
 use crate::features::SparseMatrix;
-use crate::multiclass::{ClassFactors, ClassLabels};
+use crate::problem::{ClassFactors, ClassLabels};
 
 /// What a stump of a committee says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::super::{Dataset, Learner, Scorer};
 use super::{AdaBoost, AdaBoostModel, BoostingKind, Stump, StumpScorer};
 use crate::features::SparseMatrix;
-use crate::multiclass::{ClassFactors, ClassLabels};
+use crate::problem::{ClassFactors, ClassLabels};
 use crate::scorers::Link;
 use crate::{FitError, Task};
 

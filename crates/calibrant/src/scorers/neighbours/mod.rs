@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::FitError;
 use crate::features::SparseMatrix;
-use crate::multiclass::{ClassFactors, ClassLabels};
+use crate::problem::{ClassFactors, ClassLabels};
 
 /// The `k` training rows most like a row, by cosine, vote on its classes.
 ///

@@ -7,7 +7,7 @@ use super::search::{Approximate, Neighbour, SearchRoom};
 use super::{NearestNeighbours, NeighbourCount, Vote};
 use crate::FitError;
 use crate::features::{RowView, SparseMatrix};
-use crate::multiclass::{ClassFactors, ClassLabels};
+use crate::problem::{ClassFactors, ClassLabels};
 use crate::scorers::postings::lists_follow_one_another;
 use crate::scorers::saved::ScorerRoom;
 use crate::scorers::tensors::{NamedTensor, TensorReader};

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::FitError;
 use crate::features::SparseMatrix;
-use crate::multiclass::{ClassFactors, ClassLabels};
+use crate::problem::{ClassFactors, ClassLabels};
 use crate::scorers::{LinearClassScorer, SavedScorer};
 use train::Examples;
 

@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use crate::FitError;
 use crate::features::{LaneWeights, SparseMatrix};
-use crate::multiclass::{ClassFactors, ClassLabels};
 use crate::numeric::Random;
+use crate::problem::{ClassFactors, ClassLabels};
 
 /// How many outputs learn side by side: a row is read once for all of them.
 const LANES: usize = 4;

@@ -2,8 +2,8 @@
 
 use calibrant::Task;
 use calibrant::features::SparseMatrix;
-use calibrant::multiclass::ClassLabels;
 use calibrant::numeric::Random;
+use calibrant::problem::ClassLabels;
 use calibrant::scorers::{NaiveBayes, NaiveBayesKind, Smoothing};
 use serde_json::{Value, json};
 

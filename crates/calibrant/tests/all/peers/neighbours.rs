@@ -4,7 +4,7 @@ use std::io::Write;
 
 use calibrant::Task;
 use calibrant::features::SparseMatrix;
-use calibrant::multiclass::{ClassFactors, ClassLabels};
+use calibrant::problem::{ClassFactors, ClassLabels};
 use calibrant::scorers::{
     Approximate, NearestNeighbours, Neighbour, NeighbourCount, NeighbourIndex, SavedScorer,
     SearchRoom, Vote, recall_at_k,

@@ -1,7 +1,7 @@
 //! Perceptrons beside scikit-learn's, which keeps the last weights.
 
 use calibrant::Task;
-use calibrant::multiclass::{ClassFactors, ClassLabels};
+use calibrant::problem::{ClassFactors, ClassLabels};
 use calibrant::scorers::Perceptron;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use calibrant::Task;
 use calibrant::features::SparseMatrix;
-use calibrant::multiclass::{ClassFactors, ClassLabels};
+use calibrant::problem::{ClassFactors, ClassLabels};
 use calibrant::scorers::{Nearness, Rocchio, SavedScorer};
 use serde_json::json;
 

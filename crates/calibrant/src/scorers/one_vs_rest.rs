@@ -2,22 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::ClassLabels;
-use crate::corpus::Folds;
-use crate::features::SparseMatrix;
-use crate::scorers::{
+use super::{
     DualFit, DualLearner, LaneData, LinearClassScorer, LinearModel, Link, PreparedRows, Scorer,
     Storage, WeightMatrix,
 };
+use crate::features::SparseMatrix;
+use crate::problem::{ClassFactors, ClassLabels, Folds};
 use crate::solvers::Convergence;
 use crate::{FitError, Progress};
-
-/// How much more the positives and the negatives of each class count in training.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClassFactors {
-    /// `(positives, negatives)` for each output.
-    pub by_output: Vec<(f64, f64)>,
-}
 
 /// How many classes are solved side by side: their weights of a feature fill a vector register.
 const LANES: usize = 4;

@@ -4,14 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::decoder::{DecodeRoom, Decoder};
-use super::settings::CodeSettings;
+use super::{Link, NamedTensor, SavedScorer, ScorerDescription, ScorerRoom, Stored, TensorReader};
 use crate::calibration::PlattCalibrator;
 use crate::features::RowView;
-use crate::multiclass::CodeMatrix;
-use crate::scorers::{
-    Link, NamedTensor, SavedScorer, ScorerDescription, ScorerRoom, Stored, TensorReader,
-};
+use crate::multiclass::{CodeMatrix, CodeSettings, DecodeRoom, Decoder};
 
 /// The binary scorers of a code and what makes classes of their answers.
 #[derive(Debug, Clone)]
