@@ -18,6 +18,9 @@ mod index_search;
 mod ledger;
 mod other;
 mod output_codes;
+mod parity;
+#[path = "../../../calibrant/tests/all/common/parity.rs"]
+mod parity_cases;
 mod parquet_peers;
 mod prior_shift;
 #[path = "../../../calibrant/tests/all/peers/python.rs"]
