@@ -12,10 +12,9 @@ use std::io::Write;
 use std::path::Path;
 
 use calibrant::corpus::{Document, Fields};
+use calibrant::decision::OtherRule;
 use calibrant::evaluation::{OpenForecast, OpenWorldReport};
-use calibrant::pipeline::{
-    Classifier, FitSettings, Model, OtherRule, PredictBuffers, TrainingCorpus, fit,
-};
+use calibrant::pipeline::{Classifier, FitSettings, Model, PredictBuffers, TrainingCorpus, fit};
 use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes, Rocchio};
 use calibrant::{NoProgress, Probability};
 

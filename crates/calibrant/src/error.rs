@@ -1,5 +1,7 @@
 //! What can go wrong while fitting.
 
+use calibrant_calibration::CalibrationError;
+
 /// Why nothing could be fitted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -91,14 +93,6 @@ pub enum FitError {
         /// What it is.
         value: String,
     },
-    /// A score is not a finite number.
-    #[error("score {position} is {value}; a calibrator needs finite scores")]
-    BadScore {
-        /// Which score.
-        position: usize,
-        /// Its value.
-        value: f64,
-    },
     /// Two lists that belong together differ in length.
     #[error("{left_name} has {left} entries and {right_name} has {right}")]
     LengthMismatch {
@@ -117,20 +111,6 @@ pub enum FitError {
         /// The example, counted from 1.
         number: usize,
     },
-    /// A method needs more examples of each kind.
-    #[error(
-        "{method} needs at least {needed} positive and {needed} negative held-out examples; there are {positives} and {negatives}"
-    )]
-    TooFewExamples {
-        /// The calibration method.
-        method: &'static str,
-        /// How many of each kind it needs.
-        needed: usize,
-        /// Positive examples there are.
-        positives: usize,
-        /// Negative examples there are.
-        negatives: usize,
-    },
     /// An iteration did not reach its tolerance.
     #[error("{method} stopped after {iterations} iterations with gradient norm {gradient:.1e}")]
     NotConverged {
@@ -146,6 +126,9 @@ pub enum FitError {
         "numbers grew beyond all bounds; use smaller feature values, document weights or prices"
     )]
     Overflow,
+    /// Scores could not be calibrated.
+    #[error(transparent)]
+    Calibration(CalibrationError),
     /// Folds could not be made.
     #[error(transparent)]
     Folds(#[from] crate::corpus::FoldError),
@@ -155,4 +138,15 @@ pub enum FitError {
     /// The analyzer's settings do not fit together.
     #[error(transparent)]
     Analyzer(#[from] crate::text::AnalyzerError),
+}
+
+impl From<CalibrationError> for FitError {
+    fn from(error: CalibrationError) -> Self {
+        match error {
+            CalibrationError::NoExamples => Self::NoDocuments,
+            CalibrationError::Overflow => Self::Overflow,
+            CalibrationError::Evaluation(error) => Self::Evaluation(error),
+            error => Self::Calibration(error),
+        }
+    }
 }

@@ -7,34 +7,29 @@
 //! explains, is saved and opened; [`evaluation`] measures forecasts. The other modules are the steps
 //! between, usable on their own.
 
-pub mod calibration;
 pub mod corpus;
 mod error;
 pub mod evaluation;
 pub mod features;
+pub mod inbox;
 pub mod index;
 pub mod multiclass;
-pub mod numeric;
 pub mod pipeline;
 pub mod plot;
-mod probability;
 pub mod problem;
 mod progress;
 pub mod ranking;
 pub mod report;
-mod row_labels;
 pub mod rules;
 pub mod scorers;
-pub mod simulate;
 pub mod solvers;
-mod task;
 pub mod text;
 
+pub use calibrant_calibration::{
+    CalibrationError, Probability, RowLabels, Task, calibration, decision, numeric,
+};
 pub use error::FitError;
-pub use probability::Probability;
 pub use progress::{NoProgress, Progress};
-pub use row_labels::RowLabels;
-pub use task::Task;
 
 /// The README's example is compiled and run with the doc tests.
 #[cfg(doctest)]

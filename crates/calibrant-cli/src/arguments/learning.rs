@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use calibrant::Task;
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
-use calibrant::pipeline::{ClassWeights, Classifier, Contender, ThresholdCosts};
+use calibrant::decision::ThresholdCosts;
+use calibrant::pipeline::{ClassWeights, Classifier, Contender};
 use calibrant::scorers::{
     AdaBoost, Approximate, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind,
     NearestNeighbours, Nearness, NeighbourCount, Perceptron, Rocchio, Smoothing, Vote,

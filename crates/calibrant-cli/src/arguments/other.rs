@@ -1,6 +1,6 @@
 //! Documents of none of the classes: the same options for `predict` and `evaluate`.
 
-use calibrant::pipeline::OtherRule;
+use calibrant::decision::OtherRule;
 use clap::Args;
 
 #[derive(Debug, Args)]

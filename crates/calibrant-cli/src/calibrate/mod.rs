@@ -15,7 +15,7 @@ use calibrant::evaluation::evaluate;
 use calibrant::pipeline::{
     ScoreCalibrator, ScoreFields, ScoreIs, ScoreNote, ScoreRoom, ScoreSettings, ScoreTable,
 };
-use calibrant::{FitError, Probability};
+use calibrant::{CalibrationError, FitError, Probability};
 
 use crate::arguments::{CalibrateArguments, Method, ScoreIsName};
 use crate::error::CliError;
@@ -260,7 +260,7 @@ fn fit_error(error: FitError, file: &str) -> CliError {
         .hint("check --label and --where"),
         FitError::NothingStated { .. } => CliError::new(format!("{file}: {error}"))
             .hint("leave such rows out; --score-is probability --skip-bad-rows does"),
-        FitError::TooFewExamples { .. } => {
+        FitError::Calibration(CalibrationError::TooFewExamples { .. }) => {
             CliError::from(error).hint("add examples of the rarer label")
         }
         error => error.into(),

@@ -2,8 +2,8 @@
 
 use calibrant::corpus::{Content, Document};
 use calibrant::evaluation::Forecasts;
+use calibrant::inbox::{InboxSettings, SimulatedInbox};
 use calibrant::numeric::log_odds_against_rest;
-use calibrant::simulate::{InboxSettings, SimulatedInbox};
 use calibrant::{Probability, RowLabels, Task};
 
 use crate::error::CliError;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use calibrant::Task;
-use calibrant::evaluation::CostMatrix;
+use calibrant::decision::CostMatrix;
 
 use crate::error::CliError;
 

@@ -1,6 +1,7 @@
 //! When no class is likely.
 
-use calibrant::pipeline::{Model, OtherRule};
+use calibrant::decision::OtherRule;
+use calibrant::pipeline::Model;
 
 use crate::error::CliError;
 

@@ -2,7 +2,7 @@
 
 use crate::text::{AnalyzerBuffers, CompiledAnalyzer};
 
-use super::term_hash::term_hash;
+use super::term_hash;
 use super::term_sum::mark;
 use super::{SparseMatrix, TermCounts, TermSum, Vocabulary};
 

@@ -13,11 +13,11 @@ mod side_columns;
 mod side_table;
 mod sparse_matrix;
 mod term_counts;
-mod term_hash;
 mod term_sum;
 mod vocabulary;
 mod weighting;
 
+pub use crate::numeric::stable_hash as term_hash;
 pub use counter::{
     ArrangedCounts, BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits,
 };
@@ -31,7 +31,6 @@ pub use side_columns::{
 pub use side_table::{Cells, RowCells, SideTable, TableRow};
 pub use sparse_matrix::{RowView, SparseMatrix};
 pub use term_counts::TermCounts;
-pub use term_hash::term_hash;
 pub use term_sum::TermSum;
 pub use vocabulary::Vocabulary;
 pub use weighting::{FittedWeighting, Weighting, WeightingSettings};

@@ -1,6 +1,6 @@
 //! What makes two bags of terms the same.
 
-use super::term_hash::term_hash;
+use super::term_hash;
 
 /// A number for the terms of a document: the same for the same terms with the same counts, in whatever
 /// order they come, and different for others as far as 128 bits can tell.

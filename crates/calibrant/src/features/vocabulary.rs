@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use super::term_hash::term_hash;
+use super::term_hash;
 
 /// A list of distinct terms: bytes in one arena, numbered in order of arrival.
 ///

@@ -11,7 +11,7 @@ use crate::numeric::softplus;
 use crate::problem::ClassLabels;
 use crate::problem::Folds;
 use crate::scorers::Link;
-use crate::{FitError, Probability, Task};
+use crate::{CalibrationError, FitError, Probability, Task};
 
 /// What calibration is fitted to.
 pub(super) struct CalibrationData<'a> {
@@ -75,7 +75,7 @@ impl CalibrationData<'_> {
             outputs = calibrated;
             let calibrators = outputs.iter().map(|output| output.calibrator.clone());
             let each = OneVsRestCalibrator::new(calibrators.collect());
-            let each = each.ok_or(FitError::NoDocuments)?;
+            let each = each.ok_or(CalibrationError::NoExamples)?;
             Ok(match self.link {
                 Link::AgainstRest => (each.of_log_probabilities(), forecasts),
                 Link::Independent | Link::Mirror => (each, forecasts),
@@ -143,14 +143,15 @@ impl CalibrationData<'_> {
     pub(super) fn held_out(
         &self,
         out_of_fold: Vec<Vec<f64>>,
-    ) -> Result<Vec<HeldOutScores>, FitError> {
+    ) -> Result<Vec<HeldOutScores>, CalibrationError> {
         out_of_fold
             .into_iter()
             .enumerate()
             .map(|(output, scores)| {
                 let class = self.labels.class_of_output(output);
                 let membership = self.labels.membership(class);
-                HeldOutScores::from_cross_fit(scores, membership, self.weights.to_vec(), self.folds)
+                HeldOutScores::assume_weighted(scores, membership, self.weights.to_vec())?
+                    .with_folds(self.folds.assignment().to_vec())
             })
             .collect()
     }
@@ -161,7 +162,7 @@ impl CalibrationData<'_> {
         out_of_fold: Vec<Vec<f64>>,
         kind: CalibratorKind,
         member: Option<&[u32]>,
-    ) -> Result<(Vec<CalibratedClass>, Vec<Probability>), FitError> {
+    ) -> Result<(Vec<CalibratedClass>, Vec<Probability>), CalibrationError> {
         let held_out = self.held_out(out_of_fold)?;
         let rules = ChoiceRules {
             monotone: self.settings.monotone,
@@ -205,13 +206,13 @@ impl CalibrationData<'_> {
         }
         let of_row = self.labels.of_row.iter();
         let labels = of_row.map(|classes| classes.first().copied().unwrap_or(0));
-        HeldOutClassScores::from_cross_fit(
+        let held_out = HeldOutClassScores::assume_weighted(
             scores,
             class_count,
             labels.collect(),
             self.weights.to_vec(),
-            self.folds,
-        )
+        )?;
+        Ok(held_out.with_folds(self.folds.assignment().to_vec())?)
     }
 }
 

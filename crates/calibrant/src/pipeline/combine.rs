@@ -284,14 +284,16 @@ impl Combiner {
                 ..
             } = &rows[row as usize];
             let members: Vec<&[Probability]> = probabilities.chunks_exact(class_count).collect();
-            forecasts.push(&members, labels, *weight)?;
+            forecasts
+                .push(&members, labels, *weight)
+                .map_err(FitError::from)?;
         }
         drop(rows);
         let folds = distinct
             .documents
             .folds(&labels, settings.folds, settings.seed)
             .map_err(FitError::from)?;
-        let pool = LogOddsPool::fit(&forecasts, |_| true)?;
+        let pool = LogOddsPool::fit(&forecasts, |_| true).map_err(FitError::from)?;
         let pools = pools_without(&forecasts, &folds)?;
         let pooled = self.pooled(&forecasts, |row| &pools[folds.of(row)]);
         let measured = evaluate_without_chance(&pooled).map_err(FitError::from)?;

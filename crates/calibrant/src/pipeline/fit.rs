@@ -12,12 +12,13 @@ use super::class_spread::spreads_of_classes;
 use super::extractor::FeatureExtractor;
 use super::fit_scorer::{FinerFolds, ScorerFit, Training};
 use super::fold_rows::SideRows;
+use super::other::known_documents;
 use super::rule_scorer::rule_columns;
 use super::side_factor::with_side_factor;
 use super::single_model::{Calibrators, SingleModel};
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
 use super::training_corpus::PreparedCorpus;
-use super::{ClassWeights, Classifier, FitSettings, KnownDocuments, Model, TrainingCorpus};
+use super::{ClassWeights, Classifier, FitSettings, Model, TrainingCorpus};
 use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores, SavedCalibrator};
 use crate::corpus::Fields;
 use crate::evaluation::{Forecasts, evaluate_without_chance};
@@ -232,7 +233,7 @@ fn fit_held(
     };
     let calibrated = calibration.calibrate(std::mem::take(&mut fit.out_of_fold))?;
     let outputs = calibrated.outputs;
-    let known_documents = KnownDocuments::of(&settings, labels, weights, &outputs);
+    let known_documents = known_documents(&settings, labels, weights, &outputs);
     let members = labels.members();
     let forecasts = Forecasts {
         task: labels.task,

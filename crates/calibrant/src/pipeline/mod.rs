@@ -49,7 +49,6 @@ pub use model::Model;
 pub use model_envelope::publish;
 pub use model_file::{FORMAT_VERSION, ModelFileError};
 pub use observations::leading_words;
-pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts};
 pub use score_calibrator::{
     ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreNote, ScoreRoom,
     ScoreSettings, ScoreSummary, ScoreTable, TriedMethod,

@@ -12,7 +12,7 @@ pub(super) fn pools_without_folds(
     fold_of: impl Fn(usize) -> usize,
 ) -> Result<Vec<LogOddsPool>, FitError> {
     (0..fold_count)
-        .map(|fold| LogOddsPool::fit(forecasts, |row| fold_of(row) != fold))
+        .map(|fold| Ok(LogOddsPool::fit(forecasts, |row| fold_of(row) != fold)?))
         .collect()
 }
 

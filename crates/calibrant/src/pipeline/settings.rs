@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::ThresholdCosts;
 use crate::calibration::{CalibratorKind, MulticlassKind};
+use crate::decision::ThresholdCosts;
 use crate::features::{
     ColumnSpace, DocumentFrequencyLimits, Selection, SelectionScope, Weighting, WeightingSettings,
 };

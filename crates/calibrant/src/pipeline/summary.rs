@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Classifier, KnownDocuments, SearchGain};
+use super::{Classifier, SearchGain};
 use crate::Task;
 use crate::calibration::{
     CalibrationNote, CalibratorKind, HeldOutShape, LogOddsSpread, MulticlassKind, Tried, Weighed,
 };
+use crate::decision::KnownDocuments;
 use crate::evaluation::{Evaluation, Forecasts, LossUnit};
 use crate::features::WeightingSettings;
 use crate::solvers::Convergence;

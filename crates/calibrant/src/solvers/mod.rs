@@ -1,17 +1,11 @@
-//! Optimisers. They know numbers and rows, no text.
+//! Optimisers. They know numbers and rows, no text. Those of curves and small problems are the calibration crate's.
 
-mod cholesky;
 mod cutting_planes;
 mod dual_descent;
 mod hinge_loss;
 mod logistic_loss;
-mod newton_logistic;
-mod newton_softmax;
-mod parts;
-mod pool_adjacent_violators;
-mod simplex_least_squares;
 
-pub(crate) use cholesky::Factor;
+pub use calibrant_calibration::solvers::*;
 pub use cutting_planes::{
     CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, Slack, StructuredProblem,
     solve_cutting_planes, unit_price,
@@ -22,9 +16,3 @@ pub use dual_descent::{
 };
 pub use hinge_loss::{HingeLoss, HingeLossDual};
 pub use logistic_loss::LogisticLossDual;
-pub(crate) use newton_logistic::logistic_expansion;
-pub use newton_logistic::newton_logistic;
-pub use newton_softmax::{QuadraticPenalty, SoftmaxRows, SoftmaxSolution, newton_softmax};
-pub use parts::sum_in_parts;
-pub use pool_adjacent_violators::{Pool, pool_adjacent_violators, pool_weighted_sums};
-pub use simplex_least_squares::{SimplexLeastSquares, SimplexRoom};

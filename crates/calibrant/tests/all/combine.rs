@@ -212,7 +212,7 @@ fn documents_that_the_models_cannot_judge_take_no_part() {
 
 #[test]
 fn a_combination_has_no_class_of_its_own_for_others() {
-    use calibrant::pipeline::{OtherError, OtherRule};
+    use calibrant::decision::{OtherError, OtherRule};
     let (training, held_out) = corpora().swap_remove(1);
     let model = combined(vec![fitted(&training, &svm())], &held_out).unwrap();
     let refused = model.other_thresholds(OtherRule::Balanced);

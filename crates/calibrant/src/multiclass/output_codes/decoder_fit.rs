@@ -167,7 +167,7 @@ fn curve(
             intercept: held_out.ln_prior_odds(),
         });
     }
-    Platt.fit(&held_out)
+    Ok(Platt.fit(&held_out)?)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use super::*;
 use crate::NoProgress;
 use crate::corpus::{Document, Fields};
+use crate::decision::ThresholdCosts;
 use crate::numeric::Random;
 use crate::pipeline::{TrainingCorpus, fit};
 

@@ -13,7 +13,7 @@ use crate::calibration::{
 use crate::evaluation::{ece_of_perfect, evaluate_without_chance};
 use crate::numeric::relative_weights;
 use crate::pipeline::summary::shape_of;
-use crate::{FitError, Probability};
+use crate::{CalibrationError, FitError, Probability};
 
 impl ScoreCalibrator {
     /// Fits the method, or the best of all, to scores that were not learned from. The order of rows
@@ -71,12 +71,13 @@ impl ScoreCalibrator {
         let by_name = !matches!(settings.method, CalibratorKind::Auto | CalibratorKind::None);
         if one_score && by_name && class_counts.iter().any(|&count| count < 2) {
             // A fold without the only example of a class would leave none to learn from.
-            return Err(FitError::TooFewExamples {
+            let too_few = CalibrationError::TooFewExamples {
                 method: "cross-validation",
                 needed: 2,
                 positives: class_counts[1],
                 negatives: class_counts[0],
-            });
+            };
+            return Err(too_few.into());
         }
         let scale = scale_of(settings.score_is, &scores, one_score);
         let mut notes = ScoreNote::of(&scores, &labels, &class_counts, &settings.classes);
@@ -303,10 +304,8 @@ fn check_table(
         return Err(mismatch("labels", labels.len(), "weights", weights.len()));
     }
     if let Some(position) = scores.iter().position(|score| !score.is_finite()) {
-        return Err(FitError::BadScore {
-            position,
-            value: scores[position],
-        });
+        let value = scores[position];
+        return Err(CalibrationError::BadScore { position, value }.into());
     }
     let bad = |weight: &&f64| !(weight.is_finite() && **weight > 0.0);
     match weights.iter().find(bad) {

@@ -1,7 +1,7 @@
 use super::testing::{class_fit, one_score_fit, one_score_table, settings};
 use super::*;
-use crate::FitError;
 use crate::evaluation::evaluate;
+use crate::{CalibrationError, FitError};
 
 fn probability(calibrator: &ScoreCalibrator, score: f64) -> f64 {
     let mut out = [Probability::from_log_odds(0.0)];
@@ -120,7 +120,10 @@ fn what_cannot_be_fitted_is_refused() {
     let outcome = fit(&[1.0, 2.0, 3.0], &[0, 1, 0], &platt);
     assert!(matches!(
         outcome,
-        Err(FitError::TooFewExamples { positives: 1, .. })
+        Err(FitError::Calibration(CalibrationError::TooFewExamples {
+            positives: 1,
+            ..
+        }))
     ));
     assert!(fit(&[1.0, f64::NAN, 1.0, 2.0], &[0, 1, 0, 1], &one).is_err());
     assert!(fit(&[1.0], &[0, 1, 0, 1], &one).is_err());

@@ -3,7 +3,7 @@
 use calibrant::calibration::{CalibrationMethod, Calibrator, HeldOutScores, Platt};
 use calibrant::corpus::Folds;
 use calibrant::numeric::Random;
-use calibrant::scorers::{Dataset, LinearSvm, NaiveBayes};
+use calibrant::scorers::{Dataset, Learner, LinearSvm, NaiveBayes};
 use serde_json::{Value, json};
 
 use super::data::{check_near, counts_of, log_tf_idf, numbers, reuters};
@@ -89,9 +89,16 @@ fn held_out_scores_of_real_stories_get_the_probabilities_of_scikit_learn() {
     let weights = vec![1.0; stories.len()];
     let data = Dataset::new(&counts, &labels, &weights).unwrap();
     // Naive Bayes' scores are in the hundreds, the machine's about one.
-    let (_, bayes) = HeldOutScores::cross_fit(&NaiveBayes::default(), &data, &folds).unwrap();
+    let bayes = cross_fitted(&NaiveBayes::default(), &data, &folds);
     let rows = log_tf_idf(counts.clone());
     let data = Dataset::new(&rows, &labels, &weights).unwrap();
-    let (_, svm) = HeldOutScores::cross_fit(&LinearSvm::default(), &data, &folds).unwrap();
+    let svm = cross_fitted(&LinearSvm::default(), &data, &folds);
     check(&[("naive Bayes", bayes), ("support vector machine", svm)]);
+}
+
+fn cross_fitted<L: Learner>(learner: &L, data: &Dataset<'_>, folds: &Folds) -> HeldOutScores {
+    let (_, scores) = learner.cross_fit(data, folds).unwrap();
+    let (labels, weights) = (data.labels().to_vec(), data.weights().to_vec());
+    let held_out = HeldOutScores::assume_weighted(scores, labels, weights).unwrap();
+    held_out.with_folds(folds.assignment().to_vec()).unwrap()
 }

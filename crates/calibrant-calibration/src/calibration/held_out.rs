@@ -1,0 +1,273 @@
+//! Scores of examples that the scorer did not learn from.
+
+use std::borrow::Cow;
+
+use crate::CalibrationError;
+use crate::numeric::{Random, order_bits, rising_order};
+
+/// Scores of examples the scorer did not learn from: by cross-fitting, from a validation set, or
+/// on the caller's word. Calibrators accept nothing else, so training scores cannot reach them by
+/// mistake:
+///
+/// ```compile_fail
+/// use calibrant_calibration::calibration::{CalibrationMethod, Platt};
+/// let training_scores = vec![1.0, -1.0, 2.0];
+/// Platt.fit(&training_scores); // not held out: does not compile
+/// ```
+/// ```
+/// use calibrant_calibration::calibration::HeldOutScores;
+/// let held_out = HeldOutScores::assume(vec![1.0, -1.0, 2.0], vec![true, false, true])?;
+/// assert_eq!(held_out.positives(), 2);
+/// # Ok::<(), calibrant_calibration::CalibrationError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct HeldOutScores {
+    scores: Vec<f64>,
+    labels: Vec<bool>,
+    weights: Vec<f64>,
+    folds: Option<Vec<u8>>,
+}
+
+impl HeldOutScores {
+    /// Takes the caller's word that these examples were not learned from.
+    pub fn assume(scores: Vec<f64>, labels: Vec<bool>) -> Result<Self, CalibrationError> {
+        let weights = vec![1.0; scores.len()];
+        Self::checked(scores, labels, weights)
+    }
+
+    /// As [`Self::assume`], with a positive weight for each example.
+    pub fn assume_weighted(
+        scores: Vec<f64>,
+        labels: Vec<bool>,
+        weights: Vec<f64>,
+    ) -> Result<Self, CalibrationError> {
+        Self::checked(scores, labels, weights)
+    }
+
+    /// The fold of each example: the examples of a fold were scored without each other, and are left
+    /// out together where calibrators are compared.
+    pub fn with_folds(self, folds: Vec<u8>) -> Result<Self, CalibrationError> {
+        Ok(Self {
+            folds: Some(one_each(folds, self.len())?),
+            ..self
+        })
+    }
+
+    /// From parts that were checked before.
+    pub(super) fn from_checked_parts(
+        scores: Vec<f64>,
+        labels: Vec<bool>,
+        weights: Vec<f64>,
+        folds: Option<Vec<u8>>,
+    ) -> Self {
+        Self {
+            scores,
+            labels,
+            weights,
+            folds,
+        }
+    }
+
+    fn checked(
+        scores: Vec<f64>,
+        labels: Vec<bool>,
+        weights: Vec<f64>,
+    ) -> Result<Self, CalibrationError> {
+        let mismatch = |right_name, right| CalibrationError::LengthMismatch {
+            left_name: "scores",
+            left: scores.len(),
+            right_name,
+            right,
+        };
+        if labels.len() != scores.len() {
+            return Err(mismatch("labels", labels.len()));
+        }
+        if weights.len() != scores.len() {
+            return Err(mismatch("weights", weights.len()));
+        }
+        if let Some(position) = scores.iter().position(|score| !score.is_finite()) {
+            return Err(CalibrationError::BadScore {
+                position,
+                value: scores[position],
+            });
+        }
+        if let Some(weight) = weights
+            .iter()
+            .find(|weight| !(weight.is_finite() && **weight > 0.0))
+        {
+            return Err(CalibrationError::BadSetting {
+                setting: "a weight",
+                requirement: "a positive number",
+                value: weight.to_string(),
+            });
+        }
+        Ok(Self {
+            scores,
+            labels,
+            weights,
+            folds: None,
+        })
+    }
+
+    /// The scores.
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// The truth of each example.
+    pub fn labels(&self) -> &[bool] {
+        &self.labels
+    }
+
+    /// How much each example counts.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// How many examples there are.
+    pub fn len(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.scores.is_empty()
+    }
+
+    /// How many examples are positive.
+    pub fn positives(&self) -> usize {
+        self.labels.iter().filter(|&&label| label).count()
+    }
+
+    /// Score, truth and weight of each example.
+    pub fn examples(&self) -> impl Iterator<Item = (f64, bool, f64)> + Clone + '_ {
+        self.scores
+            .iter()
+            .zip(&self.labels)
+            .zip(&self.weights)
+            .map(|((&score, &label), &weight)| (score, label, weight))
+    }
+
+    /// The total weight of positives and of negatives.
+    pub fn class_weights(&self) -> (f64, f64) {
+        self.examples()
+            .fold((0.0, 0.0), |(positive, negative), (_, label, weight)| {
+                if label {
+                    (positive + weight, negative)
+                } else {
+                    (positive, negative + weight)
+                }
+            })
+    }
+
+    /// Log of the prior odds `(N₊ + 1) / (N₋ + 1)`, which is what `(N₊ + 1) / (N + 2)` amounts to.
+    pub fn ln_prior_odds(&self) -> f64 {
+        let (positive, negative) = self.class_weights();
+        ((positive + 1.0) / (negative + 1.0)).ln()
+    }
+
+    /// The folds that the examples came with.
+    pub(super) fn given_folds(&self) -> Option<&[u8]> {
+        self.folds.as_deref()
+    }
+
+    /// The examples in another order.
+    pub(super) fn in_order(&self, order: &[u32]) -> Self {
+        Self {
+            scores: order.iter().map(|&i| self.scores[i as usize]).collect(),
+            labels: order.iter().map(|&i| self.labels[i as usize]).collect(),
+            weights: order.iter().map(|&i| self.weights[i as usize]).collect(),
+            folds: self
+                .folds
+                .as_ref()
+                .map(|folds| order.iter().map(|&i| folds[i as usize]).collect()),
+        }
+    }
+
+    /// Whether the examples came with folds.
+    pub(super) fn has_folds(&self) -> bool {
+        self.folds.is_some()
+    }
+
+    /// The fold of each example: as it was cross-fitted, else one of five by chance, equally many of
+    /// each label. Chance runs over the examples by rising score, so that it does not depend on the
+    /// order they came in. (Folds in turn along the score would leave each fold evenly spread between
+    /// the others, where a curve that follows every example looks better than it is.)
+    pub(super) fn folds(&self) -> Vec<u8> {
+        if let Some(folds) = &self.folds {
+            return folds.clone();
+        }
+        let mut random = Random::from_seed(0x666f_6c64);
+        let positives = self.positives();
+        let mut dealt = [self.len() - positives, positives].map(|count| {
+            let mut folds: Vec<u8> = (0..count).map(|i| (i % 5) as u8).collect();
+            random.shuffle(&mut folds);
+            folds.into_iter()
+        });
+        let mut folds = vec![0; self.len()];
+        for example in rising_order(&self.scores) {
+            let example = example as usize;
+            let next = dealt[usize::from(self.labels[example])].next();
+            folds[example] = next.unwrap_or(0);
+        }
+        folds
+    }
+
+    /// The examples by rising score (then label and weight), and where each stood before.
+    pub(super) fn sorted(&self) -> (Self, Vec<u32>) {
+        let mut keys: Vec<(u64, u32)> = self
+            .scores
+            .iter()
+            .zip(0..)
+            .map(|(&score, example)| (order_bits(score), example))
+            .collect();
+        keys.sort_unstable();
+        // Ties stand in an order that does not depend on the one they came in.
+        let tie = |&(_, example): &(u64, u32)| {
+            let example = example as usize;
+            (self.labels[example], self.weights[example].to_bits())
+        };
+        for tied in keys.chunk_by_mut(|a, b| a.0 == b.0) {
+            if tied.len() > 1 {
+                tied.sort_by_key(tie);
+            }
+        }
+        let order: Vec<u32> = keys.into_iter().map(|(_, example)| example).collect();
+        let sorted = self.in_order(&order);
+        (sorted, order)
+    }
+
+    /// The examples by rising score; borrowed where they stand so already. Methods that need
+    /// sorted scores call this, so that trying many of them sorts once.
+    pub(super) fn rising(&self) -> Cow<'_, Self> {
+        if self.scores.is_sorted() {
+            Cow::Borrowed(self)
+        } else {
+            Cow::Owned(self.sorted().0)
+        }
+    }
+
+    /// The examples that `keep` holds for.
+    pub(super) fn filtered(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let kept: Vec<usize> = (0..self.len()).filter(|&example| keep(example)).collect();
+        Self {
+            scores: kept.iter().map(|&i| self.scores[i]).collect(),
+            labels: kept.iter().map(|&i| self.labels[i]).collect(),
+            weights: kept.iter().map(|&i| self.weights[i]).collect(),
+            folds: None,
+        }
+    }
+}
+
+/// Folds, if there is one for each example.
+pub(super) fn one_each(folds: Vec<u8>, examples: usize) -> Result<Vec<u8>, CalibrationError> {
+    if folds.len() == examples {
+        return Ok(folds);
+    }
+    Err(CalibrationError::LengthMismatch {
+        left_name: "examples",
+        left: examples,
+        right_name: "folds",
+        right: folds.len(),
+    })
+}

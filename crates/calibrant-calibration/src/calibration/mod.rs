@@ -1,0 +1,122 @@
+//! How sure may we be? Scores to probabilities.
+//!
+//! Every method is fitted on [`HeldOutScores`] and nothing else. This stage knows scores, labels
+//! and weights: no text, no features, no models.
+
+mod auto;
+mod bbq;
+mod beta;
+mod blend;
+mod blocks;
+mod centred_isotonic;
+mod class_scores;
+mod cross_venn_abers;
+mod density;
+mod digest;
+mod distinct_scores;
+mod few_positives;
+mod held;
+mod held_out;
+mod held_out_shape;
+mod histogram;
+mod isotonic;
+mod kind;
+mod knots;
+mod log_odds_pool;
+mod logistic;
+mod monotone;
+mod pieces;
+mod platt;
+mod pooled;
+mod prior_estimate;
+mod prior_shift;
+#[cfg(test)]
+mod promises;
+mod rising_line;
+mod saved;
+mod score_scale;
+mod share;
+mod spline;
+mod spread;
+mod steps;
+mod three_piece;
+mod three_piece_at_modes;
+mod venn_abers;
+
+pub use auto::{Candidate, Choice, ChoiceRules, Lead, Margin, Tried};
+pub use bbq::{Bbq, BbqCalibrator};
+pub use beta::{Beta, BetaCalibrator, BetaKind, Squash};
+pub use blend::BlendCalibrator;
+pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};
+pub use class_scores::{
+    BoundedClasses, CalibratedClass, CalibrationNote, ClassRoom, CouplingCalibrator, Dirichlet,
+    DirichletCalibrator, FailedWay, HeldClasses, HeldOutClassScores, MulticlassChoice,
+    MulticlassKind, OneVsRestCalibrator, PairwiseCoupling, PoolCalibrator, PoolMember,
+    SavedMulticlassCalibrator, ScoreEnds, SharedCurve, SharedCurveCalibrator, Temperature,
+    TemperatureCalibrator, TwoPasses, VectorCalibrator, VectorScaling, Weighed, couple,
+};
+pub use cross_venn_abers::{CrossVennAbers, CrossVennAbersCalibrator};
+pub use density::{
+    AsymmetricGauss, AsymmetricLaplace, AsymmetricLaplaceMethod, ClassScores, Decay, Density,
+    DensityCalibrator, DensityMethod, Gauss, Hybrid, Laplace, Side,
+};
+pub use held::HeldCalibrator;
+pub use held_out::HeldOutScores;
+pub use held_out_shape::{HeldOutShape, ShiftFit, large_moves};
+pub use histogram::{Binning, Histogram, HistogramCalibrator};
+pub use isotonic::{Isotonic, IsotonicCalibrator};
+pub use kind::CalibratorKind;
+#[doc(hidden)]
+pub use log_odds_pool::evidence;
+pub use log_odds_pool::{LogOddsPool, MemberForecasts};
+pub use logistic::LogisticCurve;
+pub use monotone::{Flat, Monotone, MonotoneCalibrator, Turning};
+pub use pieces::PiecesCalibrator;
+pub use platt::{Platt, PlattCalibrator};
+pub use pooled::PooledCurve;
+pub use prior_estimate::{
+    GAP_TOLERANCE, PriorEstimate, estimate_priors, estimate_priors_learned,
+    estimate_priors_of_each, estimate_priors_of_each_learned, shifted_of_each,
+};
+pub use prior_shift::{PriorShift, complete_priors};
+pub use saved::SavedCalibrator;
+pub use score_scale::ScoreScale;
+pub use spline::{Spline, SplineCalibrator};
+pub use spread::{LogOddsSpread, MovedLogOdds};
+pub use three_piece::{ThreePiece, ThreePieceCalibrator};
+pub use three_piece_at_modes::ThreePieceAtModes;
+pub use venn_abers::{VennAbers, VennAbersCalibrator};
+
+#[doc(hidden)]
+pub use class_scores::{
+    MOST_CURVES, Wanted, calibrate_each, calibrate_labels, calibrate_members, calibrate_one,
+    made_to_rise, normalise_into,
+};
+
+use crate::{CalibrationError, Probability};
+
+/// Fits held-out scores.
+pub trait CalibrationMethod {
+    /// What fitting returns.
+    type Calibrator: Calibrator;
+    /// Fits a calibrator to scores that were not learned from.
+    fn fit(&self, held_out: &HeldOutScores) -> Result<Self::Calibrator, CalibrationError>;
+}
+
+/// Turns a score into a probability.
+pub trait Calibrator {
+    /// The probability that an example with this score is positive.
+    fn probability(&self, score: f64) -> Probability;
+
+    /// The logs of the densities of positive and of negative scores, where the method rests on
+    /// them.
+    fn ln_densities(&self, _score: f64) -> Option<(f64, f64)> {
+        None
+    }
+}
+
+/// Says how sure its probability is.
+pub trait IntervalCalibrator: Calibrator {
+    /// A lower and an upper probability, the lower first.
+    fn interval(&self, score: f64) -> (Probability, Probability);
+}

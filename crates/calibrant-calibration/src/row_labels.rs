@@ -1,0 +1,109 @@
+//! The classes of many rows, in one piece of memory.
+
+use std::ops::Index;
+
+/// The classes of each of many rows: one, several or none.
+///
+/// They lie one after the other, so that a row costs twelve bytes where it has one class; a list of its own would cost
+/// five times as much.
+///
+/// ```
+/// use calibrant_calibration::RowLabels;
+/// let labels = RowLabels::from([vec![2], vec![], vec![0, 1]]);
+/// assert_eq!(labels.len(), 3);
+/// assert_eq!(&labels[2], [0, 1]);
+/// assert_eq!(labels.iter().map(<[u32]>::len).sum::<usize>(), 3);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RowLabels {
+    classes: Vec<u32>,
+    /// Where the classes of each row end.
+    ends: Vec<usize>,
+}
+
+impl RowLabels {
+    /// No rows yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, classes: impl IntoIterator<Item = u32>) {
+        self.classes.extend(classes);
+        self.ends.push(self.classes.len());
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The classes of one row after those of another.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[u32]> + ExactSizeIterator + Clone {
+        (0..self.len()).map(|row| &self[row])
+    }
+
+    /// Some of the rows, in this order.
+    pub fn of_rows(&self, rows: impl IntoIterator<Item = usize>) -> Self {
+        rows.into_iter().map(|row| &self[row]).collect()
+    }
+}
+
+impl Index<usize> for RowLabels {
+    type Output = [u32];
+
+    /// The classes of a row.
+    fn index(&self, row: usize) -> &[u32] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.classes[start..self.ends[row]]
+    }
+}
+
+impl<R: AsRef<[u32]>> FromIterator<R> for RowLabels {
+    fn from_iter<I: IntoIterator<Item = R>>(rows: I) -> Self {
+        let mut labels = Self::new();
+        labels.extend(rows);
+        labels
+    }
+}
+
+impl<R: AsRef<[u32]>> Extend<R> for RowLabels {
+    fn extend<I: IntoIterator<Item = R>>(&mut self, rows: I) {
+        for row in rows {
+            self.push(row.as_ref().iter().copied());
+        }
+    }
+}
+
+impl From<Vec<Vec<u32>>> for RowLabels {
+    fn from(rows: Vec<Vec<u32>>) -> Self {
+        rows.into_iter().collect()
+    }
+}
+
+impl<const N: usize> From<[Vec<u32>; N]> for RowLabels {
+    fn from(rows: [Vec<u32>; N]) -> Self {
+        rows.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_as_they_were_put_in() {
+        let rows = vec![vec![], vec![4, 1], vec![7], vec![]];
+        let labels = RowLabels::from(rows.clone());
+        assert!(labels.iter().eq(rows.iter().map(Vec::as_slice)));
+        assert_eq!(labels.of_rows([2, 1]), [vec![7], vec![4, 1]].into());
+        let backwards: RowLabels = labels.iter().rev().collect();
+        assert_eq!(backwards.of_rows((0..4).rev()), labels);
+        assert!(RowLabels::new().is_empty() && !labels.is_empty());
+    }
+}
