@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use calibrant::FitError;
 use calibrant::corpus::{FoldError, ReadError};
+use calibrant::decision::CostError;
 use calibrant::evaluation::EvaluationError;
 use calibrant::index::IndexError;
 use calibrant::pipeline::{CalibratorFileError, CombineError, ModelFileError};
+use calibrant::{CalibrationError, FitError};
 
 /// The next step where a row cannot be read.
 const SKIP_BAD_ROWS: &str = "--skip-bad-rows goes on without such rows and counts them";
@@ -215,6 +216,18 @@ impl From<IndexError> for CliError {
             _ => return Self::new(error.to_string()),
         };
         Self::new(error.to_string()).hint(hint)
+    }
+}
+
+impl From<CalibrationError> for CliError {
+    fn from(error: CalibrationError) -> Self {
+        FitError::from(error).into()
+    }
+}
+
+impl From<CostError> for CliError {
+    fn from(error: CostError) -> Self {
+        Self::new(error.to_string())
     }
 }
 
