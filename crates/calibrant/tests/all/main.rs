@@ -11,6 +11,7 @@ mod index_brute_force;
 mod index_collections;
 mod index_files;
 mod letor_functions;
+mod map;
 mod model_files;
 mod multiclass;
 mod output_codes;

@@ -1,0 +1,262 @@
+//! ARCHITECTURE.md is the map, and the map is true: no folder uses what its row does not allow, every folder has a
+//! row, and the arrows point one way.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Crates whose folders have a table, with the heading above it.
+const TABLES: [(&str, &str); 2] = [
+    ("calibrant", "## The library, as questions"),
+    (
+        "calibrant-calibration",
+        "## The calibration crate, as questions",
+    ),
+];
+
+type Uses = BTreeMap<String, BTreeSet<String>>;
+
+#[test]
+fn every_folder_uses_only_what_the_map_allows() {
+    let wrong: Vec<String> = TABLES
+        .iter()
+        .flat_map(|&(name, heading)| {
+            let allowed = allowed(&map(), heading);
+            let found = found(&sources(name));
+            violations(&allowed, &found)
+                .into_iter()
+                .map(move |line| format!("{name}: {line}"))
+        })
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "ARCHITECTURE.md does not allow this:\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn every_folder_has_a_row_and_every_row_a_folder() {
+    for (name, heading) in TABLES {
+        let rows: BTreeSet<String> = allowed(&map(), heading).into_keys().collect();
+        let folders: BTreeSet<String> = fs::read_dir(sources(name))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_dir())
+            .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(rows, folders, "{name}: rows of ARCHITECTURE.md and folders");
+    }
+}
+
+#[test]
+fn the_arrows_of_the_map_point_one_way() {
+    // The folders of both crates: what calibrant re-exports lies below it.
+    let mut uses: Uses = BTreeMap::new();
+    for (_, heading) in TABLES {
+        for (folder, below) in allowed(&map(), heading) {
+            uses.entry(folder).or_default().extend(below);
+        }
+    }
+    let folders: BTreeSet<String> = uses.keys().cloned().collect();
+    for below in uses.values_mut().filter(|below| below.contains("all")) {
+        below.extend(folders.iter().cloned());
+    }
+    // Take away, again and again, what uses nothing that is left.
+    while !uses.is_empty() {
+        let left: BTreeSet<String> = uses.keys().cloned().collect();
+        let before = uses.len();
+        uses.retain(|folder, below| {
+            below
+                .iter()
+                .any(|below| below != folder && left.contains(below))
+        });
+        assert!(uses.len() < before, "a circle of arrows: {uses:?}");
+    }
+}
+
+#[test] // The test of the test: a forbidden line is seen, however it is written.
+fn a_forbidden_use_is_found() {
+    let allowed = Uses::from([("calibration".into(), BTreeSet::from(["numeric".into()]))]);
+    for line in [
+        "use crate::text::Analyzer;",
+        "use crate::{FitError, numeric::{softplus, sigmoid}, text::Analyzer};",
+        "use calibrant_calibration::{\n    numeric,\n    text,\n};",
+        "fn f() { crate::text::split() }",
+    ] {
+        let uses = Uses::from([("calibration".into(), uses_of(line))]);
+        assert_eq!(violations(&allowed, &uses).len(), 1, "{line}");
+    }
+    for line in [
+        "use crate::numeric::sigmoid; use crate::FitError;",
+        "/// [`crate::text`] is not used by speaking of it",
+        "mod x;\n#[cfg(test)]\nmod tests {\n    use crate::text::Analyzer;\n}",
+    ] {
+        let uses = Uses::from([("calibration".into(), uses_of(line))]);
+        assert!(violations(&allowed, &uses).is_empty(), "{line}");
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn sources(name: &str) -> PathBuf {
+    root().join("crates").join(name).join("src")
+}
+
+fn map() -> String {
+    fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap()
+}
+
+fn violations(allowed: &Uses, found: &Uses) -> Vec<String> {
+    let none = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for (folder, uses) in found {
+        let allowed = allowed.get(folder).unwrap_or(&none);
+        let forbidden = uses
+            .iter()
+            .filter(|used| *used != folder && !allowed.contains("all"))
+            .filter(|used| !allowed.contains(*used));
+        wrong.extend(forbidden.map(|used| format!("{folder}/ uses {used}")));
+    }
+    wrong
+}
+
+/// The rows of the table under a heading: `folder/` in the first column, and in the last what it may use, with words
+/// in parentheses that say what for.
+fn allowed(map: &str, heading: &str) -> Uses {
+    let (_, section) = map
+        .split_once(heading)
+        .unwrap_or_else(|| panic!("ARCHITECTURE.md has no `{heading}`"));
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let mut uses = Uses::new();
+    for row in section.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let folder = cells[0].trim_matches('`').trim_end_matches('/');
+        // A row of a folder inside another adds to the outer one.
+        let folder = folder.split('/').next().unwrap_or_default().to_owned();
+        let last = without_parentheses(cells[cells.len() - 1]);
+        let names = last.split(',').map(|name| name.trim().to_owned());
+        uses.entry(folder)
+            .or_default()
+            .extend(names.filter(|name| !name.is_empty() && name != "-"));
+    }
+    assert!(!uses.is_empty(), "no table under `{heading}`");
+    uses
+}
+
+fn without_parentheses(text: &str) -> String {
+    let mut depth = 0;
+    let mut outside = String::new();
+    for character in text.chars() {
+        match character {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ if depth == 0 => outside.push(character),
+            _ => {}
+        }
+    }
+    outside
+}
+
+/// What each folder's production code uses of its crate, and of the crate below.
+fn found(sources: &Path) -> Uses {
+    let mut found = Uses::new();
+    for folder in fs::read_dir(sources).unwrap() {
+        let folder = folder.unwrap().path();
+        if folder.is_dir() {
+            let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+            add_uses(&folder, found.entry(name).or_default());
+        }
+    }
+    found
+}
+
+fn add_uses(folder: &Path, uses: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let of_tests = ["tests", "testing"].iter().any(|word| {
+            let stem = name.trim_end_matches(".rs");
+            stem == *word || stem.ends_with("_tests")
+        });
+        if of_tests || name == "promises.rs" {
+            continue;
+        }
+        if path.is_dir() {
+            add_uses(&path, uses);
+        } else if name.ends_with(".rs") {
+            uses.extend(uses_of(&fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+/// The modules named after `crate::` or `calibrant_calibration::`, outside comments and test modules. Names that
+/// begin with a capital letter are the crate's own and free to all.
+fn uses_of(source: &str) -> BTreeSet<String> {
+    let code: String = source
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n");
+    let code = production(&code);
+    let mut uses = BTreeSet::new();
+    for mark in ["crate::", "calibrant_calibration::"] {
+        for (place, _) in code.match_indices(mark) {
+            let before = code[..place].chars().next_back();
+            if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '$') {
+                continue;
+            }
+            let after = &code[place + mark.len()..];
+            let items = match after.strip_prefix('{') {
+                Some(group) => top_items(group),
+                None => vec![after],
+            };
+            for item in items {
+                let name: String = item
+                    .trim_start()
+                    .chars()
+                    .take_while(|c| c.is_alphanumeric() || *c == '_')
+                    .collect();
+                if name.starts_with(char::is_lowercase) {
+                    uses.insert(name);
+                }
+            }
+        }
+    }
+    uses
+}
+
+/// What stands before the first module of tests.
+fn production(code: &str) -> &str {
+    let test_module = code.match_indices("#[cfg(test)]").find(|(place, _)| {
+        let rest = code[place + "#[cfg(test)]".len()..].trim_start();
+        rest.starts_with("mod ")
+            || rest.starts_with("pub(crate) mod ")
+            || rest.starts_with("#[path")
+    });
+    test_module.map_or(code, |(place, _)| &code[..place])
+}
+
+/// The items of `{a, b::{c, d}, e}`, without its first brace.
+fn top_items(group: &str) -> Vec<&str> {
+    let (mut depth, mut start) = (0, 0);
+    let mut items = Vec::new();
+    for (place, character) in group.char_indices() {
+        match character {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                items.push(&group[start..place]);
+                return items;
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                items.push(&group[start..place]);
+                start = place + 1;
+            }
+            _ => {}
+        }
+    }
+    items
+}
