@@ -12,6 +12,7 @@ mod error;
 pub mod evaluation;
 pub mod features;
 pub mod inbox;
+#[cfg(feature = "index")]
 pub mod index;
 pub mod multiclass;
 pub mod pipeline;

@@ -103,6 +103,16 @@ pub enum ReadError {
         /// What the decoder said.
         reason: String,
     },
+    /// This build of the library was made without the reader of a format.
+    #[error(
+        "{file}: this build of calibrant does not read {format}; build it with the cargo feature `{format}`"
+    )]
+    FormatLeftOut {
+        /// The file.
+        file: String,
+        /// Its format, and the name of the feature.
+        format: super::Format,
+    },
     /// The Parquet file cannot be read.
     #[error("{file}: the Parquet data cannot be read: {reason}")]
     Parquet {

@@ -31,7 +31,9 @@ mod format;
 mod identifiers;
 mod json_lines;
 mod lines;
+#[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
 mod parquet_footer;
 mod plan;
 mod read;

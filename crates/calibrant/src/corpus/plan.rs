@@ -38,6 +38,7 @@ impl Value<'_> {
     }
 
     /// The bytes it holds, to keep rows within their limit.
+    #[cfg(feature = "parquet")]
     pub(super) fn byte_count(&self) -> usize {
         match self {
             Value::Text(text) => text.len(),

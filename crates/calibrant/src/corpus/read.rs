@@ -12,6 +12,7 @@ use super::fast_text::FastText;
 use super::folder::{Folder, FolderFormat};
 use super::json_lines::JsonLines;
 use super::lines::{Cutter, PIECE_BYTES, RowEnds};
+#[cfg(feature = "parquet")]
 use super::parquet::ParquetRows;
 use super::plan::Row;
 use super::rows::{Parsed, RowFormat, Tally, parse_piece};
@@ -210,12 +211,21 @@ where
         self.lines(cutter, size, Format::JsonLines, &rows)
     }
 
+    #[cfg(feature = "parquet")]
     pub(super) fn parquet(&mut self, stream: Stream) -> Result<ReadSummary, ReadError> {
         let (file, options) = (self.file, self.options);
         let (rows, plan) = ParquetRows::open::<R>(stream, options)?;
         let size = Some(rows.size());
         self.run(rows, size, Format::Parquet, |piece| {
             piece.parse(&plan, file, options)
+        })
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    pub(super) fn parquet(&mut self, stream: Stream) -> Result<ReadSummary, ReadError> {
+        Err(ReadError::FormatLeftOut {
+            file: stream.name,
+            format: Format::Parquet,
         })
     }
 

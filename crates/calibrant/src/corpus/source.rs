@@ -107,6 +107,7 @@ pub(super) struct Stream {
     /// The size as stored, where known.
     pub(super) size: Option<u64>,
     /// The file, if it is a regular one and not compressed: Parquet wants to seek in it.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code))]
     pub(super) plain_file: Option<PathBuf>,
     head: Vec<u8>,
     compressed: bool,
