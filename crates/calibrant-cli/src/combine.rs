@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use calibrant::corpus::{Fields, LabelNeed, Source, read_batches};
+use calibrant::corpus::{Fields, LabelNeed, read_batches};
 use calibrant::pipeline::{
     Acquaintance, CombineSettings, CombinedModel, Combiner, FORMAT_VERSION, FitSettings,
     HeldOutDocuments, HeldOutMeasures, Model, TrainingSummary,
@@ -13,6 +13,7 @@ use crate::arguments::{CombineArguments, InspectArguments};
 use crate::compare::names;
 use crate::error::CliError;
 use crate::fit::{searched_for, warn_bad_rows, warn_known, write_copies, write_trials};
+use crate::input;
 use crate::output::{check_target, count_of, loss_unit, stdout, unknown_label_notes, warn};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
@@ -100,7 +101,7 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
     let progress = TerminalProgress::default();
     let mut documents = HeldOutDocuments::default();
     let read = read_batches(
-        &Source::from(arguments.data.as_str()),
+        &input::source(&arguments.data),
         &options,
         &progress,
         |documents| combiner.forecast(documents),

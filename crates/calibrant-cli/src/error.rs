@@ -72,6 +72,7 @@ impl From<ReadError> for CliError {
                 "name fields with --text, --label, --id, --weight, --group, --numeric, --categorical and --where",
             ),
             ReadError::BadRow(_) | ReadError::InvalidUtf8 { .. } => Some(SKIP_BAD_ROWS),
+            ReadError::UnknownFormat { .. } => Some("name the format with --format"),
             _ => None,
         };
         Self {
@@ -195,7 +196,7 @@ impl From<IndexError> for CliError {
                 "name fields with --text, --id and --title; --numbered does without identifiers"
             }
             IndexError::Read(ReadError::UnknownFormat { .. }) => {
-                "--format trec reads TREC documents"
+                "name the format with --format; --format trec reads TREC documents"
             }
             IndexError::Read(error) => return error.into(),
             IndexError::NoFields { .. } => {

@@ -3,11 +3,12 @@
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 
-use calibrant::corpus::{Content, LabelNeed, Source, read_batches_until};
+use calibrant::corpus::{Content, LabelNeed, read_batches_until};
 use calibrant::pipeline::{Explanation, Model};
 
 use crate::arguments::ExplainArguments;
 use crate::error::CliError;
+use crate::input;
 use crate::output::stdout;
 use crate::progress::TerminalProgress;
 use crate::table::{probability, table};
@@ -56,7 +57,7 @@ fn content(arguments: &ExplainArguments, model: &Model) -> Result<Content, CliEr
     let mut found = None;
     let progress = TerminalProgress::default();
     read_batches_until(
-        &Source::from(file.as_str()),
+        &input::source(file),
         &options,
         &progress,
         |documents| documents,

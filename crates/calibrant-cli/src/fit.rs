@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use calibrant::calibration::MulticlassKind;
-use calibrant::corpus::{LabelNeed, ReadSummary, Source, read_batches};
+use calibrant::corpus::{LabelNeed, ReadSummary, read_batches};
 use calibrant::multiclass::CodeMatrix;
 use calibrant::pipeline::{
     Acquaintance, CalibrationNote, ClassSummary, DocumentCounter, FitSettings, Found, LeftOut,
@@ -17,6 +17,7 @@ use calibrant::{FitError, Task};
 use crate::arguments::FitArguments;
 use crate::combine::write_members;
 use crate::error::CliError;
+use crate::input;
 use crate::output::{check_target, count_of, note, stdout, warn};
 use crate::progress::TerminalProgress;
 use crate::rules::{self, RulesFile};
@@ -37,7 +38,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         .reading
         .options(fields.clone(), LabelNeed::Required);
     let progress = TerminalProgress::default();
-    let source = Source::from(arguments.file.as_str());
+    let source = input::source(&arguments.file);
     let (model, read, searched) = if arguments.search.search {
         let plan = search_settings(arguments);
         let counter = SearchCounter::new(&settings)?.within(plan.time_budget);

@@ -7,6 +7,7 @@ use calibrant::index::{DocumentOptions, IndexSettings, build_index};
 
 use crate::arguments::IndexArguments;
 use crate::error::CliError;
+use crate::input;
 use crate::output::{stdout, warn};
 use crate::progress::TerminalProgress;
 use crate::table::table;
@@ -15,11 +16,11 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<(), CliError> {
     let sources: Vec<Source> = arguments
         .files
         .iter()
-        .map(|file| Source::from(file.as_str()))
+        .map(|file| input::source(file))
         .collect();
     if sources
         .iter()
-        .filter(|source| **source == Source::Stdin)
+        .filter(|source| !source.can_be_read_again())
         .count()
         > 1
     {

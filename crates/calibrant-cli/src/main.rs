@@ -11,6 +11,7 @@ mod evaluate_page;
 mod explain;
 mod fit;
 mod index;
+mod input;
 mod inspect;
 mod ledger;
 mod output;

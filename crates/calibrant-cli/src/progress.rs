@@ -1,5 +1,6 @@
 //! Progress on a terminal; nothing where there is none.
 
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -42,12 +43,13 @@ impl Progress for TerminalProgress {
         self.with_bar(|current| *current = Some(bar));
     }
 
-    fn advance(&self, amount: u64) {
+    fn advance(&self, amount: u64) -> ControlFlow<()> {
         self.with_bar(|bar| {
             if let Some(bar) = bar {
                 bar.inc(amount);
             }
         });
+        ControlFlow::Continue(())
     }
 
     fn end(&self) {

@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use calibrant::corpus::{Fields, LabelNeed, Source, read_batches};
+use calibrant::corpus::{Fields, LabelNeed, read_batches};
 use calibrant::rules::{AuditCounts, RuleAudit, RuleReport, RuleSet, RulesError, RulesReport};
 
 use crate::arguments::{RulesArguments, RulesCheckArguments, RulesCommand};
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
+use crate::input;
 use crate::output::stdout;
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
@@ -70,7 +71,7 @@ fn check(arguments: &RulesCheckArguments) -> Result<(), CliError> {
     let options = arguments.reading.options(fields, LabelNeed::Required);
     let mut counts = AuditCounts::default();
     let read = read_batches(
-        &Source::from(arguments.file.as_str()),
+        &input::source(&arguments.file),
         &options,
         &TerminalProgress::default(),
         |documents| audit.count(&documents),

@@ -1,11 +1,12 @@
 //! Which fields of a file are features beside its text.
 
-use calibrant::corpus::{Fields, Source, field_names, identifier_fields};
+use calibrant::corpus::{Fields, field_names, identifier_fields};
 use calibrant::features::{MostlyUnknown, UnknownCells};
 use calibrant::rules::RuleSet;
 
 use crate::arguments::FitArguments;
 use crate::error::CliError;
+use crate::input;
 use crate::output::note;
 
 /// The fields that fitting reads, with `*` written out.
@@ -97,8 +98,8 @@ fn distinct(names: &[String], option: &str) -> Result<Vec<String>, CliError> {
 
 /// Puts every field of the file that has no other meaning in place of `*`.
 fn expand(arguments: &FitArguments, fields: &mut Fields) -> Result<(), CliError> {
-    let source = Source::from(arguments.file.as_str());
-    if source == Source::Stdin {
+    let source = input::source(&arguments.file);
+    if !source.can_be_read_again() {
         return Err(
             CliError::new("`*` needs a file whose fields can be looked at beforehand")
                 .hint("name the fields one by one, or give a file in place of `-`"),

@@ -26,8 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..RunEvaluationOptions::default()
     };
     let start = Instant::now();
-    let qrels = Qrels::read(&Source::from(qrels.as_str()))?;
-    let run = Run::read(&Source::from(run.as_str()))?;
+    let qrels = Qrels::read(&Source::Path(qrels.into()))?;
+    let run = Run::read(&Source::Path(run.into()))?;
     let read = start.elapsed().as_secs_f64();
 
     let start = Instant::now();

@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut text_bytes = 0;
     let summary = pool.install(|| {
         read_batches(
-            &Source::from(file.as_str()),
+            &Source::Path(file.into()),
             &options,
             &NoProgress,
             |batch| -> usize {

@@ -129,6 +129,9 @@ pub enum FitError {
     /// Scores could not be calibrated.
     #[error(transparent)]
     Calibration(CalibrationError),
+    /// Whoever watched the progress ended the fit.
+    #[error("cancelled")]
+    Cancelled,
     /// Folds could not be made.
     #[error(transparent)]
     Folds(#[from] crate::corpus::FoldError),
@@ -148,5 +151,11 @@ impl From<CalibrationError> for FitError {
             CalibrationError::Evaluation(error) => Self::Evaluation(error),
             error => Self::Calibration(error),
         }
+    }
+}
+
+impl From<crate::progress::Cancelled> for FitError {
+    fn from(_: crate::progress::Cancelled) -> Self {
+        FitError::Cancelled
     }
 }

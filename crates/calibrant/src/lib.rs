@@ -30,7 +30,7 @@ pub use calibrant_calibration::{
     CalibrationError, Probability, RowLabels, Task, calibration, decision, numeric,
 };
 pub use error::FitError;
-pub use progress::{NoProgress, Progress};
+pub use progress::{Cancelled, NoProgress, Progress};
 
 /// The README's example is compiled and run with the doc tests.
 #[cfg(doctest)]

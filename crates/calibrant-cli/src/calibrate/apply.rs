@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use calibrant::Probability;
-use calibrant::corpus::{LabelNeed, ScoredRow, Source, read_scores};
+use calibrant::corpus::{LabelNeed, ScoredRow, read_scores};
 use calibrant::pipeline::{ScoreCalibrator, ScoreRoom};
 
 use super::columns::read_error;
@@ -11,6 +11,7 @@ use super::{note_ends, output_names, score_fields};
 use crate::arguments::CalibrateArguments;
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
+use crate::input;
 use crate::output::{count_of, note};
 use crate::predict::best;
 use crate::predict::writer::{Keys, Layout, PositivePrediction, Prediction, PredictionWriter};
@@ -109,7 +110,7 @@ pub(super) fn apply(
     let mut failure = None;
     let (mut rescaled, mut at_ends) = (0, 0);
     let read = read_scores(
-        &Source::from(file),
+        &input::source(file),
         &options,
         &TerminalProgress::default(),
         |rows| {

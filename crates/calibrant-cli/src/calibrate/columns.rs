@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use calibrant::corpus::{ReadError, ReadOptions, ReadSummary, ScoredRow, Source, read_scores};
+use calibrant::corpus::{ReadError, ReadOptions, ReadSummary, ScoredRow, read_scores};
 
 use crate::error::CliError;
+use crate::input;
 use crate::progress::TerminalProgress;
 
 /// Scores, labels and weights of all rows.
@@ -35,7 +36,7 @@ impl Columns {
         let mut all = Self::default();
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let read = read_scores(
-            &Source::from(file),
+            &input::source(file),
             options,
             &TerminalProgress::default(),
             |rows| Self::of_batch(rows, options.fields.group.is_some()),

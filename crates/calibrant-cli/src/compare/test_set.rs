@@ -13,6 +13,7 @@ use calibrant::pipeline::{Acquaintance, Model, PredictBuffers, TestDocuments, le
 use super::{Question, System};
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
+use crate::input;
 use crate::progress::TerminalProgress;
 
 /// What was read of the test set.
@@ -43,7 +44,7 @@ impl TestSet {
 
 /// Reads the test set once for every way in which models read text, and predicts along the way.
 pub(super) fn read(arguments: &Question<'_>, systems: &[System]) -> Result<TestSet, CliError> {
-    let source = Source::from(arguments.file);
+    let source = input::source(arguments.file);
     let models: Vec<(usize, &Model)> = systems
         .iter()
         .enumerate()
@@ -82,7 +83,7 @@ pub(super) fn read(arguments: &Question<'_>, systems: &[System]) -> Result<TestS
         let text = text_without_models(arguments, &source, &common);
         passes.push((Fields { text, ..common }, Vec::new()));
     }
-    if passes.len() > 1 && source == Source::Stdin {
+    if passes.len() > 1 && !source.can_be_read_again() {
         return Err(CliError::new(
             "the models read different fields, and standard input can be read only once",
         )
@@ -136,7 +137,7 @@ fn check_labels(arguments: &Question<'_>, systems: &[System]) -> Result<(), CliE
 /// Without models nobody reads the text, but it tells this test set from others. Where the file has
 /// no such field, the labels alone must do.
 fn text_without_models(arguments: &Question<'_>, source: &Source, common: &Fields) -> Vec<String> {
-    if !common.text.is_empty() || *source == Source::Stdin {
+    if !common.text.is_empty() || !source.can_be_read_again() {
         return common.text.clone();
     }
     match field_names(source, arguments.reading.format) {

@@ -8,7 +8,7 @@ mod table;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use calibrant::corpus::{Fields, LabelNeed, Source, read_batches};
+use calibrant::corpus::{Fields, LabelNeed, read_batches};
 use calibrant::evaluation::{
     BootstrapSettings, Evaluation, EvaluationOptions, Forecasts, LedgerNote, OpenWorldReport,
     StatedEnds, TestSetHash, evaluate_with,
@@ -22,6 +22,7 @@ use crate::compare::{copies_sentence, open_model, show_copies};
 use crate::error::CliError;
 use crate::evaluate_page::EvaluatePage;
 use crate::fit::{warn_bad_rows, warn_known};
+use crate::input;
 use crate::ledger::{Look, learner_name, record, show_note};
 use crate::output::{WRITE_ALIKE, stdout, unknown_label_notes, warn, written_otherwise};
 use crate::predict::other;
@@ -114,7 +115,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let mut known = Acquaintance::default();
     let mut measured = TestDocuments::default();
     let read = read_batches(
-        &Source::from(arguments.file.as_str()),
+        &input::source(&arguments.file),
         &reading,
         &progress,
         |documents| {

@@ -7,13 +7,14 @@ pub(crate) mod writer;
 use std::ops::ControlFlow;
 
 use calibrant::Probability;
-use calibrant::corpus::{LabelNeed, Source, read_batches_until};
+use calibrant::corpus::{LabelNeed, read_batches_until};
 use calibrant::features::UnknownCells;
 use calibrant::pipeline::{Model, PredictBuffers, SingleModel};
 
 use crate::arguments::PredictArguments;
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
+use crate::input;
 use crate::output::{check_target, warn};
 use crate::prior::PriorPlan;
 use crate::progress::TerminalProgress;
@@ -79,7 +80,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
         })
     };
     let read = read_batches_until(
-        &Source::from(arguments.file.as_str()),
+        &input::source(&arguments.file),
         &options,
         &progress,
         |documents| {

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use calibrant::corpus::Source;
 use calibrant::ranking::{JudgedQuery, Outlook, Qrels, RankedQuery, Run};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -10,6 +9,7 @@ use serde_json::{Value, json};
 use super::spreads::{Origin, Spreads};
 use crate::arguments::RankOutlookArguments;
 use crate::error::CliError;
+use crate::input;
 use crate::output::{note, stdout};
 use crate::table::table;
 
@@ -28,9 +28,9 @@ pub(super) struct Forecast<'a> {
 }
 
 pub(crate) fn run(arguments: &RankOutlookArguments) -> Result<(), CliError> {
-    let run = Run::read(&Source::from(arguments.run.as_str()))?;
+    let run = Run::read(&input::source(&arguments.run))?;
     let qrels = match &arguments.qrels {
-        Some(path) => Some(Qrels::read(&Source::from(path.as_str()))?),
+        Some(path) => Some(Qrels::read(&input::source(path))?),
         None => None,
     };
     let spreads = Spreads::new(arguments.model.as_deref())?;

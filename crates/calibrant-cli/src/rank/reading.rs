@@ -7,6 +7,7 @@ use calibrant::ranking::learning::{table_of_runs, unlisted_relevant};
 use calibrant::ranking::{Qrels, RankingTable, Run, TableError};
 
 use crate::error::CliError;
+use crate::input;
 
 /// LETOR files, one after the other.
 pub(super) fn letor(files: &[String]) -> Result<RankingTable, CliError> {
@@ -15,10 +16,7 @@ pub(super) fn letor(files: &[String]) -> Result<RankingTable, CliError> {
             CliError::new("standard input can be read once").hint("give `-` once, or files")
         );
     }
-    let sources: Vec<Source> = files
-        .iter()
-        .map(|file| Source::from(file.as_str()))
-        .collect();
+    let sources: Vec<Source> = files.iter().map(|file| input::source(file)).collect();
     RankingTable::read_files(&sources).map_err(|error| {
         bad_file(
             error,
@@ -43,7 +41,7 @@ pub(super) fn runs(
 ) -> Result<JoinedRuns, CliError> {
     let mut read = Vec::with_capacity(files.len());
     for file in files {
-        let run = Run::read(&Source::from(file.as_str()));
+        let run = Run::read(&input::source(file));
         read.push(run.map_err(|error| {
             bad_file(
                 error,
@@ -52,7 +50,7 @@ pub(super) fn runs(
         })?);
     }
     let qrels = qrels
-        .map(|file| Qrels::read(&Source::from(file)))
+        .map(|file| Qrels::read(&input::source(file)))
         .transpose()
         .map_err(|error| bad_file(error, "a line of judgements is `query 0 document grade`"))?;
     let table = table_of_runs(&read, qrels.as_ref()).map_err(|error| match error {

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calibrant::corpus::Source;
 use calibrant::index::{Query, SearchIndex, read_queries};
 use calibrant::pipeline::publish;
 use calibrant::ranking::functions::BaseFunction;
@@ -12,6 +11,7 @@ use calibrant::ranking::{JudgedShare, Qrels, RankingTable, check_identifier};
 
 use crate::arguments::RetrievalArguments;
 use crate::error::CliError;
+use crate::input;
 use crate::output::{check_target_of, note, stdout};
 use crate::progress::TerminalProgress;
 use crate::rank::tell_judged;
@@ -25,7 +25,7 @@ pub(super) fn run(
     };
     let target = Target::new(arguments, functions, file)?;
     let queries = read_queries(
-        &Source::from(file.as_str()),
+        &input::source(file),
         arguments.query_format,
         &arguments.topic_fields,
     )?;
@@ -37,7 +37,7 @@ pub(super) fn run(
     match target {
         Target::Features(path) => {
             let qrels = match &arguments.qrels {
-                Some(file) => Some(Qrels::read(&Source::from(file.as_str()))?),
+                Some(file) => Some(Qrels::read(&input::source(file))?),
                 None => None,
             };
             let index = super::open(arguments)?;

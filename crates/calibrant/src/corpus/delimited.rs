@@ -60,27 +60,7 @@ impl<R: Row> Delimited<R> {
         file: &str,
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
-        let mut header: Vec<String> = Vec::new();
-        if let Some(piece) = cutter.peek()? {
-            let ends = dialect.row_ends();
-            let mut rows_used = 0;
-            for (line, row) in piece.rows(ends) {
-                rows_used += 1;
-                if row.is_empty() {
-                    continue;
-                }
-                let names = std::str::from_utf8(row)
-                    .map_err(|error| RowProblem::invalid_utf8(error.valid_up_to()))
-                    .and_then(|text| {
-                        let collect = |_, field: Field<'_>| header.push(field.value().into_owned());
-                        dialect.split(text, collect)
-                    });
-                names.map_err(|problem| locate(problem, file, line, row, options.max_row_bytes))?;
-                break;
-            }
-            piece.skip_rows(ends, rows_used);
-        }
-        check_distinct(&header, file)?;
+        let header = read_header(cutter, dialect, file, options.max_row_bytes)?;
         let plan = Plan::resolve(file, options, &header)?;
         let slot = |name: &String| plan.columns.iter().position(|column| column == name);
         let slots = header.iter().map(slot).collect();
@@ -90,6 +70,37 @@ impl<R: Row> Delimited<R> {
             slots,
         })
     }
+}
+
+/// The names of the columns, all different. The header is taken off the first piece; a file without any row has none.
+pub(super) fn read_header(
+    cutter: &mut Cutter,
+    dialect: Dialect,
+    file: &str,
+    longest_row: usize,
+) -> Result<Vec<String>, ReadError> {
+    let mut header: Vec<String> = Vec::new();
+    if let Some(piece) = cutter.peek()? {
+        let ends = dialect.row_ends();
+        let mut rows_used = 0;
+        for (line, row) in piece.rows(ends) {
+            rows_used += 1;
+            if row.is_empty() {
+                continue;
+            }
+            let names = std::str::from_utf8(row)
+                .map_err(|error| RowProblem::invalid_utf8(error.valid_up_to()))
+                .and_then(|text| {
+                    let collect = |_, field: Field<'_>| header.push(field.value().into_owned());
+                    dialect.split(text, collect)
+                });
+            names.map_err(|problem| locate(problem, file, line, row, longest_row))?;
+            break;
+        }
+        piece.skip_rows(ends, rows_used);
+    }
+    check_distinct(&header, file)?;
+    Ok(header)
 }
 
 impl<R: Row> RowFormat<R> for Delimited<R> {

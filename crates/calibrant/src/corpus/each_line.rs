@@ -4,8 +4,8 @@ use std::io::Read;
 
 use memchr::{memchr, memrchr};
 
-use super::source::{Opened, open};
-use super::{Format, ReadError, Source};
+use super::source::open_text;
+use super::{ReadError, Source};
 
 /// No line of a file of numbers and names is longer.
 const LONGEST_LINE: usize = 1 << 24;
@@ -25,15 +25,11 @@ pub(crate) fn each_line(
     source: &Source,
     mut visit: impl FnMut(Line<'_>) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
-    // The format has no influence on the bytes but for a mark at their start.
-    let mut stream = match open(source, Some(Format::JsonLines))? {
-        Opened::Stream(stream, _) => stream,
-        Opened::Folder(path) => {
-            return Err(ReadError::IsDirectory {
-                path,
-                hint: "name a file",
-            });
-        }
+    let Some(mut stream) = open_text(source)? else {
+        return Err(ReadError::IsDirectory {
+            path: source.name().into(),
+            hint: "name a file",
+        });
     };
     let file = stream.name.clone();
     let mut buffer = vec![0u8; BUFFER_BYTES];

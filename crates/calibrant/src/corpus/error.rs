@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{Filter, Format};
+use crate::progress::Cancelled;
 
 /// Why a source could not be read. Names the file, the place and what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -131,12 +132,21 @@ pub enum ReadError {
     },
     /// Neither the name nor the first bytes tell the format.
     #[error(
-        "{file}: the format cannot be told; give it with --format csv, tsv, jsonl, parquet, fasttext, folder or svmlight"
+        "{file}: the format cannot be told; say which it is: csv, tsv, jsonl, parquet, fasttext, folder or svmlight"
     )]
     UnknownFormat {
         /// The file.
         file: String,
     },
+    /// A reader was opened a second time.
+    #[error("{file}: can be read only once")]
+    ReadBefore {
+        /// Its name.
+        file: String,
+    },
+    /// Whoever watched the progress ended the reading.
+    #[error("cancelled")]
+    Cancelled,
     /// A single row is longer than allowed.
     #[error(
         "{file}, line {line}: the row is longer than {limit} bytes; is a line break or a closing quote missing?"
@@ -159,6 +169,12 @@ pub enum ReadError {
         /// The most bytes that are laid aside.
         limit: u64,
     },
+}
+
+impl From<Cancelled> for ReadError {
+    fn from(_: Cancelled) -> Self {
+        ReadError::Cancelled
+    }
 }
 
 /// A row that cannot be understood.

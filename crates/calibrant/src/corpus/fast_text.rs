@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::error::RowProblem;
 use super::lines::RowEnds;
-use super::plan::{Plan, Value};
+use super::plan::{LINE_FIELDS, Plan, Value};
 use super::rows::RowFormat;
 use super::{Document, ReadError, ReadOptions};
 
@@ -18,7 +18,7 @@ pub(super) struct FastText {
 
 impl FastText {
     pub(super) fn new(file: &str, options: &ReadOptions) -> Result<Self, ReadError> {
-        let available = ["text".to_owned(), "label".to_owned()];
+        let available = LINE_FIELDS.map(str::to_owned);
         Ok(Self {
             plan: Plan::resolve(file, options, &available)?,
         })

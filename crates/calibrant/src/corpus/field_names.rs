@@ -1,11 +1,15 @@
 //! What fields does a file have?
 
 use std::io::{BufRead, BufReader};
-use std::ops::ControlFlow;
 
-use super::source::{Opened, open};
-use super::{Fields, Format, LabelNeed, ReadError, ReadOptions, Source, read_batches_until};
-use crate::NoProgress;
+use super::delimited::{Dialect, read_header};
+use super::folder::FOLDER_FIELDS;
+use super::json_lines::names_of_first_rows;
+use super::lines::{Cutter, RowEnds};
+use super::parquet::column_names;
+use super::plan::LINE_FIELDS;
+use super::source::{Opened, open, open_text};
+use super::{Format, NoRowsReason, ReadError, ReadOptions, Source};
 
 /// The names of the fields of a CSV, TSV, JSON Lines (by its first rows) or Parquet file, in the order
 /// of the file; of the other formats those by which their parts are called, such as `text`.
@@ -19,36 +23,51 @@ use crate::NoProgress;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn field_names(source: &Source, format: Option<Format>) -> Result<Vec<String>, ReadError> {
-    // Every reader that knows names refuses a field that the file does not have, and says which
-    // ones it has. A name of control characters is none that a file would use.
-    let options = ReadOptions {
-        fields: Fields {
-            text: vec!["\u{1}\u{2}\u{3}".to_owned()],
-            ..Fields::default()
-        },
-        format,
-        labels_required: LabelNeed::Ignored,
-        ..ReadOptions::default()
+    let file = source.name();
+    let (stream, format) = match open(source, format)? {
+        Opened::Folder(_) => return Ok(owned(&FOLDER_FIELDS)),
+        Opened::Stream(stream, format) => (stream, format),
     };
-    let stop = |()| ControlFlow::Break(());
-    match read_batches_until(source, &options, &NoProgress, |_| (), stop) {
-        Err(ReadError::UnknownField { available, .. }) => Ok(available),
-        Ok(_) => Ok(Vec::new()),
-        Err(error) => Err(error),
+    let longest = ReadOptions::default().max_row_bytes;
+    let cut = |stream, ends| Cutter::new(stream, ends, longest);
+    match format {
+        Format::Csv | Format::Tsv => {
+            let dialect = match format {
+                Format::Csv => Dialect::Csv,
+                _ => Dialect::Tsv,
+            };
+            read_header(
+                &mut cut(stream, dialect.row_ends()),
+                dialect,
+                &file,
+                longest,
+            )
+        }
+        Format::JsonLines => {
+            let names =
+                names_of_first_rows(&mut cut(stream, RowEnds::Lines), &file, longest, false)?;
+            names.ok_or(ReadError::NoRows {
+                file,
+                reason: NoRowsReason::Blank,
+            })
+        }
+        Format::Parquet => column_names(stream),
+        Format::FastText | Format::SvmLight => Ok(owned(&LINE_FIELDS)),
+        Format::Folder => Err(ReadError::NotADirectory { path: file.into() }),
     }
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
 }
 
 /// The lines of a file, decompressed if need be and read one after the other; `None` for a folder.
 /// What fails on the way is an [`std::io::Error`].
 pub fn open_lines(source: &Source) -> Result<Option<Box<dyn BufRead + Send>>, ReadError> {
-    // The format has no influence on the bytes but for a mark at their start.
-    match open(source, Some(Format::JsonLines))? {
-        Opened::Folder(_) => Ok(None),
-        Opened::Stream(stream, _) => Ok(Some(Box::new(BufReader::with_capacity(
-            1 << 16,
-            stream.reader,
-        )))),
-    }
+    let stream = open_text(source)?;
+    Ok(stream.map(|stream| -> Box<dyn BufRead + Send> {
+        Box::new(BufReader::with_capacity(1 << 16, stream.reader))
+    }))
 }
 
 #[cfg(test)]
@@ -70,6 +89,16 @@ mod tests {
         assert_eq!(field_names(&json, None).unwrap(), ["x", "y", "w"]);
         let fast_text = write("a.ft", b"__label__a word\n");
         assert_eq!(field_names(&fast_text, None).unwrap(), ["text", "label"]);
+        let whole = Source::Path(folder.path().to_owned());
+        assert_eq!(field_names(&whole, None).unwrap(), ["text", "label", "id"]);
+        let header_only = write("header.tsv", b"a\tb\n");
+        assert_eq!(field_names(&header_only, None).unwrap(), ["a", "b"]);
+        let blank = field_names(&write("blank.jsonl", b"\n \n"), None).unwrap_err();
+        assert!(matches!(blank, ReadError::NoRows { .. }), "{blank}");
+        let list = field_names(&write("list.jsonl", b"[1]\n"), None).unwrap_err();
+        assert!(matches!(list, ReadError::BadRow(_)), "{list}");
+        let twice = field_names(&write("twice.csv", b"a,a\n"), None);
+        assert!(twice.is_err());
         assert!(field_names(&write("empty.csv", b""), None).is_err());
         assert!(field_names(&Source::Path("nowhere.csv".into()), None).is_err());
     }

@@ -84,6 +84,9 @@ impl PieceSource for Folder {
     }
 }
 
+/// What the parts of a text file in a folder are called.
+pub(super) const FOLDER_FIELDS: [&str; 3] = ["text", "label", "id"];
+
 /// Reads the files of a piece. The fields are `text`, `label` (the class folder) and `id` (the
 /// path below the root).
 pub(super) struct FolderFormat {
@@ -97,7 +100,7 @@ impl FolderFormat {
         options: &ReadOptions,
         bytes: Arc<AtomicU64>,
     ) -> Result<Self, ReadError> {
-        let available = ["text", "label", "id"].map(str::to_owned);
+        let available = FOLDER_FIELDS.map(str::to_owned);
         let mut options = options.clone();
         // Where a document comes from is always known; say so unless told otherwise.
         options.fields.id.get_or_insert_with(|| "id".to_owned());

@@ -26,49 +26,56 @@ impl<R: Row> JsonLines<R> {
         file: &str,
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
-        let Some(piece) = cutter.peek()? else {
-            return Ok(Self {
-                plan: Plan::unchecked(options, |_| true),
-            });
-        };
-        let mut available: Vec<String> = Vec::new();
-        let mut good_rows = 0;
-        for (line, row) in piece.rows(RowEnds::Lines) {
-            if row.len() > options.max_row_bytes || row.trim_ascii().is_empty() {
-                continue;
-            }
-            let names = match std::str::from_utf8(row) {
-                Ok(text) => field_names(text),
-                Err(error) => Err(RowProblem::invalid_utf8(error.valid_up_to())),
-            };
-            match names {
-                Ok(names) => {
-                    for name in names {
-                        if !available.contains(&name) {
-                            available.push(name);
-                        }
-                    }
-                    good_rows += 1;
-                }
-                // What is wrong with a later row will be said when it is read.
-                Err(_) if options.skip_bad_rows || good_rows > 0 => {}
-                Err(problem) => {
-                    return Err(locate(problem, file, line, row, options.max_row_bytes));
-                }
-            }
-            if good_rows == ROWS_LOOKED_AT {
-                break;
-            }
-        }
+        let longest = options.max_row_bytes;
+        let names = names_of_first_rows(cutter, file, longest, options.skip_bad_rows)?;
         Ok(Self {
-            plan: if good_rows > 0 {
-                Plan::resolve(file, options, &available)?
-            } else {
+            plan: match names {
+                Some(available) => Plan::resolve(file, options, &available)?,
                 // The rows themselves will tell what is wrong.
-                Plan::unchecked(options, |_| true)
+                None => Plan::unchecked(options, |_| true),
             },
         })
     }
+}
+
+/// The keys of the first objects, each once, in the order in which they come; `None` where no row is an object.
+pub(super) fn names_of_first_rows(
+    cutter: &mut Cutter,
+    file: &str,
+    longest_row: usize,
+    skip_bad_rows: bool,
+) -> Result<Option<Vec<String>>, ReadError> {
+    let Some(piece) = cutter.peek()? else {
+        return Ok(None);
+    };
+    let mut available: Vec<String> = Vec::new();
+    let mut good_rows = 0;
+    for (line, row) in piece.rows(RowEnds::Lines) {
+        if row.len() > longest_row || row.trim_ascii().is_empty() {
+            continue;
+        }
+        let names = match std::str::from_utf8(row) {
+            Ok(text) => field_names(text),
+            Err(error) => Err(RowProblem::invalid_utf8(error.valid_up_to())),
+        };
+        match names {
+            Ok(names) => {
+                for name in names {
+                    if !available.contains(&name) {
+                        available.push(name);
+                    }
+                }
+                good_rows += 1;
+            }
+            // What is wrong with a later row will be said when it is read.
+            Err(_) if skip_bad_rows || good_rows > 0 => {}
+            Err(problem) => return Err(locate(problem, file, line, row, longest_row)),
+        }
+        if good_rows == ROWS_LOOKED_AT {
+            break;
+        }
+    }
+    Ok((good_rows > 0).then_some(available))
 }
 
 impl<R: Row> RowFormat<R> for JsonLines<R> {

@@ -57,4 +57,4 @@ pub use format::{Format, UnknownFormatName};
 pub use identifiers::identifier_fields;
 pub use read::{ReadSummary, read_all, read_batches, read_batches_until};
 pub use scored::{ScoredRow, read_scores};
-pub use source::Source;
+pub use source::{ReadOnce, Source};

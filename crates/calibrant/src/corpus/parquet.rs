@@ -49,12 +49,7 @@ impl ParquetRows {
         options: &ReadOptions,
     ) -> Result<(Self, Plan<R>), ReadError> {
         let name = stream.name.clone();
-        let file = seekable(stream)?;
-        let size = file
-            .metadata()
-            .map_err(|source| io_error(&name, source))?
-            .len();
-        check_footer(&name, &file, size)?;
+        let (file, size) = checked_file(stream)?;
         let (rows, row_count, plan) = guarded(&name, || open_rows(&name, file, size, options))?;
         let max_row_bytes = options.max_row_bytes;
         let reader = Self {
@@ -71,6 +66,40 @@ impl ParquetRows {
     pub(super) fn size(&self) -> u64 {
         self.size
     }
+}
+
+/// The names of the top-level columns.
+pub(super) fn column_names(stream: Stream) -> Result<Vec<String>, ReadError> {
+    let name = stream.name.clone();
+    let (file, _) = checked_file(stream)?;
+    guarded(&name, || {
+        let reader =
+            SerializedFileReader::new(file).map_err(|error| parquet_error(&name, &error))?;
+        names_of(
+            &reader
+                .metadata()
+                .file_metadata()
+                .schema_descr()
+                .root_schema_ptr(),
+            &name,
+        )
+    })
+}
+
+fn names_of(root: &Type, file: &str) -> Result<Vec<String>, ReadError> {
+    let fields = root.get_fields().iter();
+    let names: Vec<String> = fields.map(|field| field.name().to_owned()).collect();
+    check_distinct(&names, file)?;
+    Ok(names)
+}
+
+/// The file behind the stream and its size, once its footer has been looked at.
+fn checked_file(stream: Stream) -> Result<(File, u64), ReadError> {
+    let name = stream.name.clone();
+    let file = seekable(stream)?;
+    let metadata = file.metadata().map_err(|source| io_error(&name, source))?;
+    check_footer(&name, &file, metadata.len())?;
+    Ok((file, metadata.len()))
 }
 
 fn open_rows<R: PlannedRow>(
@@ -98,12 +127,7 @@ fn open_rows<R: PlannedRow>(
     }
     let row_count = u64::try_from(metadata.file_metadata().num_rows()).unwrap_or(0);
     let root = metadata.file_metadata().schema_descr().root_schema_ptr();
-    let available: Vec<String> = root
-        .get_fields()
-        .iter()
-        .map(|f| f.name().to_owned())
-        .collect();
-    check_distinct(&available, name)?;
+    let available = names_of(&root, name)?;
     let plan = Plan::resolve(name, options, &available)?;
     let wanted = plan.columns.iter().filter_map(|column| {
         root.get_fields()

@@ -8,6 +8,9 @@ use super::side_cells::SideSlots;
 use super::{Content, Document, LabelNeed, ReadError, ReadOptions, Record};
 use crate::text::FIELD_BREAK;
 
+/// What the parts of a line are called where a format does not name them.
+pub(super) const LINE_FIELDS: [&str; 2] = ["text", "label"];
+
 /// The value of one field in one row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) enum Value<'a> {

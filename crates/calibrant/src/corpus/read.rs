@@ -20,6 +20,7 @@ use super::source::{Opened, Stream, open};
 use super::svmlight::SvmLight;
 use super::{BadRow, Document, Format, NoRowsReason, ReadError, ReadOptions, Source};
 use crate::Progress;
+use crate::progress::{Cancelled, Stage};
 
 /// What was read, and what was not.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,7 +117,7 @@ pub fn read_batches_until<T: Send>(
                 let cutter = Cutter::new(stream, rows.row_ends(), options.max_row_bytes);
                 driver.lines(cutter, size, format, &rows)
             }
-            // `open` answers a path that is no folder with an error; standard input is left.
+            // `open` answers a path that is not a folder with an error; bytes and readers are left.
             Format::Folder => Err(ReadError::NotADirectory {
                 path: file.clone().into(),
             }),
@@ -271,7 +272,7 @@ where
                     return self.summary(total, source.bytes_read(), format);
                 }
             }
-            meter.advance_to(source.bytes_read());
+            meter.advance_to(source.bytes_read())?;
             match (end, next) {
                 (Some(Err(error)), _) => return Err(error),
                 (None, Some(next)) => window = next,
@@ -352,32 +353,24 @@ impl<P> Window<P> {
     }
 }
 
-/// Reports how far the source has been read, and the end of it whatever happens.
+/// Reports how far the source has been read.
 struct Meter<'a> {
-    progress: &'a dyn Progress,
+    stage: Stage<'a>,
     reported: u64,
 }
 
 impl<'a> Meter<'a> {
     fn begin(progress: &'a dyn Progress, size: Option<u64>) -> Self {
-        progress.begin("reading", size);
         Self {
-            progress,
+            stage: Stage::begin(progress, "reading", size),
             reported: 0,
         }
     }
 
-    fn advance_to(&mut self, bytes: u64) {
-        if let Some(more) = bytes.checked_sub(self.reported).filter(|&more| more > 0) {
-            self.progress.advance(more);
-            self.reported = bytes;
-        }
-    }
-}
-
-impl Drop for Meter<'_> {
-    fn drop(&mut self) {
-        self.progress.end();
+    fn advance_to(&mut self, bytes: u64) -> Result<(), Cancelled> {
+        let more = bytes.saturating_sub(self.reported);
+        self.reported += more;
+        self.stage.step(more)
     }
 }
 
@@ -514,9 +507,10 @@ mod tests {
                 .unwrap()
                 .push(format!("{stage} {}", total.unwrap_or(0)));
         }
-        fn advance(&self, amount: u64) {
+        fn advance(&self, amount: u64) -> ControlFlow<()> {
             self.1
                 .fetch_add(amount, std::sync::atomic::Ordering::Relaxed);
+            ControlFlow::Continue(())
         }
         fn end(&self) {
             self.0.lock().unwrap().push("end".into());
@@ -540,6 +534,21 @@ mod tests {
         let recorder = Recorder::default();
         read_all(&source, &ReadOptions::default(), &recorder).unwrap_err();
         assert_eq!(recorder.0.lock().unwrap().last().unwrap(), "end");
+    }
+
+    #[test]
+    fn reading_ends_when_nobody_wants_it_any_more() {
+        let source = Source::bytes("long.jsonl", long_file().repeat(20));
+        let mut rows = 0;
+        let outcome = read_batches(
+            &source,
+            &ReadOptions::default(),
+            &crate::progress::EndsAfter::questions(1),
+            |batch| batch.len(),
+            |batch| rows += batch,
+        );
+        assert!(matches!(outcome, Err(ReadError::Cancelled)));
+        assert!((1..600_000).contains(&rows), "{rows} of 600000 rows");
     }
 
     #[test]
@@ -589,7 +598,7 @@ mod tests {
         let read = |source: &Source, options: &ReadOptions| {
             read_all(source, options, &NoProgress).unwrap_err()
         };
-        let error = read(&Source::from("/no/such/file.csv"), &options);
+        let error = read(&Source::Path("/no/such/file.csv".into()), &options);
         assert_eq!(
             error.to_string(),
             "/no/such/file.csv: no such file or folder"

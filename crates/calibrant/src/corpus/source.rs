@@ -1,45 +1,93 @@
-//! Opens a source: standard input or a path, compressed or not, and tells its format.
+//! Opens a source: a path, bytes or a reader, compressed or not, and tells its format.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use super::{Format, ReadError};
 
-/// Where a corpus comes from.
+/// Where a corpus comes from: a file or a folder, bytes in memory, or anything that can be read.
 ///
 /// ```
 /// use calibrant::corpus::Source;
-/// assert_eq!(Source::from("-"), Source::Stdin);
-/// assert_eq!(Source::from("a.csv"), Source::Path("a.csv".into()));
+/// assert_eq!(Source::from("a.csv".as_ref()).name(), "a.csv");
+/// let mail = Source::bytes("mail.csv", *b"text,label\nSee you,ham\n");
+/// assert_eq!(mail.name(), "mail.csv");
+/// let input = Source::reader("standard input", std::io::stdin());
+/// assert!(mail.can_be_read_again() && !input.can_be_read_again());
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Source {
     /// A file or a folder.
     Path(PathBuf),
-    /// Standard input, once.
-    Stdin,
+    /// What a file would hold, in memory.
+    Bytes {
+        /// The name used in messages; its ending may tell the format.
+        name: String,
+        /// The content, compressed or not.
+        bytes: Arc<[u8]>,
+    },
+    /// Anything that can be read, once. See [`Source::reader`].
+    Reader(ReadOnce),
+}
+
+/// A reader that is taken when the source is opened.
+#[derive(Clone)]
+pub struct ReadOnce {
+    name: String,
+    reader: Arc<Mutex<Option<Box<dyn Read + Send>>>>,
+}
+
+impl fmt::Debug for ReadOnce {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        formatter
+            .debug_struct("ReadOnce")
+            .field("name", name)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Source {
+    /// Whatever can be read: a socket, a pipe, standard input. It can be read once; `name` is used in messages, and its ending may
+    /// tell the format.
+    pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
+        Source::Reader(ReadOnce {
+            name: name.into(),
+            reader: Arc::new(Mutex::new(Some(Box::new(reader)))),
+        })
+    }
+
+    /// What a file called `name` would hold.
+    pub fn bytes(name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) -> Self {
+        Source::Bytes {
+            name: name.into(),
+            bytes: bytes.into(),
+        }
+    }
+
     /// The name used in messages.
     pub fn name(&self) -> String {
         match self {
             Source::Path(path) => path.display().to_string(),
-            Source::Stdin => "standard input".to_owned(),
+            Source::Bytes { name, .. } => name.clone(),
+            Source::Reader(once) => once.name.clone(),
         }
+    }
+
+    /// Whether it may be opened more than once.
+    pub fn can_be_read_again(&self) -> bool {
+        !matches!(self, Source::Reader(_))
     }
 }
 
-impl From<&str> for Source {
-    fn from(name: &str) -> Self {
-        if name == "-" {
-            Source::Stdin
-        } else {
-            Source::Path(name.into())
-        }
+impl From<&Path> for Source {
+    fn from(path: &Path) -> Self {
+        Source::Path(path.to_owned())
     }
 }
 
@@ -57,18 +105,53 @@ pub(super) enum Opened {
 
 /// Opens the source; `format` is what the caller said, if anything.
 pub(super) fn open(source: &Source, format: Option<Format>) -> Result<Opened, ReadError> {
-    let path = match source {
-        Source::Stdin => {
-            let mut stream = Stream::new(source.name(), Box::new(io::stdin()), None, None)?;
-            let format = stream.format(format)?;
-            return Ok(Opened::Stream(stream, format));
+    match open_bytes(source, format)? {
+        Raw::Folder(path) => Ok(Opened::Folder(path)),
+        Raw::Stream(mut stream) => {
+            let by_name = Format::of_path(Path::new(&source.name()));
+            let format = stream.format(format.or(by_name))?;
+            Ok(Opened::Stream(stream, format))
         }
+    }
+}
+
+/// Opens the source as text whose format is somebody else's business; a folder is `None`.
+pub(super) fn open_text(source: &Source) -> Result<Option<Stream>, ReadError> {
+    match open_bytes(source, None)? {
+        Raw::Folder(_) => Ok(None),
+        Raw::Stream(mut stream) => {
+            stream.put_back_head(true);
+            Ok(Some(stream))
+        }
+    }
+}
+
+/// What is opened, before its format is known.
+enum Raw {
+    Folder(PathBuf),
+    Stream(Stream),
+}
+
+fn open_bytes(source: &Source, format: Option<Format>) -> Result<Raw, ReadError> {
+    let path = match source {
         Source::Path(path) => path,
+        Source::Bytes { name, bytes } => {
+            let size = Some(bytes.len() as u64);
+            let reader = Box::new(Cursor::new(Arc::clone(bytes)));
+            return Stream::new(name.clone(), reader, size, None).map(Raw::Stream);
+        }
+        Source::Reader(once) => {
+            let taken = once.reader.lock().ok().and_then(|mut held| held.take());
+            let reader = taken.ok_or_else(|| ReadError::ReadBefore {
+                file: once.name.clone(),
+            })?;
+            return Stream::new(once.name.clone(), reader, None, None).map(Raw::Stream);
+        }
     };
     let metadata = std::fs::metadata(path).map_err(|error| path_error(path, error))?;
     if metadata.is_dir() {
         return match format {
-            None | Some(Format::Folder) => Ok(Opened::Folder(path.clone())),
+            None | Some(Format::Folder) => Ok(Raw::Folder(path.clone())),
             Some(_) => Err(ReadError::IsDirectory {
                 path: path.clone(),
                 hint: "name a file, or use the folder format (one subfolder of text files per class)",
@@ -82,9 +165,7 @@ pub(super) fn open(source: &Source, format: Option<Format>) -> Result<Opened, Re
     // Only a regular file knows its size; a named pipe says zero.
     let size = metadata.is_file().then_some(metadata.len());
     let plain_file = metadata.is_file().then(|| path.clone());
-    let mut stream = Stream::new(source.name(), Box::new(file), size, plain_file)?;
-    let format = stream.format(format.or_else(|| Format::of_path(path)))?;
-    Ok(Opened::Stream(stream, format))
+    Stream::new(source.name(), Box::new(file), size, plain_file).map(Raw::Stream)
 }
 
 pub(super) fn path_error(path: &Path, error: io::Error) -> ReadError {
@@ -183,13 +264,18 @@ impl Stream {
         let format = format.ok_or_else(|| ReadError::UnknownFormat {
             file: self.name.clone(),
         })?;
+        self.put_back_head(format != Format::Parquet);
+        Ok(format)
+    }
+
+    /// Readies the reader: what was looked at comes first, of text without a mark of its byte order.
+    fn put_back_head(&mut self, is_text: bool) {
         let mut head = std::mem::take(&mut self.head);
-        if format != Format::Parquet && head.starts_with(BYTE_ORDER_MARK) {
+        if is_text && head.starts_with(BYTE_ORDER_MARK) {
             head.drain(..BYTE_ORDER_MARK.len());
         }
         let after = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(Cursor::new(head).chain(after));
-        Ok(format)
     }
 
     /// Bytes taken from the source so far, as stored.
@@ -389,7 +475,51 @@ mod tests {
             .unwrap()
             .format(None)
             .unwrap_err();
-        assert!(error.to_string().contains("--format"), "{error}");
+        assert!(error.to_string().contains("say which"), "{error}");
+    }
+
+    #[test]
+    fn bytes_can_be_read_again_and_a_reader_once() {
+        let text = |source: &Source| {
+            let mut content = String::new();
+            let mut stream = open_text(source)?.unwrap();
+            stream.reader.read_to_string(&mut content).unwrap();
+            Ok::<_, ReadError>(content)
+        };
+        let bytes = Source::bytes("a.csv", gzip(b"\xEF\xBB\xBFone"));
+        assert_eq!(text(&bytes).unwrap(), "one");
+        assert_eq!(text(&bytes.clone()).unwrap(), "one");
+        let reader = Source::reader("a socket", &b"two"[..]);
+        let copy = reader.clone();
+        assert_eq!(text(&reader).unwrap(), "two");
+        let error = text(&copy).unwrap_err();
+        assert_eq!(error.to_string(), "a socket: can be read only once");
+    }
+
+    #[test]
+    fn the_ending_of_a_name_tells_the_format_of_bytes_and_readers() {
+        let formats = |source: Source| match open(&source, None) {
+            Ok(Opened::Stream(_, format)) => Some(format),
+            _ => None,
+        };
+        let text = b"text,label\nhello,a\n";
+        assert_eq!(
+            formats(Source::bytes("a.csv.gz", gzip(text))),
+            Some(Format::Csv)
+        );
+        assert_eq!(
+            formats(Source::reader("a.tsv", &text[..])),
+            Some(Format::Tsv)
+        );
+        assert_eq!(formats(Source::reader("a socket", &text[..])), None);
+    }
+
+    #[test]
+    fn a_path_is_never_taken_for_standard_input() {
+        let error = open_text(&Source::from(Path::new("-")))
+            .map(|_| ())
+            .unwrap_err();
+        assert!(matches!(error, ReadError::NotFound { .. }), "{error}");
     }
 
     /// Fails after a few bytes, as a broken disk does.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::error::RowProblem;
 use super::lines::RowEnds;
-use super::plan::{Plan, Value};
+use super::plan::{LINE_FIELDS, Plan, Value};
 use super::rows::RowFormat;
 use super::{Content, Document, ReadError, ReadOptions};
 
@@ -25,7 +25,7 @@ impl SvmLight {
             });
         }
         // The features stand in for the text, so its default name is accepted.
-        let available = ["text".to_owned(), "label".to_owned()];
+        let available = LINE_FIELDS.map(str::to_owned);
         Ok(Self {
             plan: Plan::resolve(file, options, &available)?,
         })

@@ -167,3 +167,9 @@ impl IndexError {
         }
     }
 }
+
+impl From<crate::Cancelled> for IndexError {
+    fn from(cancelled: crate::Cancelled) -> Self {
+        IndexError::Read(cancelled.into())
+    }
+}

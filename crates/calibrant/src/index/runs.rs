@@ -6,6 +6,7 @@ use super::error::IndexError;
 use super::queries::Query;
 use super::search::{Hit, SearchIndex};
 use crate::Progress;
+use crate::progress::Stage;
 use crate::ranking::functions::BaseFunction;
 use crate::ranking::{Run, RunBuilder, check_identifier};
 
@@ -44,8 +45,8 @@ impl SearchIndex {
         for query in queries {
             check_identifier("query", &query.id)?;
         }
-        progress.begin("searching", Some(queries.len() as u64));
-        let outcome = queries.chunks(QUERIES_AT_ONCE).try_for_each(|chunk| {
+        let stage = Stage::begin(progress, "searching", Some(queries.len() as u64));
+        queries.chunks(QUERIES_AT_ONCE).try_for_each(|chunk| {
             let lists: Vec<Vec<Hit>> = chunk
                 .par_iter()
                 .with_max_len(1)
@@ -56,11 +57,9 @@ impl SearchIndex {
                     builder.push(&query.id, &hit.id, hit.score)?;
                 }
             }
-            progress.advance(chunk.len() as u64);
+            stage.step(chunk.len() as u64)?;
             Ok::<(), IndexError>(())
-        });
-        progress.end();
-        outcome?;
+        })?;
         Ok(builder.finish()?)
     }
 }

@@ -16,6 +16,7 @@ use crate::corpus::{
     Content, Document, Format, LabelNeed, ReadError, ReadOptions, Source, open_lines,
     read_batches_until,
 };
+use crate::progress::Stage;
 use crate::text::AnalyzerBuffers;
 
 /// How documents are written down.
@@ -108,10 +109,10 @@ pub fn build_index(
             None => sink.corpus(source, None, options, progress)?,
         }
     }
-    progress.begin("writing", None);
-    let outcome = sink.builder.finish();
-    progress.end();
-    Ok((outcome?, sink.bad_rows))
+    let stage = Stage::begin(progress, "writing", None);
+    // From here on the index is made whole; before, nothing of it is in its place.
+    stage.step(0)?;
+    Ok((sink.builder.finish()?, sink.bad_rows))
 }
 
 /// What would choose fields of TREC documents, which have none, is refused rather than passed over.
@@ -202,8 +203,8 @@ impl Sink {
     ) -> Result<(), IndexError> {
         let file = source.name();
         let mut documents = read_trec_documents(source, options.reading.max_row_bytes)?;
-        progress.begin("reading", None);
-        let outcome = loop {
+        let stage = Stage::begin(progress, "reading", None);
+        loop {
             let (mut batch, mut bytes) = (Vec::new(), 0);
             let mut failed = None;
             while batch.len() < BATCH_DOCUMENTS && bytes < BATCH_BYTES {
@@ -233,16 +234,14 @@ impl Sink {
             let added = analyzed
                 .into_iter()
                 .try_for_each(|document| self.add(&file, document));
-            progress.advance(bytes as u64);
+            let go_on = stage.step(bytes as u64);
             match (added, failed) {
-                (Err(error), _) => break Err(error),
-                (Ok(()), Some(error)) => break Err(error.into()),
-                (Ok(()), None) if last => break Ok(()),
-                (Ok(()), None) => {}
+                (Err(error), _) => return Err(error),
+                (Ok(()), Some(error)) => return Err(error.into()),
+                (Ok(()), None) if last => return Ok(()),
+                (Ok(()), None) => go_on?,
             }
-        };
-        progress.end();
-        outcome
+        }
     }
 }
 
@@ -266,10 +265,10 @@ fn from_corpus(file: &str, document: Document) -> Result<IndexDocument, IndexErr
 
 /// Whether a file that says nothing by its name begins as TREC documents do.
 fn sniff(source: &Source) -> Result<Option<DocumentFormat>, IndexError> {
-    let Source::Path(path) = source else {
-        return Ok(None);
-    };
-    if path.is_dir() || Format::of_path(path).is_some() {
+    // Looking at the first bytes of what can be read once would take them.
+    let is_folder = matches!(source, Source::Path(path) if path.is_dir());
+    let named = Format::of_path(Path::new(&source.name())).is_some();
+    if is_folder || named || !source.can_be_read_again() {
         return Ok(None);
     }
     let Some(mut lines) = open_lines(source)? else {

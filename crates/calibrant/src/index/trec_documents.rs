@@ -11,14 +11,11 @@ pub fn read_trec_documents(
     source: &Source,
     max_document_bytes: usize,
 ) -> Result<TrecDocuments<Box<dyn BufRead + Send>>, ReadError> {
-    match (open_lines(source)?, source) {
-        (Some(lines), _) => Ok(TrecDocuments::new(lines, source.name(), max_document_bytes)),
-        (None, Source::Path(path)) => Err(ReadError::IsDirectory {
-            path: path.clone(),
+    match open_lines(source)? {
+        Some(lines) => Ok(TrecDocuments::new(lines, source.name(), max_document_bytes)),
+        None => Err(ReadError::IsDirectory {
+            path: source.name().into(),
             hint: "name a file",
-        }),
-        (None, Source::Stdin) => Err(ReadError::Empty {
-            file: source.name(),
         }),
     }
 }

@@ -8,6 +8,7 @@ use super::summary::TriedPrice;
 use super::training_corpus::PreparedCorpus;
 use crate::Progress;
 use crate::corpus::Fields;
+use crate::progress::Stage;
 
 /// With twice as many documents or more, about so many decide.
 const SAMPLE: usize = 3000;
@@ -56,9 +57,9 @@ pub(super) fn with_price(
     let (Some(usual), true) = (usual.filter(|_| is_open), corpus.documents.count >= FEWEST) else {
         return (settled(settings), Vec::new());
     };
-    progress.begin("choosing a price of errors", None);
-    let tried = trials(corpus, fields, &settings, lead, usual);
-    progress.end();
+    let stage = Stage::begin(progress, "choosing a price of errors", None);
+    let tried = trials(corpus, fields, &settings, lead, usual, progress);
+    drop(stage);
     let chosen = tried.iter().find(|tried| tried.chosen);
     let price = chosen.map_or(usual, |tried| tried.c);
     let classifier = settings.classifier.at_price(price);
@@ -83,6 +84,7 @@ fn trials(
     settings: &FitSettings,
     lead: Option<(SettingsTrial, Ground)>,
     usual: f64,
+    progress: &dyn Progress,
 ) -> Vec<TriedPrice> {
     // Terms of the corpus are features in the sample even where only one of its documents has them.
     let mut of_sample = settings.clone();
@@ -90,7 +92,7 @@ fn trials(
     let is_easy = |trial: &(SettingsTrial, Ground)| trial.0.micro_f1 >= EASY;
     let first = lead.or_else(|| {
         let few = sample(corpus, &of_sample, choose_weighting::SAMPLE);
-        let trial = SettingsTrial::of(few.as_ref().unwrap_or(corpus), fields, settings)?;
+        let trial = SettingsTrial::of(few.as_ref().unwrap_or(corpus), fields, settings, progress)?;
         Some((trial, Ground::of(few.is_some())))
     });
     let Some((first, ground)) = first.filter(is_easy) else {
@@ -102,7 +104,7 @@ fn trials(
     let usual_trial = if is_of_these {
         Some(first)
     } else {
-        SettingsTrial::of(corpus, fields, settings)
+        SettingsTrial::of(corpus, fields, settings, progress)
     };
     let Some(mut leader) = usual_trial else {
         return Vec::new();
@@ -121,7 +123,7 @@ fn trials(
             classifier: settings.classifier.at_price(price),
             ..settings.clone()
         };
-        let Some(trial) = SettingsTrial::of(corpus, fields, &at_price) else {
+        let Some(trial) = SettingsTrial::of(corpus, fields, &at_price, progress) else {
             break;
         };
         all.push(tried(price, &trial));

@@ -8,6 +8,7 @@ use super::training_corpus::PreparedCorpus;
 use crate::Progress;
 use crate::corpus::Fields;
 use crate::features::{Weighting, WeightingSettings};
+use crate::progress::Stage;
 
 /// With twice as many documents or more, about so many decide.
 pub(super) const SAMPLE: usize = 1000;
@@ -53,8 +54,8 @@ pub(super) fn with_weighting(
             sampled: false,
         };
     }
-    progress.begin("choosing a weighting", None);
-    let mut trials = Trials::new(corpus, fields, settings);
+    let stage = Stage::begin(progress, "choosing a weighting", None);
+    let mut trials = Trials::new(corpus, fields, settings, progress);
     let usual = trials.settings.effective_weighting();
     for weighting in [usual.weighting, Weighting::USUAL_BM25, Weighting::LogTf] {
         trials.hold(WeightingSettings { weighting, ..usual }, 1);
@@ -67,7 +68,7 @@ pub(super) fn with_weighting(
     if rarest_are_open {
         trials.hold(chosen, 2);
     }
-    progress.end();
+    drop(stage);
     trials.choose(corpus, usual)
 }
 
@@ -84,12 +85,18 @@ struct Trials<'a> {
     corpus: &'a PreparedCorpus,
     fields: &'a Fields,
     settings: FitSettings,
+    progress: &'a dyn Progress,
     best: Option<Best>,
     tried: Vec<TriedWeighting>,
 }
 
 impl<'a> Trials<'a> {
-    fn new(corpus: &'a PreparedCorpus, fields: &'a Fields, settings: FitSettings) -> Self {
+    fn new(
+        corpus: &'a PreparedCorpus,
+        fields: &'a Fields,
+        settings: FitSettings,
+        progress: &'a dyn Progress,
+    ) -> Self {
         // Terms of the corpus are features in the sample even where only one of its documents has them.
         let mut of_sample = settings.clone();
         of_sample.limits.min_documents = Some(1);
@@ -98,6 +105,7 @@ impl<'a> Trials<'a> {
             corpus,
             fields,
             settings,
+            progress,
             best: None,
             tried: Vec::new(),
         }
@@ -112,7 +120,7 @@ impl<'a> Trials<'a> {
             weighting: Some(weighting),
             ..self.settings.clone()
         };
-        let trial = SettingsTrial::of(corpus, self.fields, &settings);
+        let trial = SettingsTrial::of(corpus, self.fields, &settings, self.progress);
         let Some(trial) = trial else { return };
         let log_loss = trial.log_loss;
         let leader = self.best.as_ref().map(|best| &best.trial);

@@ -24,6 +24,7 @@ use crate::corpus::Fields;
 use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::features::{Beside, FittedSideColumns, SideColumns, SideTable, SparseMatrix};
 use crate::problem::{ClassFactors, ClassLabels, Folds};
+use crate::progress::{Stage, check};
 use crate::{FitError, Probability, Progress, Task};
 
 /// Learns a scorer from all documents and calibrates it on scores of documents it had not seen.
@@ -183,6 +184,7 @@ fn fit_held(
     keep_scores: bool,
 ) -> Result<Fitted, FitError> {
     settings.check()?;
+    check(progress)?;
     // Whoever asks for predictions need not know what belongs together.
     let fields = Fields {
         group: None,
@@ -203,7 +205,7 @@ fn fit_held(
     let (mut settings, prices) = with_price(&corpus, &fields, settings, lead, progress);
     settings.limits = corpus.limits;
     let analyzer = settings.analyzer.compile()?;
-    let settings = with_side_factor(&corpus, &fields, settings)?;
+    let settings = with_side_factor(&corpus, &fields, settings, progress)?;
     let Learned {
         side,
         folds,
@@ -218,7 +220,9 @@ fn fit_held(
     } = &*corpus;
     let weights = &documents.weights;
 
-    progress.begin("calibrating", None);
+    // Trials that were ended look like trials that failed.
+    let stage = Stage::begin(progress, "calibrating", None);
+    stage.step(0)?;
     let calibration = CalibrationData {
         settings: &settings,
         labels,
@@ -290,7 +294,8 @@ fn fit_held(
         search_gain: None,
         calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    progress.end();
+    stage.step(0)?;
+    drop(stage);
     let extractor = FeatureExtractor {
         analyzer,
         space: settings.column_space(),

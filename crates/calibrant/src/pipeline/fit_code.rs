@@ -7,6 +7,7 @@ use super::{ClassWeights, Classifier, FitSettings};
 use crate::features::{FittedWeighting, SparseMatrix, TermCounts, Vocabulary};
 use crate::multiclass::{CodeMatrix, CodeSettings, Decode, Decoder, DecoderFit};
 use crate::problem::{ClassFactors, ClassLabels};
+use crate::progress::Stage;
 use crate::scorers::{LinearClassScorer, OutputCodeScorer, SavedScorer};
 use crate::solvers::Convergence;
 use crate::{FitError, Task};
@@ -185,7 +186,7 @@ impl Training<'_> {
         let mut base = Vec::new();
         let mut convergence = Vec::new();
         let steps = code.length() * (1 + self.folds.count());
-        self.progress.begin("fitting", Some(steps as u64));
+        let stage = Stage::begin(self.progress, "fitting", Some(steps as u64));
         for fold in self.parts() {
             let (members, held_out) = self.split(fold);
             let without = fold.map(|fold| source.without(fold));
@@ -195,7 +196,7 @@ impl Training<'_> {
                 .map(|column| self.fit_column(code, column, rows, &members, &held_out))
                 .collect::<Result<Vec<_>, FitError>>()?;
             for (column, fit) in fits.into_iter().enumerate() {
-                self.progress.advance(1);
+                stage.step(1)?;
                 let Some((scorer, ends, scores)) = fit else {
                     continue;
                 };
@@ -208,7 +209,7 @@ impl Training<'_> {
                 }
             }
         }
-        self.progress.end();
+        drop(stage);
         let linear: Option<Vec<&LinearClassScorer>> =
             base.iter().map(SavedScorer::as_linear).collect();
         if let Some(beside) = linear.and_then(|scorers| LinearClassScorer::beside(&scorers)) {

@@ -12,12 +12,13 @@ use crate::features::{
 };
 use crate::problem::Folds;
 use crate::problem::{ClassFactors, ClassLabels};
+use crate::progress::{Stage, Unshown, check, step};
 use crate::scorers::{
     LinearClassScorer, Link, NaiveBayes, NaiveBayesHeldOut, OneVsRest, OneVsRestFit, SavedScorer,
     ScorerRoom, Storage, WeightMatrix,
 };
 use crate::solvers::Convergence;
-use crate::{FitError, NoProgress, Progress, Task};
+use crate::{FitError, Progress, Task};
 
 /// What fitting the scorers gave.
 pub(super) struct ScorerFit {
@@ -104,7 +105,7 @@ impl Training<'_> {
             factors: self.factors,
         };
         let solutions = self.labels.output_count() * (1 + self.folds.count());
-        self.progress.begin("fitting", Some(solutions as u64));
+        let stage = Stage::begin(self.progress, "fitting", Some(solutions as u64));
         let without = |fold| source.revalued_without(fold);
         let fit = match &self.settings.classifier {
             Classifier::NaiveBayes(learner) => {
@@ -124,7 +125,7 @@ impl Training<'_> {
             // Learners without a faster way learn anew without each fold.
             _ => self.cross_fit(&source, &rows)?,
         };
-        self.progress.end();
+        drop(stage);
         Ok(ScorerFit {
             scorer: fit.scorer,
             weighting,
@@ -138,14 +139,14 @@ impl Training<'_> {
         let steps = self.labels.output_count() as u64;
         let (everyone, _) = self.split(None);
         let (scorer, convergence) = self.fit_members(rows, self.labels, self.factors, &everyone)?;
-        self.progress.advance(steps);
+        step(self.progress, steps)?;
         let mut out_of_fold = vec![vec![0.0; rows.row_count()]; scorer.output_count()];
         for fold in 0..self.folds.count() {
             let rows = source.without(fold);
             let (members, held_out) = self.split(Some(fold));
             let (scorer, _) = self.fit_members(&rows, self.labels, self.factors, &members)?;
             fill(&mut out_of_fold, &scorer, &rows, &held_out);
-            self.progress.advance(steps);
+            step(self.progress, steps)?;
         }
         Ok(CrossFit {
             scorer,
@@ -180,6 +181,7 @@ impl Training<'_> {
         let scorer = learner.fit_classes(rows, self.labels, self.weights, &everyone)?;
         let mut said = NaiveBayesHeldOut::new(scorer.output_count(), rows.row_count());
         for fold in 0..self.folds.count() {
+            check(self.progress)?;
             let rows = source.without(fold);
             let (members, held_out) = self.split(Some(fold));
             let scorer = learner.fit_classes(&rows, self.labels, self.weights, &members)?;
@@ -215,6 +217,8 @@ impl Training<'_> {
         factors: &ClassFactors,
         members: &[u32],
     ) -> Result<(SavedScorer, Vec<Convergence>), FitError> {
+        check(self.progress)?;
+        let unshown = Unshown(self.progress);
         let weights = self.weights;
         let problem = OneVsRest {
             labels,
@@ -232,10 +236,10 @@ impl Training<'_> {
                 (scorer.into(), Vec::new())
             }
             Classifier::LinearSvm(learner) => {
-                linear(problem.fit_members(learner, rows, members, &NoProgress)?)
+                linear(problem.fit_members(learner, rows, members, &unshown)?)
             }
             Classifier::LogisticRegression(learner) => {
-                linear(problem.fit_members(learner, rows, members, &NoProgress)?)
+                linear(problem.fit_members(learner, rows, members, &unshown)?)
             }
             Classifier::Rocchio(learner) => {
                 let scorer = learner.fit_classes(rows, labels, weights, factors, members)?;
@@ -277,8 +281,11 @@ impl Training<'_> {
         let all_terms = counts.to_rows();
         let mut out_of_fold = vec![vec![0.0; counts.row_count()]; self.labels.output_count()];
         let mut whole = None;
-        self.progress
-            .begin("fitting", Some(1 + self.folds.count() as u64));
+        let stage = Stage::begin(
+            self.progress,
+            "fitting",
+            Some(1 + self.folds.count() as u64),
+        );
         for fold in self.parts() {
             let (members, held_out) = self.split(fold);
             let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
@@ -309,9 +316,9 @@ impl Training<'_> {
                 });
                 whole = Some((scorer, weighting, terms, convergence));
             }
-            self.progress.advance(1);
+            stage.step(1)?;
         }
-        self.progress.end();
+        drop(stage);
         let (scorer, weighting, vocabulary, convergence) = whole.ok_or(FitError::NoFeatures)?;
         Ok(ScorerFit {
             scorer,
@@ -338,8 +345,11 @@ impl Training<'_> {
         let mut weights = vec![0f64; whole.column_count() * output_count];
         let mut biases = vec![0.0; output_count];
         let mut ends: Vec<Convergence> = Vec::new();
-        self.progress
-            .begin("fitting", Some(1 + self.folds.count() as u64));
+        let stage = Stage::begin(
+            self.progress,
+            "fitting",
+            Some(1 + self.folds.count() as u64),
+        );
         for fold in self.parts() {
             let (members, held_out) = self.split(fold);
             let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
@@ -398,9 +408,9 @@ impl Training<'_> {
                     ends.extend(convergence);
                 }
             }
-            self.progress.advance(1);
+            stage.step(1)?;
         }
-        self.progress.end();
+        drop(stage);
         let link = if output_count < self.labels.class_count {
             Link::Mirror
         } else {

@@ -6,7 +6,8 @@ use super::paired_losses::PairedLosses;
 use super::training_corpus::PreparedCorpus;
 use crate::calibration::{CalibratorKind, MulticlassKind};
 use crate::corpus::Fields;
-use crate::{NoProgress, Probability, Task};
+use crate::progress::Unshown;
+use crate::{Probability, Progress, Task};
 
 /// With fewer documents the usual settings are taken: they could not tell.
 pub(super) const FEWEST: usize = 100;
@@ -32,6 +33,7 @@ impl SettingsTrial {
         corpus: &PreparedCorpus,
         fields: &Fields,
         settings: &FitSettings,
+        progress: &dyn Progress,
     ) -> Option<Self> {
         let settings = FitSettings {
             weighting: Some(settings.effective_weighting()),
@@ -42,7 +44,8 @@ impl SettingsTrial {
             training_keys: false,
             ..settings.clone()
         };
-        let fitted = fit_prepared(corpus, fields.clone(), &settings, &NoProgress, false).ok()?;
+        let fitted =
+            fit_prepared(corpus, fields.clone(), &settings, &Unshown(progress), false).ok()?;
         let held_out = &fitted.model.summary().held_out;
         Some(Self {
             documents: corpus.documents.row_count(),

@@ -5,7 +5,8 @@ use super::fit::fit_prepared;
 use super::search::sample::sample;
 use super::training_corpus::PreparedCorpus;
 use crate::corpus::Fields;
-use crate::{FitError, NoProgress};
+use crate::progress::Unshown;
+use crate::{FitError, Progress};
 
 /// The factors that are tried, the most cautious first: of equals the first stays.
 ///
@@ -27,6 +28,7 @@ pub(super) fn with_side_factor(
     corpus: &PreparedCorpus,
     fields: &Fields,
     settings: FitSettings,
+    progress: &dyn Progress,
 ) -> Result<FitSettings, FitError> {
     let beside_text =
         corpus.arranged.counts.entry_count() > 0 && settings.effective_weighting().l2_norm;
@@ -43,7 +45,7 @@ pub(super) fn with_side_factor(
             side_factor: Some(factor),
             ..settings.clone()
         };
-        match fit_prepared(corpus, fields.clone(), &trial, &NoProgress, false) {
+        match fit_prepared(corpus, fields.clone(), &trial, &Unshown(progress), false) {
             Ok(fitted) => {
                 let loss = fitted.model.summary().held_out.log_loss;
                 if best.is_none_or(|(least, _)| loss < least) {

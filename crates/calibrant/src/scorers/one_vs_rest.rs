@@ -8,6 +8,7 @@ use super::{
 };
 use crate::features::SparseMatrix;
 use crate::problem::{ClassFactors, ClassLabels, Folds};
+use crate::progress::{check, step};
 use crate::solvers::Convergence;
 use crate::{FitError, Progress};
 
@@ -77,11 +78,12 @@ impl OneVsRest<'_> {
         let blocks = outputs
             .par_chunks(LANES)
             .map(|outputs| {
-                let fits = self.fit_block(learner, &prepared, members, outputs, starts);
-                progress.advance(outputs.len() as u64);
-                fits
+                check(progress)?;
+                let fits = self.fit_block(learner, &prepared, members, outputs, starts)?;
+                step(progress, outputs.len() as u64)?;
+                Ok(fits)
             })
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<Vec<_>, FitError>>()?;
         Ok(blocks.into_iter().flatten().collect())
     }
 

@@ -321,3 +321,41 @@ fn the_number_of_threads_changes_nothing() {
     };
     assert_eq!(answers(1), answers(4));
 }
+
+/// Wants nothing any more after so many questions.
+struct Impatient(std::sync::atomic::AtomicI64);
+
+impl calibrant::Progress for Impatient {
+    fn begin(&self, _stage: &str, _total: Option<u64>) {}
+    fn advance(&self, _amount: u64) -> std::ops::ControlFlow<()> {
+        match self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) > 0 {
+            true => std::ops::ControlFlow::Continue(()),
+            false => std::ops::ControlFlow::Break(()),
+        }
+    }
+    fn end(&self) {}
+}
+
+#[test]
+fn an_index_that_nobody_wants_any_more_leaves_nothing() {
+    for questions in [0, 1] {
+        let folder = tempfile::tempdir().unwrap();
+        let documents = Source::bytes("a.jsonl", *b"{\"id\":1,\"text\":\"a fox\"}\n");
+        let outcome = build_index(
+            &[documents],
+            &folder.path().join("index"),
+            IndexSettings::default(),
+            &DocumentOptions::default(),
+            &Impatient(questions.into()),
+        );
+        let error = outcome.unwrap_err();
+        assert!(
+            matches!(
+                error,
+                IndexError::Read(calibrant::corpus::ReadError::Cancelled)
+            ),
+            "{error}"
+        );
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+}

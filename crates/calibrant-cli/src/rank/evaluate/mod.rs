@@ -10,6 +10,7 @@ use calibrant::evaluation::ranking::Baseline;
 
 use crate::arguments::{BaselineName, RankEvaluateArguments};
 use crate::error::CliError;
+use crate::input;
 
 pub(crate) fn run(arguments: &RankEvaluateArguments) -> Result<(), CliError> {
     check_inputs(arguments)?;
@@ -38,7 +39,7 @@ fn check_inputs(arguments: &RankEvaluateArguments) -> Result<(), CliError> {
 }
 
 fn source(name: &str) -> Source {
-    Source::from(name)
+    input::source(name)
 }
 
 /// Reading errors, with hints that fit files of rankings.

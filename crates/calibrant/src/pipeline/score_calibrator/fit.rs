@@ -13,13 +13,14 @@ use crate::calibration::{
 use crate::evaluation::{ece_of_perfect, evaluate_without_chance};
 use crate::numeric::relative_weights;
 use crate::pipeline::summary::shape_of;
-use crate::{CalibrationError, FitError, Probability};
+use crate::progress::Stage;
+use crate::{CalibrationError, FitError, NoProgress, Probability, Progress};
 
 impl ScoreCalibrator {
     /// Fits the method, or the best of all, to scores that were not learned from. The order of rows
     /// makes no difference, and of weights only the ratios count: a row weighs 1 on average.
     pub fn fit(table: ScoreTable, settings: &ScoreSettings) -> Result<ScoreFit, FitError> {
-        Self::fit_in_folds(table, None, settings)
+        Self::fit_watched(table, None, settings, &NoProgress)
     }
 
     /// As [`Self::fit`], for rows that belong together: rows of one group are never on both sides of a fold, and
@@ -30,6 +31,29 @@ impl ScoreCalibrator {
         groups: &[Option<String>],
         settings: &ScoreSettings,
     ) -> Result<ScoreFit, FitError> {
+        Self::fit_watched(table, Some(groups), settings, &NoProgress)
+    }
+
+    /// As [`Self::fit`], or [`Self::fit_grouped`] where there are groups, for those who want to know how far it is, or to end it.
+    pub fn fit_watched(
+        table: ScoreTable,
+        groups: Option<&[Option<String>]>,
+        settings: &ScoreSettings,
+        progress: &dyn Progress,
+    ) -> Result<ScoreFit, FitError> {
+        let stage = Stage::begin(progress, "calibrating", None);
+        match groups {
+            None => Self::fit_in_folds(table, None, settings, &stage),
+            Some(groups) => Self::fit_in_groups(table, groups, settings, &stage),
+        }
+    }
+
+    fn fit_in_groups(
+        table: ScoreTable,
+        groups: &[Option<String>],
+        settings: &ScoreSettings,
+        stage: &Stage<'_>,
+    ) -> Result<ScoreFit, FitError> {
         check_settings(settings, &table.labels)?;
         let width = settings.fields.scores.len();
         check_table(&table.scores, &table.labels, &table.weights, width)?;
@@ -37,7 +61,7 @@ impl ScoreCalibrator {
         let counts = totals(&table.labels, &table.weights, settings.classes.len()).0;
         let grouped = GroupedScores::new(table, groups, width)?;
         let folds = grouped.folds(settings.classes.len())?;
-        let mut fit = Self::fit_in_folds(grouped.table.clone(), Some(folds), settings)?;
+        let mut fit = Self::fit_in_folds(grouped.table.clone(), Some(folds), settings, stage)?;
         fit.calibrator.summary.examples = counts.iter().sum();
         fit.calibrator.summary.groups = Some(grouped.group_count());
         fit.calibrator.summary.class_counts = counts;
@@ -49,7 +73,9 @@ impl ScoreCalibrator {
         table: ScoreTable,
         folds: Option<Vec<u8>>,
         settings: &ScoreSettings,
+        stage: &Stage<'_>,
     ) -> Result<ScoreFit, FitError> {
+        stage.step(0)?;
         let class_count = settings.classes.len();
         let ScoreTable {
             mut scores,
@@ -104,6 +130,7 @@ impl ScoreCalibrator {
             failed,
             note,
         } = fit_curve(settings, scores, folds, &labels, &weights, stated.0)?;
+        stage.step(0)?;
         notes.extend(failed);
         let mut notes = match settings.method {
             CalibratorKind::None => ScoreNote::without_curve(notes),
@@ -117,6 +144,7 @@ impl ScoreCalibrator {
             let of_perfect = ece_of_perfect(&forecasts)?;
             notes.extend(ScoreNote::of_errors(method, evaluation.ece, of_perfect));
         }
+        stage.step(0)?;
         if tried.is_empty() {
             tried.push(TriedMethod {
                 method: method.to_owned(),

@@ -395,3 +395,15 @@ fn a_class_in_one_group_gets_the_usual_slope_and_a_note() {
         FitError::Folds(crate::corpus::FoldError::OneGroup)
     );
 }
+
+#[test]
+fn a_calibrator_that_nobody_wants_any_more_is_not_fitted() {
+    use crate::progress::EndsAfter;
+    for questions in 0..3 {
+        let progress = EndsAfter::questions(questions);
+        let table = one_score_table(60, 1);
+        let outcome =
+            ScoreCalibrator::fit_watched(table, None, &settings(&["no", "yes"], &["s"]), &progress);
+        assert_eq!(outcome.unwrap_err(), FitError::Cancelled);
+    }
+}

@@ -533,3 +533,28 @@ fn copies_change_nothing() {
     assert!((once.log_loss - thrice.log_loss).abs() < 1e-6);
     assert!((once.standard_error - thrice.standard_error).abs() < 1e-6);
 }
+
+#[test]
+fn a_search_or_fit_that_nobody_wants_any_more_ends_as_cancelled() {
+    use crate::FitError;
+    use crate::progress::EndsAfter;
+    for questions in [0, 1, 4, 20] {
+        let progress = EndsAfter::questions(questions);
+        let all = documents(150, 3, 1);
+        let outcome = search(
+            corpus(all),
+            &Fields::default(),
+            &base(),
+            &endless(),
+            &progress,
+        );
+        assert_eq!(outcome.map(|_| ()).unwrap_err(), FitError::Cancelled);
+        // With terms weighed by trials, which are ended like all else.
+        for settings in [base(), FitSettings::default()] {
+            let progress = EndsAfter::questions(questions);
+            let all = documents(150, 3, 1);
+            let outcome = fit(corpus(all), Fields::default(), &settings, &progress);
+            assert_eq!(outcome.map(|_| ()).unwrap_err(), FitError::Cancelled);
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Runs trials while there is time, and remembers them.
 
+use std::ops::ControlFlow;
+
 use super::chooser::Chooser;
 use super::contenders::{same_but_for_price, times_as_long};
 use super::held_out::HeldOut;
@@ -12,6 +14,7 @@ use crate::features::WeightingSettings;
 use crate::pipeline::fit::{Fitted, fit_prepared};
 use crate::pipeline::training_corpus::PreparedCorpus;
 use crate::pipeline::{Classifier, FitSettings, Model, TriedSettings};
+use crate::progress::Stage;
 use crate::text::Analyzer;
 use crate::{FitError, Progress};
 
@@ -322,7 +325,9 @@ impl<'a> Trials<'a> {
     /// The best that was found where it is clearly better than the default, else the default; either remembers all
     /// trials.
     pub(super) fn finish(self) -> Result<Found, FitError> {
-        self.progress.begin("choosing", None);
+        let stage = Stage::begin(self.progress, "choosing", None);
+        // Trials that were ended look like trials that failed.
+        stage.step(0)?;
         let Some(stated) = self.held_out.answer(&self.kept, |_| true) else {
             return Err(self.first_failure.unwrap_or(FitError::NoDocuments));
         };
@@ -365,7 +370,7 @@ impl<'a> Trials<'a> {
         summary.search = trials.iter().map(|trial| trial.tried.clone()).collect();
         summary.search_default = search_default;
         summary.search_gain = gain;
-        self.progress.end();
+        drop(stage);
         Ok(Found {
             model,
             trials,
@@ -389,8 +394,8 @@ impl Progress for Announced<'_> {
         self.inner.begin(&format!("{}, {stage}", self.what), total);
     }
 
-    fn advance(&self, amount: u64) {
-        self.inner.advance(amount);
+    fn advance(&self, amount: u64) -> ControlFlow<()> {
+        self.inner.advance(amount)
     }
 
     fn end(&self) {

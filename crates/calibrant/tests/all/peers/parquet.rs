@@ -41,7 +41,8 @@ fn check(label_types: &[&str], rows: &Value, expected: &[(&str, &[&str], f64)], 
     };
     for case in &cases {
         let path = case["path"].as_str().unwrap();
-        let (documents, summary) = read_all(&Source::from(path), &options, &NoProgress).unwrap();
+        let (documents, summary) =
+            read_all(&Source::Path(path.into()), &options, &NoProgress).unwrap();
         assert_eq!(
             (summary.rows, documents.len()),
             (expected.len() as u64, expected.len()),
