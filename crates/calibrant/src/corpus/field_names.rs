@@ -6,6 +6,7 @@ use super::delimited::{Dialect, read_header};
 use super::folder::FOLDER_FIELDS;
 use super::json_lines::names_of_first_rows;
 use super::lines::{Cutter, RowEnds};
+#[cfg(feature = "parquet")]
 use super::parquet::column_names;
 use super::plan::LINE_FIELDS;
 use super::source::{Opened, open, open_text};
@@ -55,6 +56,15 @@ pub fn field_names(source: &Source, format: Option<Format>) -> Result<Vec<String
         Format::FastText | Format::SvmLight => Ok(owned(&LINE_FIELDS)),
         Format::Folder => Err(ReadError::NotADirectory { path: file.into() }),
     }
+}
+
+/// A library built without Parquet says so.
+#[cfg(not(feature = "parquet"))]
+fn column_names(stream: super::source::Stream) -> Result<Vec<String>, ReadError> {
+    Err(ReadError::FormatLeftOut {
+        file: stream.name,
+        format: Format::Parquet,
+    })
 }
 
 fn owned(names: &[&str]) -> Vec<String> {
