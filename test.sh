@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs them all: formatting, lints, unit tests, integration tests,
-# tests against scikit-learn, LIBLINEAR, betacal, venn-abers, model-diagnostics, MAPIE and others, doc tests, and the
-# docs build.
+# tests against scikit-learn, LIBLINEAR, betacal, venn-abers, model-diagnostics, MAPIE and others, doc tests, the
+# docs build, licences of dependencies, and the packages that are published. At the end: how long each part took.
 #
 # The corpora behind some tests are looked for in $CALIBRANT_DATA (default: ../shared/data); tests
 # that need a missing one say SKIPPED.
@@ -10,40 +10,69 @@ cd "$(dirname "$0")"
 
 say() { printf '\n== %s\n' "$*"; }
 
-# Debian and Ubuntu ship Python without venv, and a fresh machine may lack a C compiler.
-missing=()
-command -v cc >/dev/null || missing+=(build-essential)
-command -v python3 >/dev/null || missing+=(python3)
-python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
-if [ ${#missing[@]} -gt 0 ]; then
-  say "installing ${missing[*]}"
-  as_root=(); [ "$(id -u)" = 0 ] || as_root=(sudo)
-  "${as_root[@]}" apt-get update -q
-  "${as_root[@]}" apt-get install -qy "${missing[@]}"
-fi
-rustup component add rustfmt clippy >/dev/null 2>&1 || true
+# `part NAME COMMAND…` runs a part of the tests and remembers its time: on the clock, and of all processors.
+parts=()
+spent="$(mktemp)"
+trap 'rm -f "$spent"' EXIT
+# Sets `processor` to the seconds of all that has run so far. `times` knows this shell's own children: no subshell may ask it.
+look() {
+  times >"$spent"
+  processor="$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); sum += 60 * t[1] + t[2] } printf "%.0f", sum }' "$spent")"
+}
+part() {
+  local name="$1" clock="$SECONDS" processor before
+  shift
+  say "$name"
+  look
+  before="$processor"
+  "$@"
+  look
+  parts+=("$(printf '%-20s %5d s %7d s' "$name" "$((SECONDS - clock))" "$((processor - before))")")
+}
+table() {
+  local processor
+  look
+  printf '\n%-20s %7s %9s\n' part clock processor
+  printf '%s\n' "${parts[@]}"
+  printf '%-20s %5d s %7d s\n' all "$SECONDS" "$processor"
+}
 
-requirements=python/requirements-tests.txt
+tools() {
+  # Debian and Ubuntu ship Python without venv, and a fresh machine may lack a C compiler.
+  local missing=() as_root=()
+  command -v cc >/dev/null || missing+=(build-essential)
+  command -v python3 >/dev/null || missing+=(python3)
+  python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+  if [ ${#missing[@]} -gt 0 ]; then
+    [ "$(id -u)" = 0 ] || as_root=(sudo)
+    "${as_root[@]}" apt-get update -q
+    "${as_root[@]}" apt-get install -qy "${missing[@]}"
+  fi
+  rustup component add rustfmt clippy >/dev/null 2>&1 || true
+
+  # Peers for the tests.
+  local requirements=python/requirements-tests.txt
+  if ! cmp -s "$requirements" "$venv/installed.txt"; then
+    python3 -m venv --clear "$venv"
+    "$venv/bin/pip" install -q --disable-pip-version-check -r "$requirements"
+    cp "$requirements" "$venv/installed.txt"
+  fi
+}
+docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps; }
+
 venv=target/venv
-if ! cmp -s "$requirements" "$venv/installed.txt"; then
-  say "peers for the tests, in $venv"
-  python3 -m venv --clear "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check -r "$requirements"
-  cp "$requirements" "$venv/installed.txt"
-fi
 export CALIBRANT_PYTHON="$PWD/$venv/bin/python"
-
 # The same commit is tested with the same random cases; `cargo test` by itself draws new ones every time.
 export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-7}"
 
-say "formatting"
-cargo fmt --all --check
-say "lints"
-cargo clippy --workspace --all-targets -- -D warnings
-say "tests"
-cargo test --workspace --all-targets
-say "doc tests"
-cargo test --workspace --doc
-say "docs"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+part "tools and peers" tools
+part "formatting" cargo fmt --all --check
+part "lints" cargo clippy --workspace --all-targets -- -D warnings
+part "tests, compiled" cargo test --workspace --all-targets --no-run
+part "tests" cargo test --workspace --all-targets
+part "doc tests" cargo test --workspace --doc
+part "docs" docs
+part "licences and bans" scripts/licences
+part "packages" scripts/publish-check --quick
+table
 say "all passed"

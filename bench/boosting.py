@@ -70,10 +70,10 @@ TASKS = {
 
 
 class Ours:
-    """The example program over files that hold the same matrices."""
+    """`calibrant-bench boosting` over files that hold the same matrices."""
 
     def __init__(self, release, folder, train, train_labels, test, test_labels):
-        self.program, self.folder, self.shape = release / "examples/boosting_speed", folder, test_labels.shape
+        self.program, self.folder, self.shape = release / "calibrant-bench", folder, test_labels.shape
         for name, values, labels in [("train", train, train_labels), ("test", test, test_labels)]:
             with open(folder / f"{name}.svm", "wb") as file:
                 dump_svmlight_file(values, labels, file, zero_based=True, multilabel=True)
@@ -81,7 +81,7 @@ class Ours:
     def run(self, kind, rounds, threads):
         say(f"calibrant, {kind}, {rounds} rounds, {threads or 'all'} threads")
         files = [self.folder / name for name in ["train.svm", "test.svm", "scores.f64"]]
-        command = [self.program, *files[:2], kind, str(rounds), str(threads), files[2]]
+        command = [self.program, "boosting", *files[:2], kind, str(rounds), str(threads), files[2]]
         found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
         return found, np.fromfile(files[2], dtype="<f8").reshape(self.shape)
 

@@ -83,7 +83,7 @@ def main():
     for number in range(arguments.rounds):
         for threads in our_runs:
             say(f"round {number + 1} of {arguments.rounds}: calibrant, {threads or 'all'} threads")
-            command = [release / "examples/neighbour_speed", *files, arguments.k, threads, 1]
+            command = [release / "calibrant-bench", "neighbours", *files, arguments.k, threads, 1]
             ran = subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE)
             our_runs[threads].append(json.loads(ran.stdout))
         for jobs in their_runs:

@@ -46,7 +46,7 @@ def make_up(folder, queries, documents):
 
 def ours(program, qrels, run, threads, measures):
     say(f"calibrant, {threads or 'all'} threads, {' '.join(measures)}")
-    command = [program, qrels, run, str(threads), *measures]
+    command = [program, "ranking", qrels, run, str(threads), *measures]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
@@ -94,8 +94,8 @@ def main():
         costs = {}
         for _ in range(arguments.rounds):
             found = {
-                "calibrant, one thread": ours(release / "examples/ranking_speed", qrels, run, 1, measures),
-                "calibrant": ours(release / "examples/ranking_speed", qrels, run, 0, measures),
+                "calibrant, one thread": ours(release / "calibrant-bench", qrels, run, 1, measures),
+                "calibrant": ours(release / "calibrant-bench", qrels, run, 0, measures),
                 "pytrec_eval": theirs(qrels, run, measures),
             }
             for name, seconds in found.items():

@@ -28,7 +28,7 @@ class Bench:
 
     def __init__(self, arguments, data, output):
         self.program, self.before = arguments.release.resolve() / "calibrant", arguments.before
-        self.latency = arguments.release.resolve() / "examples" / "model_latency"
+        self.latency = arguments.release.resolve() / "calibrant-bench"
         self.data, self.output, self.rounds = data, output, arguments.rounds
 
     def folder(self, corpus):
@@ -46,7 +46,7 @@ class Bench:
         texts = sorted(corpus.read(self.output, "train")[1], key=len)
         measure.write_documents(self.output / "one.txt", [texts[len(texts) // 2]])
         arguments = [self.output / "scale.calibrant", self.output / "one.txt", self.output / "one.txt", 20_000]
-        found = subprocess.run([self.latency, *map(str, arguments)], check=True, stdout=subprocess.PIPE)
+        found = subprocess.run([self.latency, "latency", *map(str, arguments)], check=True, stdout=subprocess.PIPE)
         return json.loads(found.stdout)["predict"]["median_us"]
 
     def scikit(self, name, corpus):

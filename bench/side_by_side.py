@@ -45,8 +45,8 @@ class Bench:
     def scikit(self, script, *arguments):
         return [sys.executable, str(HERE / script), *map(str, arguments)]
 
-    def example(self, name, *arguments):
-        return [str(self.release / "examples" / name), *map(str, arguments)]
+    def timed(self, name, *arguments):
+        return [str(self.release / "calibrant-bench"), name, *map(str, arguments)]
 
 
 def fitting(bench, report):
@@ -139,7 +139,7 @@ def model_file(bench, report):
     middle = sorted(texts, key=len)[len(texts) // 2]
     measure.write_documents(bench.file("one.txt"), [middle])
     arguments = [bench.file("one.txt"), bench.file("test.txt")]
-    ours = answer(bench.example("model_latency", bench.file("newsgroups.calibrant"), *arguments, 4000))
+    ours = answer(bench.timed("latency", bench.file("newsgroups.calibrant"), *arguments, 4000))
     theirs = answer(bench.scikit("scikit_latency.py", bench.file("newsgroups.joblib"), *arguments, 400))
     sizes = [os.path.getsize(bench.file(f"newsgroups.{ending}")) for ending in ["calibrant", "joblib"]]
     report.section(f"Model: 20 Newsgroups (one text: the test document of median length, {len(middle)} characters)")
@@ -161,7 +161,7 @@ def counting(bench, report):
     measure.write_documents(path, train + test)
     size = os.path.getsize(path) / 1e6
     words = measure.alternate({"wc -w": ["env", "LC_ALL=C", "wc", "-w", path]}, 5)["wc -w"]
-    ours = answer(bench.example("count_speed", path))
+    ours = answer(bench.timed("count", path))
     theirs = answer(bench.scikit("scikit_count.py", path))
     report.section(f"Words to counts: all of 20 Newsgroups, {size:.1f} MB (MB/s)")
     for threads in ["one_thread", "all_threads"]:

@@ -223,7 +223,24 @@ impl<'a> Ground<'a> {
             return Err(failure.unwrap_or(CalibrationError::NoExamples));
         }
         let winner = contestants.swap_remove(chosen);
-        let margins = contestants.iter().map(|other| {
+        let choice = Choice {
+            margin: self.least_margin(&winner, &contestants, total),
+            chosen: winner.method,
+            calibrator: winner.calibrator,
+            tried,
+            cross_validated: winner.cross_validated,
+        };
+        Ok(Verdict { choice, closest })
+    }
+
+    /// How far the winner is ahead of the one that comes nearest to it.
+    fn least_margin(
+        &self,
+        winner: &Contestant,
+        others: &[Contestant],
+        total: f64,
+    ) -> Option<Margin> {
+        let margins = others.iter().map(|other| {
             let gain = self.gain(&winner.losses, &other.losses);
             Margin {
                 over: other.method,
@@ -231,14 +248,7 @@ impl<'a> Ground<'a> {
                 standard_error: gain.standard_error * gain.count / total,
             }
         });
-        let choice = Choice {
-            margin: margins.min_by(|a, b| a.log_loss.total_cmp(&b.log_loss)),
-            chosen: winner.method,
-            calibrator: winner.calibrator,
-            tried,
-            cross_validated: winner.cross_validated,
-        };
-        Ok(Verdict { choice, closest })
+        margins.min_by(|a, b| a.log_loss.total_cmp(&b.log_loss))
     }
 
     /// How far a curve is ahead of the best on the very examples that it was fitted to: on others it will hardly do better, so that it need

@@ -7,6 +7,7 @@ mod copies;
 mod features;
 mod golden_model;
 mod honest_forecasts;
+mod house;
 mod index_brute_force;
 mod index_collections;
 mod index_files;

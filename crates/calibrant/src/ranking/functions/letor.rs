@@ -34,22 +34,36 @@ use super::statistics::{CollectionStatistics, DocumentStatistics, QueryTerm};
 /// assert_eq!(value(LetorFeature::Bm25, 0), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // The table above says what each is.
 pub enum LetorFeature {
+    /// 1: how often words of the query occur.
     TermFrequency,
+    /// 2: the logarithms of that.
     LogTermFrequency,
+    /// 3: how often they occur, for the length of the stream.
     RelativeFrequency,
+    /// 4: the logarithms of that.
     LogRelativeFrequency,
+    /// 5: how rare they are, by documents.
     InverseDocumentFrequency,
+    /// 6: the logarithms of that.
     LogInverseDocumentFrequency,
+    /// 7: how rare they are, by occurrences.
     InverseCollectionFrequency,
+    /// 8: 3 times 5, word by word, logarithms.
     LogRelativeTfIdf,
+    /// 9: 1 times 5, word by word.
     TfIdf,
+    /// 10: 3 times the inverse share of occurrences, word by word, logarithms.
     LogRelativeTfIcf,
+    /// 11: BM25.
     Bm25,
+    /// 12: its logarithm.
     LogBm25,
+    /// 13: the likelihood of the query, smoothed by Dirichlet's rule.
     Dirichlet,
+    /// 14: the same, smoothed by linear interpolation.
     JelinekMercer,
+    /// 15: the same, smoothed by absolute discounting.
     AbsoluteDiscount,
 }
 

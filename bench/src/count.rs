@@ -1,7 +1,6 @@
 //! How fast text becomes counts, in MB/s as JSON.
 //!
-//! `cargo run --release --example count_speed -- FILE`, where documents are divided by form feeds.
-#![allow(clippy::print_stdout)]
+//! `calibrant-bench count FILE`, where documents are divided by form feeds.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -15,11 +14,11 @@ use serde_json::{Value, json};
 /// Bytes of text that one task counts: as much as the reader hands out at a time.
 const BATCH_BYTES: usize = 1 << 20;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args()
-        .nth(1)
-        .ok_or("usage: count_speed FILE (documents divided by form feeds)")?;
-    let text = std::fs::read_to_string(&path)?;
+pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let path = arguments
+        .first()
+        .ok_or("usage: calibrant-bench count FILE (documents divided by form feeds)")?;
+    let text = std::fs::read_to_string(path)?;
     let documents: Vec<&str> = text.split('\u{c}').collect();
     let batches = batches(&documents);
     let speeds = Speeds {

@@ -1,8 +1,7 @@
 //! How fast AdaBoost learns and scores, in seconds as JSON.
 //!
-//! `cargo run --release --example boosting_speed -- TRAIN TEST real|discrete ROUNDS THREADS SCORES`, where both files
+//! `calibrant-bench boosting TRAIN TEST real|discrete ROUNDS THREADS SCORES`, where both files
 //! are svmlight with classes numbered from 0, and the test rows' scores are written as rows of `f64`.
-#![allow(clippy::print_stdout)]
 
 use std::error::Error;
 use std::path::Path;
@@ -16,10 +15,11 @@ use calibrant::{NoProgress, Task};
 use rayon::prelude::*;
 use serde_json::json;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [train, test, kind, rounds, threads, scores] = arguments.as_slice() else {
-        return Err("usage: boosting_speed TRAIN TEST real|discrete ROUNDS THREADS SCORES".into());
+pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let [train, test, kind, rounds, threads, scores] = arguments else {
+        return Err(
+            "usage: calibrant-bench boosting TRAIN TEST real|discrete ROUNDS THREADS SCORES".into(),
+        );
     };
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads.parse()?)

@@ -1,7 +1,6 @@
 //! How fast judgements and a run are read and measured, in seconds as JSON, with the values of every query.
 //!
-//! `cargo run --release --example ranking_speed -- QRELS RUN THREADS MEASURE…`
-#![allow(clippy::print_stdout)]
+//! `calibrant-bench ranking QRELS RUN THREADS MEASURE…`
 
 use std::error::Error;
 use std::time::Instant;
@@ -13,10 +12,9 @@ use calibrant::evaluation::ranking::{
 use calibrant::ranking::{Qrels, Run};
 use serde_json::{Map, Value, json};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [qrels, run, threads, measures @ ..] = arguments.as_slice() else {
-        return Err("usage: ranking_speed QRELS RUN THREADS MEASURE...".into());
+pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let [qrels, run, threads, measures @ ..] = arguments else {
+        return Err("usage: calibrant-bench ranking QRELS RUN THREADS MEASURE...".into());
     };
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads.parse()?)

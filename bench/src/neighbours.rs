@@ -1,8 +1,7 @@
 //! How fast nearest neighbours and perceptrons learn and predict, in seconds as JSON.
 //!
-//! `cargo run --release --example neighbour_speed -- TRAIN TEST K THREADS TIMES`, where both files are svmlight with
+//! `calibrant-bench neighbours TRAIN TEST K THREADS TIMES`, where both files are svmlight with
 //! classes numbered from 0, one a row. Reading is not timed; of the TIMES runs the median is shown.
-#![allow(clippy::print_stdout)]
 
 use std::error::Error;
 use std::path::Path;
@@ -18,10 +17,9 @@ use calibrant::{NoProgress, Task};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [train, test, k, threads, times] = arguments.as_slice() else {
-        return Err("usage: neighbour_speed TRAIN TEST K THREADS TIMES".into());
+pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let [train, test, k, threads, times] = arguments else {
+        return Err("usage: calibrant-bench neighbours TRAIN TEST K THREADS TIMES".into());
     };
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads.parse()?)

@@ -1,9 +1,8 @@
 //! How long a model takes to open and to predict, as JSON.
 //!
-//! `cargo run --release --example model_latency -- MODEL TEXT_FILE DOCUMENTS TIMES`: opens the model,
+//! `calibrant-bench latency MODEL TEXT_FILE DOCUMENTS TIMES`: opens the model,
 //! predicts the one text of TEXT_FILE as often as TIMES says, and then all of DOCUMENTS, which are
 //! divided by form feeds.
-#![allow(clippy::print_stdout)]
 
 use std::error::Error;
 use std::hint::black_box;
@@ -16,10 +15,9 @@ use calibrant::pipeline::{Model, PredictBuffers};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [path, text, documents, times] = arguments.as_slice() else {
-        return Err("usage: model_latency MODEL TEXT_FILE DOCUMENTS TIMES".into());
+pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let [path, text, documents, times] = arguments else {
+        return Err("usage: calibrant-bench latency MODEL TEXT_FILE DOCUMENTS TIMES".into());
     };
     let (path, times) = (Path::new(path), times.parse::<usize>()?.max(1));
     let text = std::fs::read_to_string(text)?;

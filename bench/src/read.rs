@@ -1,17 +1,15 @@
 //! How fast and with how much memory a corpus is read.
 //!
-//! `cargo run --release --example read_speed -- FILE THREADS [TEXT_FIELDS] [LABEL_FIELD]`
-#![allow(clippy::print_stdout)]
+//! `calibrant-bench read FILE THREADS [TEXT_FIELDS] [LABEL_FIELD]`
 
 use std::time::Instant;
 
 use calibrant::NoProgress;
 use calibrant::corpus::{Fields, ReadOptions, Source, read_batches};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [file, threads, rest @ ..] = arguments.as_slice() else {
-        return Err("usage: read_speed FILE THREADS [TEXT_FIELDS] [LABEL_FIELD]".into());
+pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+    let [file, threads, rest @ ..] = arguments else {
+        return Err("usage: calibrant-bench read FILE THREADS [TEXT_FIELDS] [LABEL_FIELD]".into());
     };
     let text = rest.first().map_or("text", String::as_str);
     let fields = Fields {
