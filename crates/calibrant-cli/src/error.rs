@@ -6,6 +6,7 @@ use calibrant::corpus::{FoldError, ReadError};
 use calibrant::decision::CostError;
 use calibrant::evaluation::EvaluationError;
 use calibrant::index::IndexError;
+use calibrant::jobs::{PredictError, PriorError};
 use calibrant::pipeline::{CalibratorFileError, CombineError, ModelFileError};
 use calibrant::{CalibrationError, FitError};
 
@@ -137,6 +138,42 @@ impl From<CombineError> for CliError {
             _ => "`calibrant combine MODEL MODEL --data FILE -o OUT`",
         };
         Self::new(error.to_string()).hint(hint)
+    }
+}
+
+impl From<PriorError> for CliError {
+    fn from(error: PriorError) -> Self {
+        let said = Self::new(format!("--prior: {error}"));
+        match error {
+            PriorError::NoClass { known, .. } => {
+                let names: Vec<&str> = known.iter().take(20).map(String::as_str).collect();
+                said.hint(format!("the classes are {}", names.join(", ")))
+            }
+            _ => said,
+        }
+    }
+}
+
+impl From<PredictError> for CliError {
+    fn from(error: PredictError) -> Self {
+        match error {
+            PredictError::Read(error) => error.into(),
+            PredictError::Prior(error) => error.into(),
+            PredictError::Fit(error) => error.into(),
+            PredictError::Other(_) => Self::new(format!("--other: {error}")),
+            PredictError::OtherIsAClass => {
+                Self::new(format!("--other: {error}")).hint("rename that label and fit again")
+            }
+            PredictError::OtherWithPrior => Self::new(
+                "--other cannot go with --prior or --adapt-prior",
+            )
+            .hint(
+                "shifted priors say how common the known classes are, not whether there are others",
+            ),
+            PredictError::NoScores => Self::new(error.to_string())
+                .hint("leave out --scores, or predict with its members one by one"),
+            _ => Self::new(error.to_string()),
+        }
     }
 }
 

@@ -121,8 +121,8 @@ fn forecasts(model: &Model, test: &[Document]) -> Result<Vec<OpenForecast>, Box<
     let mut classes = vec![Probability::from_log_odds(0.0); names.len()];
     let mut forecasts = Vec::with_capacity(test.len());
     for document in test {
-        model.predict_into(&document.content, &mut buffers, &mut classes);
-        let above = model.above_thresholds(&thresholds, &buffers);
+        let said = model.predict_into(document, &mut buffers, &mut classes);
+        let above = said.above_thresholds(&thresholds).1;
         let first = (0..names.len()).max_by(|&a, &b| {
             let (a, b) = (classes[a].log_odds(), classes[b].log_odds());
             a.total_cmp(&b)

@@ -138,8 +138,8 @@ fn slope(
     let mut stated = vec![Probability::from_log_odds(0.0); model.class_count()];
     let (mut scores, mut labels) = (Vec::new(), Vec::new());
     for &text in further.iter().step_by(every) {
-        model.predict_into(&texts[text].content, &mut buffers, &mut stated);
-        scores.push(buffers.scores()[0]);
+        let said = model.predict_into(&texts[text], &mut buffers, &mut stated);
+        scores.push(said.outputs()[0]);
         labels.push(has(&texts[text]));
     }
     if labels.iter().filter(|&&label| label).count() < LEAST_POSITIVES {

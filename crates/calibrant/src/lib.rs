@@ -14,6 +14,7 @@ pub mod features;
 pub mod inbox;
 #[cfg(feature = "index")]
 pub mod index;
+pub mod jobs;
 pub mod multiclass;
 pub mod pipeline;
 pub mod plot;

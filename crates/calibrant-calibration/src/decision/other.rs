@@ -34,7 +34,8 @@ pub struct KnownDocuments {
 }
 
 /// When a document belongs to none of the classes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OtherRule {
     /// When it looks worse than all but this share of the known documents: about that share of them
     /// will be lost.

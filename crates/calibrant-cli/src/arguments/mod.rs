@@ -25,7 +25,7 @@ pub(crate) use combine::CombineArguments;
 pub(crate) use features::FeatureArguments;
 pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
-pub(crate) use prior::{AdaptPrior, PriorArguments};
+pub(crate) use prior::PriorArguments;
 pub(crate) use rank::{
     BaselineName, LetorVersion, RankArguments, RankCommand, RankEvaluateArguments,
     RankOutlookArguments,

@@ -32,6 +32,15 @@ impl PriorArguments {
     }
 }
 
+impl From<AdaptPrior> for calibrant::jobs::AdaptPrior {
+    fn from(when: AdaptPrior) -> Self {
+        match when {
+            AdaptPrior::Tested => Self::Tested,
+            AdaptPrior::Always => Self::Always,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AdaptPrior {
     /// If the likelihood-ratio test rejects the shares of training at the 5 % level

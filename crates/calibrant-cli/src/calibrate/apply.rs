@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use calibrant::Probability;
 use calibrant::corpus::{LabelNeed, ScoredRow, read_scores};
+use calibrant::jobs::{DecidedPrior, DocumentKeys, Prediction, PriorPlan, PriorReport};
 use calibrant::pipeline::{ScoreCalibrator, ScoreRoom};
 
 use super::columns::read_error;
@@ -13,9 +14,9 @@ use crate::error::CliError;
 use crate::fit::warn_bad_rows;
 use crate::input;
 use crate::output::{count_of, note};
-use crate::predict::best;
-use crate::predict::writer::{Keys, Layout, PositivePrediction, Prediction, PredictionWriter};
-use crate::prior::{Decided, PriorPlan, PriorReport};
+use crate::predict::warn_without_id;
+use crate::predict::writer::{Layout, PositivePrediction, PredictionWriter};
+use crate::prior::show_prior;
 use crate::progress::TerminalProgress;
 
 /// Predictions that wait for their name.
@@ -59,7 +60,7 @@ impl Batch {
         batch
     }
 
-    fn shift(&mut self, outputs: usize, decided: &Decided) {
+    fn shift(&mut self, outputs: usize, decided: &DecidedPrior) {
         decided.apply(outputs, &mut self.probabilities);
         for (lower, upper) in &mut self.intervals {
             decided.apply(1, std::slice::from_mut(lower));
@@ -99,12 +100,12 @@ pub(super) fn apply(
     let mut output = Output {
         writer: PredictionWriter::create(path, path.is_none() && arguments.json, layout)?,
         calibrator,
-        keys: Keys::new(options.fields.id.is_some()),
+        keys: DocumentKeys::new(options.fields.id.is_some()),
     };
     let names = output_names(calibrator);
     let known = match plan.must_see_all() {
-        true => Decided::default(),
-        false => plan.decide(file, calibrator.task(), &names, &[], None)?,
+        true => DecidedPrior::default(),
+        false => plan.decide(&[], None)?,
     };
     let mut held = Batch::default();
     let mut failure = None;
@@ -136,13 +137,16 @@ pub(super) fn apply(
     }
     let mut prior = None;
     if plan.must_see_all() {
-        let decided = plan.decide(file, calibrator.task(), &names, &held.probabilities, None)?;
+        let decided = plan.decide(&held.probabilities, None)?;
+        if let Some(report) = &decided.report {
+            show_prior(file, report);
+        }
         held.shift(names.len(), &decided);
         prior = decided.report;
         output.write(held)?;
     }
     warn_bad_rows(&read);
-    output.keys.warn(file);
+    warn_without_id(file, output.keys.without_id(), output.keys.documents());
     note_ends(file, at_ends, calibrator);
     if rescaled > 0 {
         note(&format!(
@@ -160,12 +164,13 @@ pub(super) fn apply(
 struct Output<'a> {
     writer: PredictionWriter,
     calibrator: &'a ScoreCalibrator,
-    keys: Keys,
+    keys: DocumentKeys,
 }
 
 impl Output<'_> {
     fn write(&mut self, batch: Batch) -> Result<(), CliError> {
         let names = self.calibrator.outputs();
+        let labels: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut intervals = batch.intervals.into_iter();
         for (id, row) in batch
             .ids
@@ -181,17 +186,8 @@ impl Output<'_> {
                     interval: intervals.next(),
                 })?;
             } else {
-                let classes = best(row, row.len());
-                let classes = classes
-                    .into_iter()
-                    .map(|(class, probability)| (names[class].as_str(), probability))
-                    .collect();
-                let scores = Vec::new();
-                self.writer.write(&Prediction {
-                    key,
-                    classes,
-                    scores,
-                })?;
+                let prediction = Prediction::best_first(&labels, row, &[], row.len());
+                self.writer.write(&prediction.with_key(key))?;
             }
         }
         Ok(())

@@ -12,6 +12,7 @@ use std::path::Path;
 use calibrant::calibration::{CalibratorKind, ChoiceRules, MulticlassKind, ScoreScale};
 use calibrant::corpus::LabelNeed;
 use calibrant::evaluation::evaluate;
+use calibrant::jobs::{PriorPlan, TrainedShares};
 use calibrant::pipeline::{
     ScoreCalibrator, ScoreFields, ScoreIs, ScoreNote, ScoreRoom, ScoreSettings, ScoreTable,
 };
@@ -21,7 +22,7 @@ use crate::arguments::{CalibrateArguments, Method, ScoreIsName};
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
 use crate::output::{check_target, note, stdout, warn, write_page};
-use crate::prior::PriorPlan;
+use crate::prior::{choice, show_prior};
 pub(crate) use classes::is_usual;
 use classes::{class_fields, class_of_labels, two_classes};
 use columns::Columns;
@@ -286,24 +287,17 @@ fn prior_plan(
     arguments: &CalibrateArguments,
     calibrator: &ScoreCalibrator,
 ) -> Result<PriorPlan, CliError> {
-    let outputs = output_names(calibrator);
-    let negative = calibrator
-        .is_binary()
-        .then(|| calibrator.classes()[0].as_str());
-    PriorPlan::new(
-        &arguments.prior,
-        calibrator.task(),
-        &outputs,
-        negative,
-        (
-            calibrator.priors(),
-            calibrator
-                .summary()
-                .groups
-                .unwrap_or(calibrator.summary().examples),
-            calibrator.summary().held_out_shape.as_ref(),
-        ),
-    )
+    let summary = calibrator.summary();
+    let binary = calibrator.is_binary();
+    let trained = TrainedShares {
+        task: calibrator.task(),
+        classes: calibrator.outputs().to_vec(),
+        negative: binary.then(|| calibrator.classes()[0].clone()),
+        shares: calibrator.priors(),
+        examples: summary.groups.unwrap_or(summary.examples),
+        shape: summary.held_out_shape.clone(),
+    };
+    Ok(PriorPlan::new(&choice(&arguments.prior)?, trained)?)
 }
 
 fn output_names(calibrator: &ScoreCalibrator) -> Vec<&str> {
@@ -378,7 +372,10 @@ fn test(
         .weight
         .is_some()
         .then_some(&columns.weights[..]);
-    let decided = plan.decide(file, calibrator.task(), &outputs, &after, weights)?;
+    let decided = plan.decide(&after, weights)?;
+    if let Some(report) = &decided.report {
+        show_prior(file, report);
+    }
     decided.apply(outputs.len(), &mut after);
     let mut measured = measure(
         calibrator,

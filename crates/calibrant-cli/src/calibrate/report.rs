@@ -5,12 +5,12 @@ use std::path::Path;
 
 use calibrant::calibration::{MulticlassKind, ScoreScale};
 use calibrant::evaluation::{BesidePerfect, Evaluation, Forecasts, StatedEnds};
+use calibrant::jobs::PriorReport;
 use calibrant::pipeline::{ScoreCalibrator, ScoreCurve};
 use comfy_table::CellAlignment;
 
 use crate::error::CliError;
 use crate::output::count_of;
-use crate::prior::PriorReport;
 use crate::table::{decimal, table};
 
 /// Which examples measures are of.

@@ -14,6 +14,7 @@ use calibrant::evaluation::{
     StatedEnds, TestSetHash, evaluate_with,
 };
 use calibrant::features::{UnknownCells, term_hash};
+use calibrant::jobs::{PredictError, PriorPlan, PriorReport, TrainedShares};
 use calibrant::pipeline::{Acquaintance, Model, PredictBuffers, TestDocuments, leading_words};
 use calibrant::{Probability, Task};
 
@@ -25,8 +26,7 @@ use crate::fit::{warn_bad_rows, warn_known};
 use crate::input;
 use crate::ledger::{Look, learner_name, record, show_note};
 use crate::output::{WRITE_ALIKE, stdout, unknown_label_notes, warn, written_otherwise};
-use crate::predict::other;
-use crate::prior::{PriorPlan, PriorReport};
+use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
 use crate::side_columns::unknown_notes;
 
@@ -71,26 +71,13 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
         ));
     }
     let wanted = wanted_classes(&model, &arguments.classes)?;
-    let names: Vec<&str> = model.class_names().collect();
-    let plan = PriorPlan::new(
-        &arguments.prior,
-        model.task(),
-        &names,
-        None,
-        (
-            model.priors(),
-            model.summary().different_documents(),
-            model.summary().held_out_shape.as_ref(),
-        ),
-    )?;
+    let plan = PriorPlan::new(&choice(&arguments.prior)?, TrainedShares::of(&model))?;
     if arguments.other.other.is_some() && arguments.prior.is_given() {
-        return Err(
-            CliError::new("--other cannot go with --prior or --adapt-prior").hint(
-                "shifted priors say how common the known classes are, not whether there are others",
-            ),
-        );
+        return Err(PredictError::OtherWithPrior.into());
     }
-    let thresholds = other::thresholds(&model, arguments.other.other)?;
+    let rule = arguments.other.other;
+    let thresholds = rule.map(|rule| model.other_thresholds(rule));
+    let thresholds = thresholds.transpose().map_err(PredictError::from)?;
     let mut open_forecasts = Vec::new();
     let mut page = EvaluatePage::wanted(arguments, Some((&model, &wanted[..])))?;
     let kept_outputs = page
@@ -132,11 +119,11 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
                 .zip(probabilities.chunks_exact_mut(class_count))
             {
                 model.count_unknown_cells(&document.content, &mut unknown);
-                model.predict_into(&document.content, &mut buffers, classes);
+                let said = model.predict_into(&document.content, &mut buffers, classes);
                 if let Some(thresholds) = &thresholds {
-                    above.push(model.above_thresholds(thresholds, &buffers));
+                    above.push(said.above_thresholds(thresholds).1);
                 }
-                scores.extend(kept_outputs.iter().map(|&output| buffers.scores()[output]));
+                scores.extend(kept_outputs.iter().map(|&output| said.outputs()[output]));
                 keys.push(model.count_known(&document.content, &mut buffers, &mut known));
             }
             let hash = TestSetHash::of(&documents);
@@ -208,13 +195,10 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     notes.extend(otherwise.map(|said| format!("{said}; {WRITE_ALIKE}")));
     notes.iter().for_each(|note| warn(note));
     notes.extend(warn_known("the model", &known));
-    let decided = plan.decide(
-        &arguments.file,
-        model.task(),
-        &names,
-        &probabilities,
-        Some(&weights[..]),
-    )?;
+    let decided = plan.decide(&probabilities, Some(&weights[..]))?;
+    if let Some(report) = &decided.report {
+        show_prior(&arguments.file, report);
+    }
     decided.apply(class_count, &mut probabilities);
     notes.extend(decided.report.as_ref().and_then(PriorReport::sentence));
     let class_names = model.class_names().map(str::to_owned).collect();

@@ -6,13 +6,18 @@ use calibrant::Probability;
 use calibrant::evaluation::{OpenForecast, OpenWorldReport};
 
 use crate::error::CliError;
-use crate::predict::best;
 use crate::table::{decimal, table};
 
 /// What became of a document with these known classes; `above` is how far the best class is above
 /// its threshold.
 pub(super) fn forecast(known: &[u32], classes: &[Probability], above: f64) -> OpenForecast {
-    let first = best(classes, 1).first().copied();
+    let first = classes.iter().copied().enumerate().reduce(|best, class| {
+        if class.1.log_odds() > best.1.log_odds() {
+            class
+        } else {
+            best
+        }
+    });
     OpenForecast {
         unknown: known.is_empty(),
         called_other: above < 0.0,

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
+use calibrant::jobs::{DocumentKey, Prediction};
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
@@ -10,7 +11,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use tempfile::NamedTempFile;
 
-use super::writer::{Key, Layout, PositivePrediction, Prediction};
+use super::writer::{Layout, PositivePrediction};
 use crate::error::CliError;
 
 /// Rows are gathered into groups of this many.
@@ -78,15 +79,18 @@ impl ParquetRows {
         })
     }
 
-    pub(super) fn push(&mut self, prediction: &Prediction<'_>) -> Result<(), CliError> {
-        for (rank, (label, probability)) in prediction.classes.iter().enumerate() {
-            let score = prediction.scores.get(rank).copied();
-            let numbers = [probability.value(), probability.log_odds()];
-            let mut numbers = numbers.into_iter().chain(score);
-            self.push_key(&prediction.key);
+    pub(super) fn push(
+        &mut self,
+        key: &DocumentKey,
+        prediction: &Prediction<'_>,
+    ) -> Result<(), CliError> {
+        for (rank, class) in prediction.classes.iter().enumerate() {
+            let numbers = [class.probability, class.log_odds];
+            let mut numbers = numbers.into_iter().chain(class.score);
+            self.push_key(key);
             for column in &mut self.columns[1..] {
                 match column {
-                    Column::Text(values) => values.push(ByteArray::from(*label)),
+                    Column::Text(values) => values.push(ByteArray::from(class.label.as_ref())),
                     Column::Row(_) => {}
                     Column::Whole(values) => values.push(rank as i32 + 1),
                     Column::Real(values) => values.extend(numbers.next()),
@@ -111,9 +115,9 @@ impl ParquetRows {
         self.flush_if_full()
     }
 
-    fn push_key(&mut self, key: &Key) {
+    fn push_key(&mut self, key: &DocumentKey) {
         match (&mut self.columns[0], key) {
-            (Column::Row(values), Key::Row(number)) => values.push(*number as i64),
+            (Column::Row(values), DocumentKey::Row(number)) => values.push(*number as i64),
             (Column::Text(values), key) => values.push(ByteArray::from(key.text().as_ref())),
             _ => {}
         }

@@ -1,15 +1,15 @@
 //! Predictions as CSV, JSON Lines or Parquet, whole or not at all.
 
-use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use calibrant::Probability;
+use calibrant::jobs::{DocumentKey, Prediction};
 use tempfile::NamedTempFile;
 
 use super::parquet_rows::ParquetRows;
 use crate::error::CliError;
-use crate::output::{count_of, stdout, warn};
+use crate::output::stdout;
 
 /// Which columns there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,80 +36,10 @@ impl Layout {
     }
 }
 
-/// Which document a prediction is of. All of a file are of one kind, that of the first.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Key {
-    /// Its identifier, empty where the document has none.
-    Id(String),
-    /// The number of its row, from 1: the file has no identifiers.
-    Row(u64),
-}
-
-impl Key {
-    /// The name of its column, by which readers tell identifiers from numbers of rows.
-    pub(super) fn column(&self) -> &'static str {
-        match self {
-            Self::Id(_) => "id",
-            Self::Row(_) => "row",
-        }
-    }
-
-    pub(super) fn text(&self) -> Cow<'_, str> {
-        match self {
-            Self::Id(id) => Cow::Borrowed(id),
-            Self::Row(number) => Cow::Owned(number.to_string()),
-        }
-    }
-}
-
-/// Gives documents their keys, in the order of the file.
-#[derive(Debug, Default)]
-pub(crate) struct Keys {
-    /// Whether the documents have identifiers; told by the first unless a field was named.
-    have_ids: Option<bool>,
-    documents: u64,
-    without_id: u64,
-}
-
-impl Keys {
-    /// `named` says that a field with the identifier was asked for.
-    pub(crate) fn new(named: bool) -> Self {
-        Self {
-            have_ids: named.then_some(true),
-            ..Self::default()
-        }
-    }
-
-    pub(crate) fn next(&mut self, id: Option<String>) -> Key {
-        self.documents += 1;
-        if !*self.have_ids.get_or_insert(id.is_some()) {
-            return Key::Row(self.documents);
-        }
-        let id = id.unwrap_or_default();
-        self.without_id += u64::from(id.is_empty());
-        Key::Id(id)
-    }
-
-    pub(crate) fn documents(&self) -> u64 {
-        self.documents
-    }
-
-    /// Says how many documents have an empty identifier.
-    pub(crate) fn warn(&self, file: &str) {
-        if self.without_id > 0 {
-            warn(&format!(
-                "{file}: {} of {} have no identifier, and an empty `id` in the predictions",
-                self.without_id,
-                count_of(self.documents as usize, "document")
-            ));
-        }
-    }
-}
-
 /// The probability of the positive class of one example, between the ends of an interval if the
 /// layout has one.
 pub(crate) struct PositivePrediction<'a> {
-    pub(crate) key: Key,
+    pub(crate) key: DocumentKey,
     /// Whose probability it is.
     pub(crate) class: &'a str,
     pub(crate) probability: Probability,
@@ -124,14 +54,6 @@ impl PositivePrediction<'_> {
         let numbers = [p.value(), p.log_odds(), lower.value(), upper.value()];
         numbers.into_iter().take(layout.columns().len() - 1)
     }
-}
-
-/// The classes of one document, the most probable first.
-pub(crate) struct Prediction<'a> {
-    pub(crate) key: Key,
-    pub(crate) classes: Vec<(&'a str, Probability)>,
-    /// The learner's score of each of these classes; empty where the layout has none.
-    pub(crate) scores: Vec<f64>,
 }
 
 pub(crate) struct PredictionWriter {
@@ -208,19 +130,24 @@ impl PredictionWriter {
         })
     }
 
+    /// One document; it must have a key.
     pub(crate) fn write(&mut self, prediction: &Prediction<'_>) -> Result<(), CliError> {
+        let Some(key) = &prediction.key else {
+            return Err(CliError::new(
+                "a prediction does not say of which document it is",
+            ));
+        };
         match &mut self.format {
             Format::Delimited(out, _) => {
                 if std::mem::take(&mut self.header_due) {
-                    write_header(out, &prediction.key, self.layout)?;
+                    write_header(out, key, self.layout)?;
                 }
-                let key = prediction.key.text();
-                for (rank, (label, probability)) in prediction.classes.iter().enumerate() {
+                let key = key.text();
+                for (rank, class) in prediction.classes.iter().enumerate() {
                     let place = (rank + 1).to_string();
-                    let numbers = [probability.value(), probability.log_odds()];
-                    let score = prediction.scores.get(rank).copied();
-                    let numbers = numbers.into_iter().chain(score).map(|n| n.to_string());
-                    for text in [key.as_ref(), &place, label] {
+                    let numbers = [class.probability, class.log_odds].into_iter();
+                    let numbers = numbers.chain(class.score).map(|n| n.to_string());
+                    for text in [key.as_ref(), &place, &class.label] {
                         out.write_field(text).map_err(csv_error)?;
                     }
                     for number in numbers {
@@ -230,28 +157,11 @@ impl PredictionWriter {
                 }
             }
             Format::JsonLines(out, _) => {
-                let classes: Vec<JsonClass<'_>> = prediction
-                    .classes
-                    .iter()
-                    .enumerate()
-                    .map(|(rank, &(label, p))| JsonClass {
-                        label,
-                        probability: p.value(),
-                        log_odds: p.log_odds(),
-                        score: prediction.scores.get(rank).copied(),
-                    })
-                    .collect();
-                serde_json::to_writer(
-                    &mut *out,
-                    &JsonPrediction {
-                        key: JsonKey::from(&prediction.key),
-                        classes,
-                    },
-                )?;
+                serde_json::to_writer(&mut *out, prediction)?;
                 out.write_all(b"\n")?;
             }
             Format::Parquet(rows, file) => {
-                opened(rows, file, self.layout, prediction.key.column())?.push(prediction)?;
+                opened(rows, file, self.layout, key.column())?.push(key, prediction)?;
             }
         }
         Ok(())
@@ -276,7 +186,7 @@ impl PredictionWriter {
                 serde_json::to_writer(
                     &mut *out,
                     &JsonPositive {
-                        key: JsonKey::from(&row.key),
+                        key: &row.key,
                         class: row.class,
                         probability: row.probability.value(),
                         log_odds: row.probability.log_odds(),
@@ -320,41 +230,9 @@ impl PredictionWriter {
 }
 
 #[derive(serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-enum JsonKey<'a> {
-    Id(&'a str),
-    Row(u64),
-}
-
-impl<'a> From<&'a Key> for JsonKey<'a> {
-    fn from(key: &'a Key) -> Self {
-        match key {
-            Key::Id(id) => Self::Id(id),
-            Key::Row(number) => Self::Row(*number),
-        }
-    }
-}
-
-#[derive(serde::Serialize)]
-struct JsonPrediction<'a> {
-    #[serde(flatten)]
-    key: JsonKey<'a>,
-    classes: Vec<JsonClass<'a>>,
-}
-
-#[derive(serde::Serialize)]
-struct JsonClass<'a> {
-    label: &'a str,
-    probability: f64,
-    log_odds: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<f64>,
-}
-
-#[derive(serde::Serialize)]
 struct JsonPositive<'a> {
     #[serde(flatten)]
-    key: JsonKey<'a>,
+    key: &'a DocumentKey,
     class: &'a str,
     probability: f64,
     log_odds: f64,
@@ -386,7 +264,7 @@ fn opened<'a>(
 
 fn write_header(
     out: &mut csv::Writer<Box<dyn Write>>,
-    first: &Key,
+    first: &DocumentKey,
     layout: Layout,
 ) -> Result<(), CliError> {
     let key = first.column();

@@ -238,8 +238,8 @@ fn judge(model: &Model, test: &[Document], fit_seconds: f64) -> Result<Outcome, 
     let mut room = vec![Probability::from_log_odds(0.0); names.len()];
     let calibrators = single.map_or(&[][..], SingleModel::calibrators);
     for (document, _) in &known {
-        model.predict_into(&document.content, &mut buffers, &mut room);
-        let scores = calibrators.iter().zip(buffers.scores());
+        let said = model.predict_into(*document, &mut buffers, &mut room);
+        let scores = calibrators.iter().zip(said.outputs());
         raw.extend(scores.map(|(calibrator, &score)| calibrator.probability(score)));
     }
     let coded = match single.map(SingleModel::scorer) {

@@ -1,8 +1,6 @@
 //! One labelled document, whatever file it came from.
 
-use std::borrow::Cow;
-
-use crate::text::FIELD_BREAK;
+use super::ContentRef;
 
 /// What a document holds: words still to be analysed, features somebody else has counted, or a
 /// record of a table.
@@ -30,71 +28,70 @@ pub struct Record {
     pub asked: Vec<String>,
 }
 
+impl Record {
+    /// Without any cell.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With this text.
+    pub fn text(mut self, text: impl Into<String>) -> Self {
+        self.text = Some(text.into());
+        self
+    }
+
+    /// With one number more: cells are those of [`Fields::numeric`](super::Fields::numeric), in order.
+    pub fn number(mut self, number: impl Into<Option<f64>>) -> Self {
+        self.numbers.push(number.into());
+        self
+    }
+
+    /// With one category more: cells are those of [`Fields::categorical`](super::Fields::categorical), in order.
+    pub fn category(mut self, category: impl Into<String>) -> Self {
+        self.categories.push(Some(category.into()));
+        self
+    }
+
+    /// With one cell more of [`Fields::categorical`](super::Fields::categorical), which is empty.
+    pub fn no_category(mut self) -> Self {
+        self.categories.push(None);
+        self
+    }
+}
+
 impl Content {
     /// The text, if this is text.
     pub fn as_text(&self) -> Option<&str> {
-        match self {
-            Content::Text(text) => Some(text),
-            Content::Features(_) => None,
-            Content::Record(record) => record.text.as_deref(),
-        }
+        ContentRef::from(self).as_text()
     }
 
     /// The cells, if this is a record.
     pub fn as_record(&self) -> Option<&Record> {
-        match self {
-            Content::Record(record) => Some(record),
-            _ => None,
-        }
-    }
-
-    /// Hands on bytes that differ wherever contents do (marks between fields aside): a letter for the kind of a part, and the
-    /// part. Whoever hashes them adds lengths, so that nothing can move between parts.
-    pub(crate) fn for_each_part(&self, mut part: impl FnMut(u8, &[u8])) {
-        match self {
-            Content::Text(text) => part(b't', without_marks(text).as_bytes()),
-            Content::Features(features) => {
-                let bytes: Vec<u8> = features
-                    .iter()
-                    .flat_map(|(number, value)| {
-                        [number.to_le_bytes(), value.to_bits().to_le_bytes()]
-                    })
-                    .flatten()
-                    .collect();
-                part(b'f', &bytes);
-            }
-            Content::Record(record) => {
-                if let Some(text) = &record.text {
-                    part(b't', without_marks(text).as_bytes());
-                }
-                for number in &record.numbers {
-                    match number {
-                        Some(number) => part(b'n', &number.to_bits().to_le_bytes()),
-                        None => part(b'n', b""),
-                    }
-                }
-                for category in &record.categories {
-                    match category {
-                        Some(category) => part(b'c', category.as_bytes()),
-                        None => part(b'm', b""),
-                    }
-                }
-                record
-                    .asked
-                    .iter()
-                    .for_each(|text| part(b'a', text.as_bytes()));
-            }
-        }
+        ContentRef::from(self).as_record()
     }
 }
 
-/// A text without the marks between its fields. They came late: keys of documents, and with them folds and
-/// ledgers, are what they were without.
-fn without_marks(text: &str) -> Cow<'_, str> {
-    if text.contains(FIELD_BREAK) {
-        Cow::Owned(text.replace(FIELD_BREAK, ""))
-    } else {
-        Cow::Borrowed(text)
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Vec<(u32, f32)>> for Content {
+    fn from(features: Vec<(u32, f32)>) -> Self {
+        Self::Features(features)
+    }
+}
+
+impl From<Record> for Content {
+    fn from(record: Record) -> Self {
+        Self::Record(Box::new(record))
     }
 }
 
@@ -103,6 +100,16 @@ fn without_marks(text: &str) -> Cow<'_, str> {
 /// A document without labels is not the same as a document of an unknown class:
 /// in multi-label data it is a negative example of every class. Whoever needs
 /// exactly one label has to check it.
+///
+/// ```
+/// use calibrant::corpus::{Document, Record};
+/// let mail = Document::new("win big").label("spam").id("m1").weight(2.0);
+/// assert_eq!((mail.labels, mail.weight), (vec!["spam".to_owned()], 2.0));
+/// let story = Document::new("wheat and oats").labels(["wheat", "oat", "wheat"]);
+/// assert_eq!(story.labels, ["oat", "wheat"]); // sorted, without repeats
+/// let order = Document::new(Record::new().text("late again").number(19.9).category("DE"));
+/// assert_eq!(order.content.as_text(), Some("late again"));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
     /// The identifier, where the file has a field for it.
@@ -120,4 +127,54 @@ pub struct Document {
     pub group: Option<String>,
     /// Where the row starts: physical line from 1, row number in Parquet, 1 in a folder of files.
     pub line: u64,
+}
+
+impl Document {
+    /// A document without label, identifier or group, with a weight of 1: text, features or a [`Record`].
+    pub fn new(content: impl Into<Content>) -> Self {
+        Self {
+            id: None,
+            content: content.into(),
+            labels: Vec::new(),
+            labels_were_list: false,
+            weight: 1.0,
+            group: None,
+            line: 1,
+        }
+    }
+
+    /// With this label, beside those that it has.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.labels.push(label.into());
+        self.labels.sort_unstable();
+        self.labels.dedup();
+        self
+    }
+
+    /// With these labels in place of those that it has, as a list: a corpus with such documents is multi-label.
+    pub fn labels(mut self, labels: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.labels = labels.into_iter().map(Into::into).collect();
+        self.labels.sort_unstable();
+        self.labels.dedup();
+        self.labels_were_list = true;
+        self
+    }
+
+    /// With this identifier.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// With this weight.
+    pub fn weight(mut self, weight: f64) -> Self {
+        self.weight = weight;
+        self
+    }
+
+    /// With what it belongs to.
+    pub fn group(mut self, group: impl Into<String>) -> Self {
+        self.group = Some(group.into());
+        self
+    }
 }

@@ -19,6 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod content_ref;
 mod delimited;
 mod document;
 mod each_line;
@@ -48,6 +49,7 @@ mod svmlight;
 mod testing;
 
 pub use crate::problem::{FoldError, Folds};
+pub use content_ref::ContentRef;
 pub use document::{Content, Document, Record};
 pub(crate) use each_line::{Line, each_line};
 pub use error::{BadRow, NoRowsReason, ReadError};

@@ -9,7 +9,7 @@ use std::io::{self, Read};
 
 use serde::{Deserialize, Serialize};
 
-use crate::corpus::Document;
+use crate::corpus::{ContentRef, Document};
 
 /// What a ledger is called in the folder of the models that it speaks of.
 pub const LEDGER_FILE_NAME: &str = "calibrant-ledger.jsonl";
@@ -190,7 +190,7 @@ impl TestSetHash {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
             hasher.update(bytes);
         };
-        document.content.for_each_part(&mut part);
+        ContentRef::from(document).for_each_part(&mut part);
         for label in &document.labels {
             part(b'l', label.as_bytes());
         }

@@ -14,7 +14,7 @@ use super::{
     PredictBuffers, SingleModel, TrainingKeys, TrainingSummary,
 };
 use crate::calibration::{CalibrationNote, CalibratorKind, LogOddsPool, MemberForecasts};
-use crate::corpus::{Document, Fields};
+use crate::corpus::{ContentRef, Document, Fields};
 use crate::evaluation::{Evaluation, Forecasts, evaluate_without_chance};
 use crate::problem::ClassLabels;
 use crate::{FitError, Probability, Task};
@@ -199,8 +199,9 @@ impl Combiner {
             let members = self.members.iter().zip(&mut known);
             keys.clear();
             for ((member, known), classes) in members.zip(row.chunks_exact_mut(class_count)) {
-                member.predict_into(&document.content, &mut buffers, classes);
-                let key = member.document_key(&document.content, &mut buffers);
+                let content = ContentRef::from(document);
+                member.predict_into(content, &mut buffers, classes);
+                let key = member.document_key(content, &mut buffers);
                 known.count(member.acquaintance(key));
                 keys.push(key);
             }

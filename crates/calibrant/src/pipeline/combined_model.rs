@@ -7,7 +7,7 @@ use super::model_file::Description;
 use super::{PredictBuffers, SingleModel, TrainingKeys, TrainingSummary};
 use crate::Probability;
 use crate::calibration::{LogOddsPool, evidence};
-use crate::corpus::{Content, Fields};
+use crate::corpus::{ContentRef, Fields};
 use crate::scorers::{NamedTensor, TensorReader};
 
 /// Several fitted models of the same classes as one: see [`LogOddsPool`].
@@ -109,7 +109,7 @@ impl CombinedModel {
 
     pub(super) fn predict_into(
         &self,
-        content: &Content,
+        content: ContentRef<'_>,
         buffers: &mut PredictBuffers,
         classes: &mut [Probability],
     ) {
@@ -132,7 +132,7 @@ impl CombinedModel {
     /// The document's key, and whether one of the models, or the pool, learned from it.
     pub(super) fn acquaintance(
         &self,
-        content: &Content,
+        content: ContentRef<'_>,
         buffers: &mut PredictBuffers,
     ) -> (u128, Option<(bool, f64)>) {
         let models = self.members.iter().map(|member| &member.model);

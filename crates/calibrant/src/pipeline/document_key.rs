@@ -1,20 +1,20 @@
 //! When are two documents the same? When a model cannot tell them apart.
 
 use super::training_corpus::side_cells;
-use crate::corpus::Content;
+use crate::corpus::ContentRef;
 use crate::features::{Cells, RowCells, TermSum, one_spelling};
 
 /// A hash of what a model sees of a document: its terms with their counts, in whatever order, and the cells
 /// beside the text, with a bit for whether there are terms. Labels, weights and identifiers are no part of it.
-pub(super) fn key_of_terms(content: &Content, terms: TermSum, strengths: &[f32]) -> u128 {
+pub(super) fn key_of_terms(content: ContentRef<'_>, terms: TermSum, strengths: &[f32]) -> u128 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(match content {
-        Content::Features(_) => b"f",
-        Content::Text(_) | Content::Record(_) => b"t",
+        ContentRef::Features(_) => b"f",
+        ContentRef::Text(_) | ContentRef::Record(_) => b"t",
     });
     hasher.update(&terms.value().to_le_bytes());
     add_cells(&mut hasher, &side_cells(content, strengths));
-    let words = !matches!(content, Content::Features(_)) && terms != TermSum::default();
+    let words = !matches!(content, ContentRef::Features(_)) && terms != TermSum::default();
     marked(first_half(&hasher), words)
 }
 
@@ -30,7 +30,7 @@ pub(super) fn marked(key: u128, words: bool) -> u128 {
 
 /// A hash of the document as it came, for models that see no terms: rules alone, of which many different
 /// documents fulfil the same.
-pub(super) fn key_as_written(content: &Content) -> u128 {
+pub(super) fn key_as_written(content: ContentRef<'_>) -> u128 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"w");
     content.for_each_part(|letter, bytes| {
@@ -85,7 +85,7 @@ pub(super) fn first_half(hasher: &blake3::Hasher) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::Record;
+    use crate::corpus::{Content, Record};
 
     fn record(numbers: &[Option<f64>], categories: &[Option<&str>]) -> Content {
         Content::Record(Box::new(Record {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn key(content: &Content, strengths: &[f32]) -> u128 {
-        key_of_terms(content, TermSum::default(), strengths)
+        key_of_terms(content.into(), TermSum::default(), strengths)
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn written_documents_differ_where_a_letter_does() {
-        let text = |text: &str| key_as_written(&Content::Text(text.into()));
+        let text = |text: &str| key_as_written(text.into());
         assert_ne!(text("a b"), text("b a"));
         assert_ne!(key_of_group("a"), key_of_group("b"));
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::single_model::{PredictBuffers, SingleModel};
 use crate::Probability;
 use crate::calibration::Calibrator;
-use crate::corpus::Content;
+use crate::corpus::ContentRef;
 use crate::numeric::log_sum_exp;
 use crate::scorers::Link;
 
@@ -70,12 +70,12 @@ pub struct TermContribution {
 }
 
 impl SingleModel {
-    pub(super) fn explain(&self, content: &Content, class: usize) -> Explanation {
+    pub(super) fn explain(&self, content: ContentRef<'_>, class: usize) -> Explanation {
         let mut buffers = PredictBuffers::default();
         let mut classes = vec![Probability::from_log_odds(0.0); self.class_count()];
         self.predict_into(content, &mut buffers, &mut classes);
         let (names, unknown) = self.term_names(content);
-        let scores = buffers.scores().to_vec();
+        let scores = buffers.scores.clone();
         let row = self.extractor.row(content, &mut buffers.extractor);
         let room = &mut buffers.scorer;
         let mut outputs = vec![0.0; self.scorer.output_count()];
@@ -170,17 +170,17 @@ impl SingleModel {
     /// The terms behind each column of a document with their counts, and those that have no column.
     pub(super) fn term_names(
         &self,
-        content: &Content,
+        content: ContentRef<'_>,
     ) -> (BTreeMap<u32, (String, f64)>, Vec<String>) {
         let mut counts: BTreeMap<String, f64> = BTreeMap::new();
         match content {
-            Content::Text(_) | Content::Record(_) => {
+            ContentRef::Text(_) | ContentRef::Record(_) => {
                 let text = content.as_text().unwrap_or_default();
                 for term in self.extractor.analyzer().terms(text) {
                     *counts.entry(term).or_default() += 1.0;
                 }
             }
-            Content::Features(features) => {
+            ContentRef::Features(features) => {
                 for &(number, value) in features {
                     *counts.entry(number.to_string()).or_default() += f64::from(value);
                 }
@@ -207,7 +207,7 @@ impl SingleModel {
     }
 
     /// Columns beside the text count once and go by their names, numbers with what the cell holds.
-    fn side_names(&self, content: &Content, names: &mut BTreeMap<u32, (String, f64)>) {
+    fn side_names(&self, content: ContentRef<'_>, names: &mut BTreeMap<u32, (String, f64)>) {
         let Some(side) = self.extractor.side_columns() else {
             return;
         };

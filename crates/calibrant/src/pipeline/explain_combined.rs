@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{CombinedModel, Explanation, PredictBuffers, TermContribution};
-use crate::corpus::Content;
+use crate::corpus::ContentRef;
 use crate::{Probability, Task};
 
 impl CombinedModel {
     /// The members' explanations, each times its weight, terms put together by their names.
-    pub(super) fn explain(&self, content: &Content, class: usize) -> Explanation {
+    pub(super) fn explain(&self, content: ContentRef<'_>, class: usize) -> Explanation {
         let even = Probability::from_log_odds(0.0);
         let mut classes = vec![even; self.summary.classes.len()];
         self.predict_into(content, &mut PredictBuffers::default(), &mut classes);

@@ -2,7 +2,7 @@
 
 use super::document_key::key_of_terms;
 use super::training_corpus::{match_rules, side_cells};
-use crate::corpus::Content;
+use crate::corpus::ContentRef;
 use crate::features::{
     BatchCounter, ColumnSpace, FittedSideColumns, FittedWeighting, RowView, TermSum, UnknownCells,
     Vocabulary, Weighting,
@@ -63,7 +63,7 @@ impl FeatureExtractor {
     }
 
     /// Adds the cells of a document that hold nothing the training documents had.
-    pub(super) fn add_unknown_cells(&self, content: &Content, to: &mut UnknownCells) {
+    pub(super) fn add_unknown_cells(&self, content: ContentRef<'_>, to: &mut UnknownCells) {
         if let Some(side) = &self.side {
             side.add_unknown(&side_cells(content, &[]), to);
         }
@@ -96,11 +96,15 @@ impl FeatureExtractor {
 
     /// A hash of what a model sees of a document: its terms, also those that are no features, and what stands
     /// beside the text. Training documents had theirs by the same rule.
-    pub(super) fn document_key(&self, content: &Content, buffers: &mut ExtractorBuffers) -> u128 {
+    pub(super) fn document_key(
+        &self,
+        content: ContentRef<'_>,
+        buffers: &mut ExtractorBuffers,
+    ) -> u128 {
         let presence_only = self.weighting.settings().weighting == Weighting::Binary;
         let terms = match content {
-            Content::Features(features) => TermSum::of_features(features, presence_only),
-            Content::Text(_) | Content::Record(_) => {
+            ContentRef::Features(features) => TermSum::of_features(features, presence_only),
+            ContentRef::Text(_) | ContentRef::Record(_) => {
                 let text = content.as_text().unwrap_or_default();
                 if presence_only {
                     let mut counter = BatchCounter::new(&self.analyzer, self.space);
@@ -133,7 +137,12 @@ impl FeatureExtractor {
     }
 
     /// The row of a document; what the training documents lacked is left out.
-    pub fn row<'b>(&self, content: &Content, buffers: &'b mut ExtractorBuffers) -> RowView<'b> {
+    pub fn row<'a, 'b>(
+        &self,
+        content: impl Into<ContentRef<'a>>,
+        buffers: &'b mut ExtractorBuffers,
+    ) -> RowView<'b> {
+        let content = content.into();
         let ExtractorBuffers {
             analyzer,
             found,
@@ -146,7 +155,7 @@ impl FeatureExtractor {
         columns.clear();
         values.clear();
         match content {
-            Content::Text(_) | Content::Record(_) => {
+            ContentRef::Text(_) | ContentRef::Record(_) => {
                 let text = content.as_text().unwrap_or_default();
                 found.clear();
                 self.analyzer
@@ -157,7 +166,7 @@ impl FeatureExtractor {
                     values.push(run.len() as f32);
                 }
             }
-            Content::Features(features) => {
+            ContentRef::Features(features) => {
                 entries.clear();
                 entries.extend(features.iter().filter_map(|&(number, value)| {
                     Some((self.column(&number.to_string())?, value))

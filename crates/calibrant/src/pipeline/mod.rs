@@ -24,6 +24,7 @@ pub(crate) mod model_envelope;
 mod model_file;
 mod observations;
 mod other;
+mod output_scores;
 mod paired_losses;
 mod pooled;
 mod rule_scorer;
@@ -49,6 +50,7 @@ pub use model::Model;
 pub use model_envelope::publish;
 pub use model_file::{FORMAT_VERSION, ModelFileError};
 pub use observations::leading_words;
+pub use output_scores::OutputScores;
 pub use score_calibrator::{
     ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreNote, ScoreRoom,
     ScoreSettings, ScoreSummary, ScoreTable, TriedMethod,

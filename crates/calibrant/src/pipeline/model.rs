@@ -1,10 +1,10 @@
 //! From text to probabilities as one value, be it one path or several that are combined.
 
 use super::{
-    Acquaintance, ClassSummary, CombinedModel, Explanation, PredictBuffers, SingleModel,
-    TrainingSummary,
+    Acquaintance, ClassSummary, CombinedModel, Explanation, OutputScores, PredictBuffers,
+    SingleModel, TrainingSummary,
 };
-use crate::corpus::{Content, Fields};
+use crate::corpus::{ContentRef, Fields};
 use crate::features::UnknownCells;
 use crate::{Probability, Task};
 
@@ -132,7 +132,12 @@ impl Model {
     }
 
     /// Counts the cells of a document beside its text that hold nothing the training documents had.
-    pub fn count_unknown_cells(&self, content: &Content, to: &mut UnknownCells) {
+    pub fn count_unknown_cells<'a>(
+        &self,
+        content: impl Into<ContentRef<'a>>,
+        to: &mut UnknownCells,
+    ) {
+        let content = content.into();
         to.begin_document();
         match self {
             Self::Single(model) => model.extractor().add_unknown_cells(content, to),
@@ -146,29 +151,31 @@ impl Model {
     }
 
     /// The probability of each class, in the order of [`Self::class_names`].
-    pub fn predict(&self, text: &str) -> Vec<Probability> {
+    pub fn predict<'a>(&self, content: impl Into<ContentRef<'a>>) -> Vec<Probability> {
         let mut classes = vec![Probability::from_log_odds(0.0); self.class_count()];
-        self.predict_into(
-            &Content::Text(text.to_owned()),
-            &mut PredictBuffers::default(),
-            &mut classes,
-        );
+        self.predict_into(content, &mut PredictBuffers::default(), &mut classes);
         classes
     }
 
-    /// Fills `classes` with the probability of each class.
+    /// Fills `classes` with the probability of each class; gives the scores that they came from.
     ///
     /// # Panics
     /// If `classes` is not as long as there are classes.
-    pub fn predict_into(
-        &self,
-        content: &Content,
-        buffers: &mut PredictBuffers,
+    pub fn predict_into<'a, 'c>(
+        &'a self,
+        content: impl Into<ContentRef<'c>>,
+        buffers: &'a mut PredictBuffers,
         classes: &mut [Probability],
-    ) {
+    ) -> OutputScores<'a> {
         match self {
-            Self::Single(model) => model.predict_into(content, buffers, classes),
-            Self::Combined(model) => model.predict_into(content, buffers, classes),
+            Self::Single(model) => {
+                model.predict_into(content.into(), buffers, classes);
+                OutputScores::new(model, &buffers.scores)
+            }
+            Self::Combined(model) => {
+                model.predict_into(content.into(), buffers, classes);
+                OutputScores::none()
+            }
         }
     }
 
@@ -178,12 +185,13 @@ impl Model {
     ///
     /// Gives the document's key: documents that the model cannot tell apart have equal ones
     /// (see [`TestDocuments`](super::TestDocuments)).
-    pub fn count_known(
+    pub fn count_known<'a>(
         &self,
-        content: &Content,
+        content: impl Into<ContentRef<'a>>,
         buffers: &mut PredictBuffers,
         counts: &mut Acquaintance,
     ) -> u128 {
+        let content = content.into();
         let (key, found) = match self {
             Self::Single(model) => {
                 let key = model.document_key(content, buffers);
@@ -199,7 +207,8 @@ impl Model {
     ///
     /// # Panics
     /// If there is no such class.
-    pub fn explain(&self, content: &Content, class: usize) -> Explanation {
+    pub fn explain<'a>(&self, content: impl Into<ContentRef<'a>>, class: usize) -> Explanation {
+        let content = content.into();
         match self {
             Self::Single(model) => model.explain(content, class),
             Self::Combined(model) => model.explain(content, class),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::document_key::has_words;
-use crate::corpus::Content;
+use crate::corpus::ContentRef;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Tables of a few categories, and answers of a word or two, are full of rows that agree by chance: only with this
@@ -26,12 +26,12 @@ const STANDARD_SHARE: f64 = 0.01;
 /// How many words a document's text begins with; counting stops at ten.
 ///
 /// ```
-/// use calibrant::{corpus::Content, pipeline::leading_words};
-/// assert_eq!(leading_words(&Content::Text("Very good!".into())), 2);
-/// assert_eq!(leading_words(&Content::Text("so ".repeat(50))), 10);
+/// use calibrant::pipeline::leading_words;
+/// assert_eq!(leading_words("Very good!"), 2);
+/// assert_eq!(leading_words(&"so ".repeat(50)), 10);
 /// ```
-pub fn leading_words(content: &Content) -> u8 {
-    let text = content.as_text().unwrap_or_default();
+pub fn leading_words<'a>(content: impl Into<ContentRef<'a>>) -> u8 {
+    let text = content.into().as_text().unwrap_or_default();
     text.unicode_words().take(MOST_WORDS).count() as u8
 }
 

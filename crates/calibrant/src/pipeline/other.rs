@@ -1,9 +1,8 @@
 //! Documents of none of a model's classes.
 
-use super::single_model::{PredictBuffers, SingleModel};
-use super::{FitSettings, Model};
-use crate::calibration::{CalibratedClass, Calibrator};
-use crate::corpus::Content;
+use super::{FitSettings, Model, PredictBuffers};
+use crate::calibration::CalibratedClass;
+use crate::corpus::ContentRef;
 use crate::decision::{KnownDocuments, OtherError, OtherRule, share_with_other};
 use crate::problem::ClassLabels;
 use crate::{Probability, Task};
@@ -44,44 +43,24 @@ impl Model {
         known.thresholds(rule)
     }
 
-    /// How far the best class of the last prediction is above its threshold, in log-odds.
-    pub fn above_thresholds(&self, thresholds: &[f64], buffers: &PredictBuffers) -> f64 {
-        self.best_class(buffers, thresholds).1
-    }
-
     /// As [`Self::predict_into`] with one place more: the last is for `other`. Returns how far the best
     /// class is above its threshold, in log-odds. See [`share_with_other`].
     ///
     /// # Panics
     /// If `classes` is not one longer than there are classes, or `thresholds` come from elsewhere.
-    pub fn predict_open_into(
+    pub fn predict_open_into<'a>(
         &self,
-        content: &Content,
+        content: impl Into<ContentRef<'a>>,
         thresholds: &[f64],
         buffers: &mut PredictBuffers,
         classes: &mut [Probability],
     ) -> f64 {
         let count = self.class_count();
         assert_eq!((classes.len(), thresholds.len()), (count + 1, count));
-        self.predict_into(content, buffers, &mut classes[..count]);
-        let (best, above) = self.best_class(buffers, thresholds);
+        let scores = self.predict_into(content, buffers, &mut classes[..count]);
+        let (best, above) = scores.above_thresholds(thresholds);
         share_with_other(classes, best, above);
         above
-    }
-
-    /// The class of the last prediction with the largest log-odds against the rest, and how far it is above
-    /// its threshold.
-    fn best_class(&self, buffers: &PredictBuffers, thresholds: &[f64]) -> (usize, f64) {
-        let calibrators = self.as_single().map_or(&[][..], SingleModel::calibrators);
-        let said = calibrators.iter().zip(buffers.scores());
-        let log_odds = said.map(|(calibrator, &score)| calibrator.probability(score).log_odds());
-        let (best, largest) =
-            log_odds
-                .enumerate()
-                .fold((0, f64::NEG_INFINITY), |best, (class, value)| {
-                    if value > best.1 { (class, value) } else { best }
-                });
-        (best, largest - thresholds.get(best).copied().unwrap_or(0.0))
     }
 }
 

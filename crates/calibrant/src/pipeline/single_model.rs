@@ -6,7 +6,7 @@ use super::document_key::key_as_written;
 use super::extractor::{ExtractorBuffers, FeatureExtractor};
 use super::{Classifier, FitSettings, TrainingKeys, TrainingSummary};
 use crate::calibration::{Calibrator, ClassRoom, SavedCalibrator, SavedMulticlassCalibrator};
-use crate::corpus::{Content, Fields};
+use crate::corpus::{ContentRef, Fields};
 use crate::scorers::{SavedScorer, ScorerRoom};
 use crate::{Probability, Task};
 
@@ -36,7 +36,7 @@ pub(super) struct Calibrators {
 pub struct PredictBuffers {
     pub(super) extractor: ExtractorBuffers,
     pub(super) scorer: ScorerRoom,
-    scores: Vec<f64>,
+    pub(super) scores: Vec<f64>,
     outputs: Vec<Probability>,
     room: Vec<f64>,
     classes: ClassRoom,
@@ -48,12 +48,6 @@ impl PredictBuffers {
     pub(super) fn clear(&mut self) {
         self.scores.clear();
         self.outputs.clear();
-    }
-
-    /// The scores behind the last prediction, one an output of the scorer: those that
-    /// [`SingleModel::calibrators`] turned into probabilities. None after a combination's prediction.
-    pub fn scores(&self) -> &[f64] {
-        &self.scores
     }
 }
 
@@ -159,22 +153,12 @@ impl SingleModel {
         self.summary.classes.len()
     }
 
-    /// What the learner itself says of each class, before any calibration, of the document that was predicted last. Two
-    /// exclusive classes share a score: the first has it with the other sign.
-    pub fn class_scores<'a>(
-        &self,
-        buffers: &'a PredictBuffers,
-    ) -> impl ExactSizeIterator<Item = f64> + use<'a> {
-        let shared = buffers.scores.len() < self.class_count();
-        (0..self.class_count()).map(move |class| match shared {
-            true if class == 0 => -buffers.scores[0],
-            true => buffers.scores[0],
-            false => buffers.scores[class],
-        })
-    }
-
     /// Documents with equal keys are the same to this model.
-    pub(super) fn document_key(&self, content: &Content, buffers: &mut PredictBuffers) -> u128 {
+    pub(super) fn document_key(
+        &self,
+        content: ContentRef<'_>,
+        buffers: &mut PredictBuffers,
+    ) -> u128 {
         if self.settings.classifier == Classifier::Rules {
             key_as_written(content)
         } else {
@@ -185,7 +169,7 @@ impl SingleModel {
     /// Fills `classes` with the probability of each class.
     pub(super) fn predict_into(
         &self,
-        content: &Content,
+        content: ContentRef<'_>,
         buffers: &mut PredictBuffers,
         classes: &mut [Probability],
     ) {

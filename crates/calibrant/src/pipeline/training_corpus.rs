@@ -8,7 +8,7 @@ use super::document_key::{key_as_written, key_of_group, key_of_terms};
 use super::learned_keys::{LearnedKeys, RowKeys};
 use super::observations::leading_words;
 use super::{Classifier, FitSettings};
-use crate::corpus::{Content, Document};
+use crate::corpus::{Content, ContentRef, Document};
 use crate::features::{
     BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits, RowCells,
     SideTable, Vocabulary, Weighting,
@@ -121,15 +121,16 @@ impl DocumentCounter {
                     content => counter.count_text(content.as_text().unwrap_or_default()),
                 }
                 if let Some(rules) = rules {
-                    match_rules(rules, &document.content, &mut room, &mut strengths);
+                    let content = ContentRef::from(&document);
+                    match_rules(rules, content, &mut room, &mut strengths);
                 }
-                side.push(side_cells(&document.content, &strengths));
+                side.push(side_cells(ContentRef::from(&document), &strengths));
                 let seen = |presence_only| match self.counts_terms {
                     true => {
                         let sum = counter.last_sum(presence_only);
-                        key_of_terms(&document.content, sum, &strengths)
+                        key_of_terms(ContentRef::from(&document), sum, &strengths)
                     }
-                    false => key_as_written(&document.content),
+                    false => key_as_written(ContentRef::from(&document)),
                 };
                 CountedDocument {
                     key: content_key(&document),
@@ -156,7 +157,7 @@ impl DocumentCounter {
 }
 
 /// What stands beside a document's text; only rules speak of what is no record.
-pub(super) fn side_cells<'a>(content: &'a Content, strengths: &'a [f32]) -> RowCells<'a> {
+pub(super) fn side_cells<'a>(content: ContentRef<'a>, strengths: &'a [f32]) -> RowCells<'a> {
     let record = content.as_record();
     RowCells {
         numbers: record.map_or(&[], |record| &record.numbers),
@@ -168,7 +169,7 @@ pub(super) fn side_cells<'a>(content: &'a Content, strengths: &'a [f32]) -> RowC
 /// Fills `strengths` with those of the rules.
 pub(super) fn match_rules(
     rules: &RuleMatcher,
-    content: &Content,
+    content: ContentRef<'_>,
     room: &mut MatchBuffers,
     strengths: &mut [f32],
 ) {
@@ -189,9 +190,8 @@ pub(super) fn content_key(document: &Document) -> u128 {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
-    document
-        .content
-        .for_each_part(|letter, bytes| part(lettered.then_some(letter), bytes));
+    let content = ContentRef::from(document);
+    content.for_each_part(|letter, bytes| part(lettered.then_some(letter), bytes));
     for label in &document.labels {
         part(lettered.then_some(b'l'), label.as_bytes());
     }

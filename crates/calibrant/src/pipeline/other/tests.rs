@@ -1,5 +1,6 @@
 use super::*;
 use crate::NoProgress;
+use crate::corpus::Content;
 use crate::corpus::{Document, Fields};
 use crate::decision::ThresholdCosts;
 use crate::numeric::Random;

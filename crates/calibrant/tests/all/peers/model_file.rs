@@ -92,7 +92,7 @@ fn check(classifier: Classifier, class_count: usize, several: bool, weight_type:
         for (&ours, theirs) in ours.iter().zip(scores) {
             check_near("score", ours, theirs, TOLERANCE, 1f64.max(theirs.abs()));
         }
-        let ours = model.predict(text);
+        let ours = model.predict(*text);
         let probabilities = numbers(&theirs["probabilities"]);
         assert_eq!(ours.len(), probabilities.len());
         for (ours, theirs) in ours.iter().zip(probabilities) {

@@ -1,0 +1,411 @@
+//! Documents to probabilities, with the most probable classes, other shares and `other` as asked for.
+
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::prediction::{DocumentKey, DocumentKeys, Prediction};
+use super::prior::{PriorChoice, PriorError, PriorPlan, PriorReport, TrainedShares};
+use crate::corpus::{
+    ContentRef, Document, Fields, LabelNeed, ReadError, ReadOptions, ReadSummary, Source,
+    read_batches_until,
+};
+use crate::decision::{OtherError, OtherRule};
+use crate::features::UnknownCells;
+use crate::pipeline::{Model, PredictBuffers};
+use crate::{FitError, Probability, Progress};
+
+/// What is asked of predictions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PredictSettings {
+    /// How many of the most probable classes; `None` means all.
+    pub top: Option<NonZeroUsize>,
+    /// Whether the learner's own scores are wanted, too.
+    pub scores: bool,
+    /// What to do about classes that are as common as in training no longer.
+    pub prior: PriorChoice,
+    /// When a document belongs to none of the classes; `None` never says so.
+    pub other: Option<OtherRule>,
+}
+
+/// Why nothing can be predicted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PredictError {
+    /// The documents cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Something is wrong with the shares of classes.
+    #[error(transparent)]
+    Prior(#[from] PriorError),
+    /// Shares cannot be estimated from these documents.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The model does not allow such a rule.
+    #[error(transparent)]
+    Other(#[from] OtherError),
+    /// A class is called as documents of none of the classes would be.
+    #[error("the model has a class of the name `{}` already", Predictor::OTHER)]
+    OtherIsAClass,
+    /// Shifted shares say how common the known classes are, not whether there are others.
+    #[error("a rule for documents of no class cannot go with other shares of the classes")]
+    OtherWithPrior,
+    /// With `other` there are more classes than scores.
+    #[error("scores cannot go with a rule for documents of no class")]
+    OtherWithScores,
+    /// A combination has no learner of its own.
+    #[error("a combination of models has no scores of its own")]
+    NoScores,
+    /// Shares are estimated from many documents.
+    #[error("shares of classes are estimated from many documents, not from one")]
+    OneDocument,
+}
+
+/// A model with what is asked of its predictions.
+///
+/// ```
+/// use calibrant::jobs::Predictor;
+/// use calibrant::{NoProgress, corpus::{Document, Fields}, pipeline::{FitSettings, TrainingCorpus, fit}};
+/// let documents = (0..40).map(|i| match i % 2 {
+///     0 => Document::new(format!("lunch at noon {i}")).label("ham"),
+///     _ => Document::new(format!("win big money {i}")).label("spam"),
+/// });
+/// let settings = FitSettings::default();
+/// let corpus = TrainingCorpus::of_documents(&settings, documents.collect())?;
+/// let model = fit(corpus, Fields::default(), &settings, &NoProgress)?;
+/// let prediction = Predictor::new(&model).top(1).predict_text("win money")?;
+/// assert_eq!(prediction.classes[0].label, "spam");
+/// assert!(prediction.classes[0].probability > 0.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Predictor<'m> {
+    model: &'m Model,
+    top: Option<NonZeroUsize>,
+    scores: bool,
+    plan: Option<PriorPlan>,
+    thresholds: Option<Vec<f64>>,
+    /// The classes, and `other` where it can be said.
+    names: Vec<&'m str>,
+}
+
+/// What a source of documents was like.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct PredictSummary {
+    /// What was read.
+    pub read: ReadSummary,
+    /// How many documents were predicted.
+    pub documents: u64,
+    /// How many of them have an empty identifier where others have one.
+    pub without_id: u64,
+    /// Cells beside the text that mean nothing to the model.
+    pub unknown_cells: UnknownCells,
+    /// What was done about the classes' shares, where something was asked for.
+    pub prior: Option<PriorReport>,
+}
+
+/// Probabilities of some documents before the most probable are chosen.
+#[derive(Default)]
+struct Rows {
+    ids: Vec<Option<String>>,
+    /// Document by document, class by class.
+    probabilities: Vec<Probability>,
+    /// The same of the learner's scores; empty where they are not wanted.
+    scores: Vec<f64>,
+    unknown: UnknownCells,
+}
+
+/// Buffers of one thread.
+#[derive(Default)]
+struct Buffers {
+    predict: PredictBuffers,
+    shift: Vec<f64>,
+}
+
+impl<'m> Predictor<'m> {
+    /// What documents of none of the classes are called.
+    pub const OTHER: &'static str = "other";
+
+    /// All classes of a model, as they are.
+    pub fn new(model: &'m Model) -> Self {
+        Self {
+            model,
+            top: None,
+            scores: false,
+            plan: None,
+            thresholds: None,
+            names: model.class_names().collect(),
+        }
+    }
+
+    /// As the settings say.
+    pub fn with_settings(
+        model: &'m Model,
+        settings: &PredictSettings,
+    ) -> Result<Self, PredictError> {
+        let mut predictor = Self::new(model);
+        predictor.top = settings.top;
+        if settings.scores {
+            predictor = predictor.scores()?;
+        }
+        if let Some(rule) = settings.other {
+            predictor = predictor.other(rule)?;
+        }
+        predictor.prior(&settings.prior)
+    }
+
+    /// Only the `most` probable classes, at least one.
+    pub fn top(mut self, most: usize) -> Self {
+        self.top = NonZeroUsize::new(most.max(1));
+        self
+    }
+
+    /// With the learner's own score of each class, before calibration.
+    pub fn scores(mut self) -> Result<Self, PredictError> {
+        if self.model.as_single().is_none() {
+            return Err(PredictError::NoScores);
+        }
+        if self.thresholds.is_some() {
+            return Err(PredictError::OtherWithScores);
+        }
+        self.scores = true;
+        Ok(self)
+    }
+
+    /// For classes that are as common as in training no longer.
+    pub fn prior(mut self, choice: &PriorChoice) -> Result<Self, PredictError> {
+        if choice.is_given() && self.thresholds.is_some() {
+            return Err(PredictError::OtherWithPrior);
+        }
+        let plan = PriorPlan::new(choice, TrainedShares::of(self.model))?;
+        self.plan = choice.is_given().then_some(plan);
+        Ok(self)
+    }
+
+    /// With one class more, [`Self::OTHER`], for documents of none of the classes.
+    pub fn other(mut self, rule: OtherRule) -> Result<Self, PredictError> {
+        if self.model.class_names().any(|class| class == Self::OTHER) {
+            return Err(PredictError::OtherIsAClass);
+        }
+        if self.plan.is_some() {
+            return Err(PredictError::OtherWithPrior);
+        }
+        if self.scores {
+            return Err(PredictError::OtherWithScores);
+        }
+        self.thresholds = Some(self.model.other_thresholds(rule)?);
+        self.names = self.model.class_names().chain([Self::OTHER]).collect();
+        Ok(self)
+    }
+
+    /// The fields that predictions read of a file: those of training without label, weight and group.
+    pub fn fields(&self) -> Fields {
+        Fields {
+            label: None,
+            weight: None,
+            group: None,
+            ..self.model.fields().clone()
+        }
+    }
+
+    /// One text.
+    pub fn predict_text(&self, text: &str) -> Result<Prediction<'m>, PredictError> {
+        self.predict_content(ContentRef::from(text))
+    }
+
+    /// One document; where it has an identifier, so has the prediction.
+    pub fn predict(&self, document: &Document) -> Result<Prediction<'m>, PredictError> {
+        let prediction = self.predict_content(ContentRef::from(document))?;
+        Ok(match &document.id {
+            Some(id) => prediction.with_key(DocumentKey::Id(id.clone())),
+            None => prediction,
+        })
+    }
+
+    /// One text, row of features or record. Shares that are to be estimated are an error: that takes many documents.
+    pub fn predict_content<'c>(
+        &self,
+        content: impl Into<ContentRef<'c>>,
+    ) -> Result<Prediction<'m>, PredictError> {
+        if self.must_see_all() {
+            return Err(PredictError::OneDocument);
+        }
+        let mut rows = Rows::default();
+        self.add_row(content.into(), &mut Buffers::default(), &mut rows);
+        Ok(self.chosen(&rows.probabilities, &rows.scores))
+    }
+
+    /// Many documents, in their order; identifiers or numbers of rows as for a file of them.
+    pub fn predict_batch(
+        &self,
+        documents: &[Document],
+    ) -> Result<(Vec<Prediction<'m>>, Option<PriorReport>), PredictError> {
+        use rayon::prelude::*;
+        /// Documents per piece of work; results do not depend on it.
+        const PIECE: usize = 64;
+        let mut rows = Rows::default();
+        let pieces: Vec<Rows> = documents
+            .par_chunks(PIECE)
+            .map(|piece| {
+                let mut rows = Rows::default();
+                let mut buffers = Buffers::default();
+                for document in piece {
+                    self.add_row(ContentRef::from(document), &mut buffers, &mut rows);
+                }
+                rows
+            })
+            .collect();
+        pieces.into_iter().for_each(|piece| rows.append(piece));
+        let report = self.shift_all(&mut rows)?;
+        let mut keys = DocumentKeys::new(false);
+        let ids = documents.iter().map(|document| document.id.clone());
+        Ok((self.predictions(&rows, ids, &mut keys).collect(), report))
+    }
+
+    /// Every document of a source, in its order, to `sink` on the calling thread. Documents are read and predicted in
+    /// parallel and go on as soon as they can; only shares that must be estimated hold them back until all are read.
+    /// Labels and weights have no part in predicting and are not looked at.
+    pub fn predict_source<E: From<PredictError>>(
+        &self,
+        source: &Source,
+        options: &ReadOptions,
+        progress: &dyn Progress,
+        mut sink: impl FnMut(Prediction<'m>) -> Result<(), E>,
+    ) -> Result<PredictSummary, E> {
+        let mut options = options.clone();
+        options.labels_required = LabelNeed::Ignored;
+        options.own_id = true;
+        options.fields.weight = None;
+        let mut keys = DocumentKeys::new(options.fields.id.is_some());
+        let mut held = Rows::default();
+        let mut unknown_cells = UnknownCells::default();
+        let mut failure = None;
+        let map = |documents: Vec<Document>| {
+            let mut rows = Rows::default();
+            let mut buffers = Buffers::default();
+            for document in documents {
+                let content = ContentRef::from(&document);
+                self.model.count_unknown_cells(content, &mut rows.unknown);
+                self.add_row(content, &mut buffers, &mut rows);
+                rows.ids.push(document.id);
+            }
+            // The best are chosen here, on many threads.
+            let chosen = (!self.must_see_all()).then(|| self.all_chosen(&rows));
+            (rows, chosen)
+        };
+        let read = read_batches_until(source, &options, progress, map, |(mut rows, chosen)| {
+            unknown_cells.merge(std::mem::take(&mut rows.unknown));
+            let Some(chosen) = chosen else {
+                held.append(rows);
+                return ControlFlow::Continue(());
+            };
+            for (id, prediction) in rows.ids.into_iter().zip(chosen) {
+                if let Err(error) = sink(prediction.with_key(keys.next(id))) {
+                    failure = Some(error);
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        let read = read.map_err(PredictError::from)?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        let prior = self.shift_all(&mut held)?;
+        let ids = std::mem::take(&mut held.ids);
+        for prediction in self.predictions(&held, ids.into_iter(), &mut keys) {
+            sink(prediction)?;
+        }
+        Ok(PredictSummary {
+            read,
+            documents: keys.documents(),
+            without_id: keys.without_id(),
+            unknown_cells,
+            prior,
+        })
+    }
+
+    fn must_see_all(&self) -> bool {
+        self.plan.as_ref().is_some_and(PriorPlan::must_see_all)
+    }
+
+    /// Adds what the model says of one document, shifted where the shares are known.
+    fn add_row(&self, content: ContentRef<'_>, buffers: &mut Buffers, rows: &mut Rows) {
+        let first = rows.probabilities.len();
+        let even = Probability::from_log_odds(0.0);
+        rows.probabilities.resize(first + self.names.len(), even);
+        let classes = &mut rows.probabilities[first..];
+        if let Some(thresholds) = &self.thresholds {
+            let model = self.model;
+            model.predict_open_into(content, thresholds, &mut buffers.predict, classes);
+            return;
+        }
+        let scores = self
+            .model
+            .predict_into(content, &mut buffers.predict, classes);
+        if self.scores {
+            rows.scores.extend(scores.of_classes());
+        }
+        if let Some(shift) = self.plan.as_ref().and_then(PriorPlan::known_shift) {
+            shift.apply(classes, &mut buffers.shift);
+        }
+    }
+
+    /// Shifts all rows where that had to wait for them.
+    fn shift_all(&self, rows: &mut Rows) -> Result<Option<PriorReport>, PredictError> {
+        let Some(plan) = &self.plan else {
+            return Ok(None);
+        };
+        let decided = plan.decide(&rows.probabilities, None)?;
+        if plan.must_see_all() {
+            decided.apply(self.names.len(), &mut rows.probabilities);
+        }
+        Ok(decided.report)
+    }
+
+    /// The most probable classes of one document.
+    fn chosen(&self, probabilities: &[Probability], scores: &[f64]) -> Prediction<'m> {
+        let most = self.top.map_or(self.names.len(), NonZeroUsize::get);
+        Prediction::best_first(&self.names, probabilities, scores, most)
+    }
+
+    fn all_chosen(&self, rows: &Rows) -> Vec<Prediction<'m>> {
+        let width = self.names.len();
+        let mut scores = rows.scores.chunks_exact(width);
+        let stated = rows.probabilities.chunks_exact(width);
+        stated
+            .map(|row| self.chosen(row, scores.next().unwrap_or_default()))
+            .collect()
+    }
+
+    fn predictions<'r>(
+        &'r self,
+        rows: &'r Rows,
+        ids: impl Iterator<Item = Option<String>> + 'r,
+        keys: &'r mut DocumentKeys,
+    ) -> impl Iterator<Item = Prediction<'m>> + 'r {
+        let width = self.names.len();
+        let mut scores = rows.scores.chunks_exact(width);
+        let stated = rows.probabilities.chunks_exact(width);
+        stated.zip(ids).map(move |(row, id)| {
+            let prediction = self.chosen(row, scores.next().unwrap_or_default());
+            prediction.with_key(keys.next(id))
+        })
+    }
+}
+
+impl Rows {
+    fn append(&mut self, later: Self) {
+        self.ids.extend(later.ids);
+        self.probabilities.extend(later.probabilities);
+        self.scores.extend(later.scores);
+        self.unknown.merge(later.unknown);
+    }
+}
+
+#[cfg(test)]
+#[path = "predict/tests.rs"]
+mod tests;

@@ -1,0 +1,213 @@
+//! What is said of one document.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Probability;
+
+/// Which document something is said of: in JSON the key `id` or the key `row`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DocumentKey {
+    /// Its identifier, empty where the document has none but others of the file have.
+    Id(String),
+    /// The number of its row, from 1: the file has no identifiers.
+    Row(u64),
+}
+
+impl DocumentKey {
+    /// The name of its column in tables, by which readers tell identifiers from numbers of rows.
+    pub fn column(&self) -> &'static str {
+        match self {
+            Self::Id(_) => "id",
+            Self::Row(_) => "row",
+        }
+    }
+
+    /// The identifier, or the number as text.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Id(id) => Cow::Borrowed(id),
+            Self::Row(number) => Cow::Owned(number.to_string()),
+        }
+    }
+}
+
+/// Gives documents their keys, in the order of the file. All of a file are of one kind, that of the first.
+///
+/// ```
+/// use calibrant::jobs::{DocumentKey, DocumentKeys};
+/// let mut keys = DocumentKeys::new(false);
+/// assert_eq!(keys.next(None), DocumentKey::Row(1));
+/// assert_eq!(keys.next(Some("late".into())), DocumentKey::Row(2));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct DocumentKeys {
+    /// Whether the documents have identifiers; told by the first unless a field was named.
+    have_ids: Option<bool>,
+    documents: u64,
+    without_id: u64,
+}
+
+impl DocumentKeys {
+    /// `named` says that a field with the identifier was asked for.
+    pub fn new(named: bool) -> Self {
+        Self {
+            have_ids: named.then_some(true),
+            ..Self::default()
+        }
+    }
+
+    /// The key of the next document.
+    pub fn next(&mut self, id: Option<String>) -> DocumentKey {
+        self.documents += 1;
+        if !*self.have_ids.get_or_insert(id.is_some()) {
+            return DocumentKey::Row(self.documents);
+        }
+        let id = id.unwrap_or_default();
+        self.without_id += u64::from(id.is_empty());
+        DocumentKey::Id(id)
+    }
+
+    /// How many documents there were.
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// How many of them have an empty identifier.
+    pub fn without_id(&self) -> u64 {
+        self.without_id
+    }
+}
+
+/// The probability of one class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassProbability<'a> {
+    /// The class.
+    pub label: Cow<'a, str>,
+    /// Its probability.
+    pub probability: f64,
+    /// The same as log-odds, which lose nothing near 0 and 1.
+    pub log_odds: f64,
+    /// The learner's own score, before calibration, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+}
+
+impl<'a> ClassProbability<'a> {
+    /// Without a score.
+    pub fn new(label: impl Into<Cow<'a, str>>, probability: Probability) -> Self {
+        Self {
+            label: label.into(),
+            probability: probability.value(),
+            log_odds: probability.log_odds(),
+            score: None,
+        }
+    }
+}
+
+/// The classes of one document, the most probable first. Its JSON is the same from every front end:
+/// `{"id": …, "classes": [{"label": …, "probability": …, "log_odds": …}, …]}`, with `row` in place of `id` where
+/// documents have no identifiers, and with neither for a document that came from no file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Prediction<'a> {
+    /// Which document it is.
+    #[serde(flatten)]
+    pub key: Option<DocumentKey>,
+    /// The classes, the most probable first; of equals the first in the order of the model.
+    pub classes: Vec<ClassProbability<'a>>,
+}
+
+impl<'a> Prediction<'a> {
+    /// Of these classes, which are in order.
+    pub fn new(key: Option<DocumentKey>, classes: Vec<ClassProbability<'a>>) -> Self {
+        Self { key, classes }
+    }
+
+    /// The `most` probable of all classes, the first of equals first. `scores` has one per class, or is empty.
+    ///
+    /// ```
+    /// use calibrant::{Probability, jobs::Prediction};
+    /// let said = [-1.0, 2.0, 2.0].map(Probability::from_log_odds);
+    /// let prediction = Prediction::best_first(&["a", "b", "c"], &said, &[], 2);
+    /// let labels: Vec<&str> = prediction.classes.iter().map(|class| &*class.label).collect();
+    /// assert_eq!(labels, ["b", "c"]);
+    /// assert_eq!(prediction.best().unwrap().log_odds, 2.0);
+    /// ```
+    pub fn best_first(
+        names: &[&'a str],
+        probabilities: &[Probability],
+        scores: &[f64],
+        most: usize,
+    ) -> Self {
+        let mut order: Vec<(usize, Probability)> =
+            probabilities.iter().copied().enumerate().collect();
+        order.sort_by(|a, b| b.1.log_odds().total_cmp(&a.1.log_odds()));
+        order.truncate(most);
+        let classes = order.into_iter().map(|(class, probability)| {
+            let said = ClassProbability::new(names[class], probability);
+            ClassProbability {
+                score: scores.get(class).copied(),
+                ..said
+            }
+        });
+        Self::new(None, classes.collect())
+    }
+
+    /// With the key of its document.
+    pub fn with_key(mut self, key: DocumentKey) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// The most probable class; `None` where there are no classes.
+    pub fn best(&self) -> Option<&ClassProbability<'a>> {
+        self.classes.first()
+    }
+
+    /// What is said of a class, if it is among them.
+    pub fn of_class(&self, label: &str) -> Option<&ClassProbability<'a>> {
+        self.classes.iter().find(|class| class.label == label)
+    }
+
+    /// The same with names of its own, to be kept beyond the model.
+    pub fn into_owned(self) -> Prediction<'static> {
+        let classes = self.classes.into_iter().map(|class| ClassProbability {
+            label: Cow::Owned(class.label.into_owned()),
+            probability: class.probability,
+            log_odds: class.log_odds,
+            score: class.score,
+        });
+        Prediction::new(self.key, classes.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_an_identifier_a_row_or_neither() {
+        let said = ClassProbability::new("ham", Probability::from_log_odds(0.0));
+        let class = r#"{"label":"ham","probability":0.5,"log_odds":0.0}"#;
+        for (key, begin) in [
+            (Some(DocumentKey::Id("m1".into())), r#""id":"m1","#),
+            (Some(DocumentKey::Row(7)), r#""row":7,"#),
+            (None, ""),
+        ] {
+            let prediction = Prediction::new(key, vec![said.clone()]);
+            let text = serde_json::to_string(&prediction).unwrap();
+            assert_eq!(text, format!(r#"{{{begin}"classes":[{class}]}}"#));
+            let read: Prediction<'static> = serde_json::from_str(&text).unwrap();
+            assert_eq!(read, prediction);
+        }
+        let scored = ClassProbability {
+            score: Some(-1.5),
+            ..said
+        };
+        let text = serde_json::to_string(&scored).unwrap();
+        assert!(text.ends_with(r#","score":-1.5}"#), "{text}");
+    }
+}
