@@ -20,6 +20,7 @@ pub mod calibration;
 pub mod decision;
 mod error;
 pub mod evaluation;
+mod named;
 pub mod numeric;
 mod probability;
 mod row_labels;
@@ -27,6 +28,7 @@ pub mod solvers;
 mod task;
 
 pub use error::CalibrationError;
+pub use named::{Named, UnknownName};
 pub use probability::Probability;
 pub use row_labels::RowLabels;
 pub use task::Task;

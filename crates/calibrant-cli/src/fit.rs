@@ -132,7 +132,7 @@ fn settings(arguments: &FitArguments, rules: Option<&RulesFile>) -> Result<FitSe
         class_weights: learning.class_weights()?,
         calibrator: learning.calibrator,
         monotone: learning.monotone,
-        multiclass: learning.multiclass(),
+        multiclass: learning.multiclass,
         other_cost: learning.other_cost,
         folds: learning.folds,
         classes: (!learning.classes.is_empty()).then(|| learning.classes.clone()),

@@ -28,7 +28,8 @@ pub mod solvers;
 pub mod text;
 
 pub use calibrant_calibration::{
-    CalibrationError, Probability, RowLabels, Task, calibration, decision, numeric,
+    CalibrationError, Named, Probability, RowLabels, Task, UnknownName, calibration, decision,
+    numeric,
 };
 pub use error::FitError;
 pub use progress::{Cancelled, NoProgress, Progress};

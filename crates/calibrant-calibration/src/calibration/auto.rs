@@ -616,14 +616,14 @@ mod tests {
 
     #[test]
     fn every_name_is_found_again_and_rules_are_kept() {
-        for kind in CalibratorKind::all() {
-            assert_eq!(CalibratorKind::from_name(kind.name()), Some(kind));
+        for kind in CalibratorKind::ALL {
+            assert_eq!(kind.name().parse(), Ok(kind));
         }
         let scores: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
         let labels = (0..100).map(|i| i % 7 < i / 15).collect();
         let held_out = HeldOutScores::assume(scores, labels).unwrap();
         let rules = ChoiceRules { monotone: true };
-        for kind in CalibratorKind::all() {
+        for kind in CalibratorKind::ALL {
             let choice = kind.choose_by(&held_out, rules).unwrap();
             let said: Vec<f64> = (-50..150)
                 .map(|i| {

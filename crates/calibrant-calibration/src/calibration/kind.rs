@@ -61,6 +61,32 @@ pub enum CalibratorKind {
     None,
 }
 
+crate::named! {
+    CalibratorKind, "a calibration method";
+    Auto = "auto", "The method with the least cross-validated log loss";
+    Gauss = "gauss", "Two Gaussian densities";
+    AsymmetricGauss = "asymmetric_gauss", "Two asymmetric Gaussian densities";
+    Laplace = "laplace", "Two Laplace densities";
+    AsymmetricLaplace = "asymmetric_laplace", "Two asymmetric Laplace densities";
+    Hybrid = "hybrid", "Two densities, exponential towards each other and Gaussian on the outer side";
+    LogReg = "logreg", "Logistic regression on the score";
+    Platt = "platt" | "lr_noise", "Platt's curve: logistic regression with smoothed targets";
+    Beta = "beta", "Beta calibration: two slopes and an intercept";
+    BetaAb = "beta_ab", "Beta calibration without an intercept";
+    BetaAm = "beta_am", "Beta calibration with one slope";
+    Spline = "spline", "A smooth monotone curve";
+    ThreePiece = "three_piece", "A line with two bends";
+    ThreePieceModes = "three_piece_modes", "A line with bends at the modes of two asymmetric Laplace densities";
+    Isotonic = "isotonic", "The most likely monotone step curve";
+    CentredIsotonic = "centred_isotonic", "Isotonic through the centres of its blocks, so that different scores stay different";
+    Histogram = "histogram", "One probability per bin of equal mass";
+    HistogramWidth = "histogram_width", "One probability per bin of equal width";
+    Bbq = "bbq", "Histograms of many sizes, averaged by how well they explain the labels";
+    VennAbers = "venn_abers", "Two isotonic curves, one for each answer: an interval, and a value between";
+    CrossVennAbers = "cross_venn_abers", "Venn-Abers by folds, merged";
+    None = "none", "The score itself, read as log-odds";
+}
+
 impl CalibratorKind {
     /// Every method that fits something and is no choice among others.
     pub const METHODS: &[Self] = &[
@@ -85,58 +111,6 @@ impl CalibratorKind {
         Self::VennAbers,
         Self::CrossVennAbers,
     ];
-
-    /// Every name there is, in the order that help texts list them.
-    pub fn all() -> impl Iterator<Item = Self> {
-        [Self::Auto]
-            .into_iter()
-            .chain(Self::METHODS.iter().copied())
-            .chain([Self::None])
-    }
-
-    /// The method of this name, with hyphens or underscores; Bennett's `lr_noise` is Platt's curve.
-    ///
-    /// ```
-    /// use calibrant_calibration::calibration::CalibratorKind;
-    /// let kind = CalibratorKind::from_name("three-piece");
-    /// assert_eq!(kind, Some(CalibratorKind::ThreePiece));
-    /// assert_eq!(CalibratorKind::from_name("guess"), None);
-    /// ```
-    pub fn from_name(name: &str) -> Option<Self> {
-        let name = name.replace('-', "_");
-        if name == "lr_noise" {
-            return Some(Self::Platt);
-        }
-        Self::all().find(|kind| kind.name() == name)
-    }
-
-    /// Its name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::LogReg => "logreg",
-            Self::Platt => "platt",
-            Self::Beta => "beta",
-            Self::BetaAb => "beta_ab",
-            Self::BetaAm => "beta_am",
-            Self::Spline => "spline",
-            Self::Gauss => "gauss",
-            Self::AsymmetricGauss => "asymmetric_gauss",
-            Self::Laplace => "laplace",
-            Self::AsymmetricLaplace => "asymmetric_laplace",
-            Self::Hybrid => "hybrid",
-            Self::ThreePiece => "three_piece",
-            Self::ThreePieceModes => "three_piece_modes",
-            Self::Isotonic => "isotonic",
-            Self::CentredIsotonic => "centred_isotonic",
-            Self::Histogram => "histogram",
-            Self::HistogramWidth => "histogram_width",
-            Self::Bbq => "bbq",
-            Self::VennAbers => "venn_abers",
-            Self::CrossVennAbers => "cross_venn_abers",
-            Self::None => "none",
-        }
-    }
 
     /// Fits the method to held-out scores.
     pub fn fit(self, held_out: &HeldOutScores) -> Result<SavedCalibrator, CalibrationError> {

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
 use calibrant::corpus::{Fields, Filter, Format, LabelNeed, ReadOptions};
 use calibrant::pipeline::ScoreIs;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::PriorArguments;
+use super::choice::choice;
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
@@ -20,7 +21,7 @@ pub(crate) struct CalibrateArguments {
     /// Where to write the calibrator
     #[arg(short, long, value_name = "CALIBRATOR")]
     pub(crate) output: Option<PathBuf>,
-    /// The field with the score of the positive class; or one field a class, FIELD or CLASS=FIELD
+    /// The field with the score of the positive class; or one field per class, FIELD or CLASS=FIELD
     #[arg(
         long,
         value_name = "FIELD,…",
@@ -29,8 +30,8 @@ pub(crate) struct CalibrateArguments {
     )]
     pub(crate) score: Vec<String>,
     /// What the scores are: probabilities become log-odds first
-    #[arg(long, value_enum, default_value = "auto")]
-    pub(crate) score_is: ScoreIsName,
+    #[arg(long, value_parser = choice::<ScoreIs>(), default_value_t)]
+    pub(crate) score_is: ScoreIs,
     /// The label that the score speaks for (default: 1 of 1/0, yes of yes/no and so on, else the last by alphabet)
     #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
@@ -106,27 +107,6 @@ impl ScoreReadArguments {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ScoreIsName {
-    /// Probabilities if all lie between 0 and 1, else numbers
-    Auto,
-    /// Any real number, such as a margin
-    #[value(alias = "log-odds")]
-    Number,
-    /// A probability
-    Probability,
-}
-
-impl From<ScoreIsName> for ScoreIs {
-    fn from(name: ScoreIsName) -> Self {
-        match name {
-            ScoreIsName::Auto => Self::Auto,
-            ScoreIsName::Number => Self::Number,
-            ScoreIsName::Probability => Self::Probability,
-        }
-    }
-}
-
 /// A method for one score, or a way for several classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
@@ -136,32 +116,20 @@ pub(crate) enum Method {
 }
 
 fn method(name: &str) -> Result<Method, String> {
-    let plain = name.replace('-', "_");
-    if plain == CalibratorKind::Auto.name() {
-        return Ok(Method::Auto);
+    match (name.parse(), name.parse()) {
+        (Ok(CalibratorKind::Auto), _) => Ok(Method::Auto),
+        (Ok(kind), _) => Ok(Method::OneScore(kind)),
+        (_, Ok(way)) => Ok(Method::ClassScores(way)),
+        _ => Err(format!(
+            "it must be one of {}, or for several classes {}",
+            one_score_names(),
+            class_score_names()
+        )),
     }
-    let class_scores = MulticlassKind::WAYS.into_iter();
-    CalibratorKind::from_name(&plain)
-        .map(Method::OneScore)
-        .or_else(|| {
-            class_scores
-                .map(Method::ClassScores)
-                .find(|method| matches!(method, Method::ClassScores(kind) if kind.name() == plain))
-        })
-        .ok_or_else(|| {
-            format!(
-                "it must be one of {}, or for several classes {}",
-                one_score_names(),
-                class_score_names()
-            )
-        })
 }
 
-pub(super) fn one_score_names() -> String {
-    CalibratorKind::all()
-        .map(CalibratorKind::name)
-        .collect::<Vec<_>>()
-        .join(", ")
+fn one_score_names() -> String {
+    CalibratorKind::ALL.map(CalibratorKind::name).join(", ")
 }
 
 fn class_score_names() -> String {
@@ -170,7 +138,7 @@ fn class_score_names() -> String {
 
 fn method_help() -> String {
     format!(
-        "The method: {}; for one score a class also {}",
+        "The method: {}; for one score per class also {}",
         one_score_names(),
         class_score_names()
     )

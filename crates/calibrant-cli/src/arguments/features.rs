@@ -7,8 +7,9 @@ use calibrant::features::{
     WeightingSettings,
 };
 use calibrant::text::{Analyzer, Language, NgramRange};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::choice::choice;
 use crate::error::CliError;
 
 #[derive(Debug, Args)]
@@ -73,8 +74,8 @@ pub(crate) struct FeatureArguments {
     /// The weight of a term (default: binary for Bernoulli naive Bayes, which takes no other; tf for naive Bayes
     /// and numbered features; for the SVM, logistic regression and the perceptron log-tf-idf, unless bm25 or log-tf has a held-out
     /// log loss on about a thousand documents that is lower by a standard error; else log-tf-idf)
-    #[arg(long, value_enum)]
-    pub(crate) weighting: Option<WeightingName>,
+    #[arg(long, value_parser = choice::<Weighting>())]
+    pub(crate) weighting: Option<Weighting>,
     /// With --weighting bm25: its k1 (default: 1.2)
     #[arg(long, allow_negative_numbers = true, value_name = "X")]
     pub(crate) bm25_k1: Option<f64>,
@@ -85,8 +86,8 @@ pub(crate) struct FeatureArguments {
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     pub(crate) l2_norm: Option<bool>,
     /// Keep only the terms that tell the classes apart best by this measure
-    #[arg(long, value_enum, requires = "select_terms")]
-    pub(crate) select: Option<MeasureName>,
+    #[arg(long, value_parser = choice::<SelectionMeasure>(), requires = "select_terms")]
+    pub(crate) select: Option<SelectionMeasure>,
     /// How many terms to select
     #[arg(
         long,
@@ -98,24 +99,6 @@ pub(crate) struct FeatureArguments {
     /// Select K terms for each class alone
     #[arg(long, requires = "select")]
     pub(crate) select_per_class: bool,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum WeightingName {
-    Binary,
-    Tf,
-    LogTf,
-    TfIdf,
-    LogTfIdf,
-    Bm25,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum MeasureName {
-    MutualInformation,
-    ChiSquare,
-    DocumentFrequency,
-    ConditionalMutualInformation,
 }
 
 fn ngrams(text: &str) -> Result<NgramRange, String> {
@@ -181,7 +164,7 @@ impl FeatureArguments {
         let given = [("--bm25-k1", self.bm25_k1), ("--bm25-b", self.bm25_b)];
         let given = given.into_iter().find(|(_, value)| value.is_some());
         match given {
-            Some((option, _)) if !matches!(self.weighting, Some(WeightingName::Bm25)) => Err(
+            Some((option, _)) if !matches!(self.weighting, Some(Weighting::Bm25 { .. })) => Err(
                 CliError::new(format!("{option} is of no use without --weighting bm25"))
                     .hint(format!("add --weighting bm25, or leave out {option}")),
             ),
@@ -191,16 +174,12 @@ impl FeatureArguments {
 
     /// The weighting that was asked for.
     pub(crate) fn asked_weighting(&self) -> Option<Weighting> {
-        self.weighting.map(|name| match name {
-            WeightingName::Binary => Weighting::Binary,
-            WeightingName::Tf => Weighting::Tf,
-            WeightingName::LogTf => Weighting::LogTf,
-            WeightingName::TfIdf => Weighting::TfIdf,
-            WeightingName::LogTfIdf => Weighting::LogTfIdf,
-            WeightingName::Bm25 => Weighting::Bm25 {
-                k1: self.bm25_k1.unwrap_or(1.2),
-                b: self.bm25_b.unwrap_or(0.75),
+        self.weighting.map(|weighting| match weighting {
+            Weighting::Bm25 { k1, b } => Weighting::Bm25 {
+                k1: self.bm25_k1.unwrap_or(k1),
+                b: self.bm25_b.unwrap_or(b),
             },
+            other => other,
         })
     }
 
@@ -223,14 +202,6 @@ impl FeatureArguments {
             return Err(CliError::new("--select cannot be used with --hash-bits")
                 .hint("leave out --hash-bits, or lower the number of bits instead"));
         }
-        let measure = match measure {
-            MeasureName::MutualInformation => SelectionMeasure::MutualInformation,
-            MeasureName::ChiSquare => SelectionMeasure::ChiSquare,
-            MeasureName::DocumentFrequency => SelectionMeasure::DocumentFrequency,
-            MeasureName::ConditionalMutualInformation => {
-                SelectionMeasure::ConditionalMutualInformation
-            }
-        };
         let scope = if self.select_per_class {
             SelectionScope::PerClass
         } else {

@@ -13,7 +13,7 @@ use calibrant::scorers::{
 use calibrant::solvers::{HingeLoss, SolverLimits};
 use clap::{Args, ValueEnum};
 
-use super::calibrate::one_score_names;
+use super::choice::choice;
 use crate::error::CliError;
 
 #[derive(Debug, Args)]
@@ -27,8 +27,8 @@ pub(crate) struct LearningArguments {
     #[arg(long, allow_negative_numbers = true, value_name = "C")]
     pub(crate) c: Option<f64>,
     /// The SVM's loss
-    #[arg(long, value_enum, default_value_t = LossName::SquaredHinge)]
-    pub(crate) loss: LossName,
+    #[arg(long, value_parser = choice::<HingeLoss>(), default_value_t = HingeLoss::SquaredHinge)]
+    pub(crate) loss: HingeLoss,
     /// SVM: scale terms by the log of how much more often they come with the class than without, after X extra
     /// sightings on either side
     #[arg(long, allow_negative_numbers = true, value_name = "X")]
@@ -46,20 +46,20 @@ pub(crate) struct LearningArguments {
     #[arg(long, allow_negative_numbers = true, value_name = "X")]
     pub(crate) word_prior: Option<f64>,
     /// Rocchio: how near a document is to the centre of a class
-    #[arg(long, value_enum, default_value_t = NearnessName::Cosine)]
-    pub(crate) nearness: NearnessName,
+    #[arg(long, value_parser = choice::<Nearness>(), default_value_t = Nearness::Cosine)]
+    pub(crate) nearness: Nearness,
     /// AdaBoost: how many stumps a class gets at most
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = AdaBoost::default().rounds)]
     pub(crate) rounds: usize,
     /// AdaBoost: what a stump says
-    #[arg(long, value_enum, default_value_t = BoostingName::Real)]
-    pub(crate) boosting: BoostingName,
+    #[arg(long, value_parser = choice::<BoostingKind>(), default_value_t = BoostingKind::Real)]
+    pub(crate) boosting: BoostingKind,
     /// Nearest neighbours: how many vote; auto chooses by log loss among the training documents
     #[arg(long, value_name = "N|auto", value_parser = neighbour_count, default_value = "auto")]
     pub(crate) neighbours: NeighbourCount,
     /// Nearest neighbours: what a vote counts
-    #[arg(long, value_enum, default_value_t = VoteName::Similarity)]
-    pub(crate) vote: VoteName,
+    #[arg(long, value_parser = choice::<Vote>(), default_value_t = Vote::Similarity)]
+    pub(crate) vote: Vote,
     /// Nearest neighbours: search only a part of the index, which may miss some of them
     #[arg(long)]
     pub(crate) approximate: bool,
@@ -83,14 +83,15 @@ pub(crate) struct LearningArguments {
     /// One label a document or several (told from the data by default)
     #[arg(long, value_enum)]
     pub(crate) labels: Option<LabelCount>,
-    #[arg(long, value_name = "METHOD", value_parser = calibrator, default_value = "auto", help = calibrator_help())]
+    /// How scores become probabilities; auto chooses for each class by held-out log loss
+    #[arg(long, value_name = "METHOD", value_parser = choice::<CalibratorKind>(), default_value_t = CalibratorKind::Auto)]
     pub(crate) calibrator: CalibratorKind,
     /// Make a curve rise that would fall while the score rises: no class becomes less likely as its own score grows
     #[arg(long)]
     pub(crate) monotone: bool,
     /// With one label a document: how the classes come to probabilities together
-    #[arg(long, value_enum, value_name = "WAY", default_value_t = MulticlassName::Auto)]
-    pub(crate) multiclass: MulticlassName,
+    #[arg(long, value_parser = choice::<MulticlassKind>(), value_name = "WAY", default_value_t = MulticlassKind::Auto)]
+    pub(crate) multiclass: MulticlassKind,
     /// What a wrongly taken and a wrongly left document cost, for `predict --other cost`
     #[arg(long, value_name = "WRONG:LEFT", value_parser = threshold_costs)]
     pub(crate) other_cost: Option<ThresholdCosts>,
@@ -138,42 +139,12 @@ pub(crate) enum ClassifierName {
     Perceptron,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum BoostingName {
-    /// How sure it is on each side of its threshold
-    Real,
-    /// Yes or no, with one weight
-    Discrete,
-    /// The same, with scores that are shares of the votes
-    Shares,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum VoteName {
-    /// All votes count alike
-    Majority,
-    /// A vote counts as much as the neighbour is like the document
-    Similarity,
-}
-
 fn neighbour_count(text: &str) -> Result<NeighbourCount, String> {
     match text.parse() {
         Ok(count) if count > 0 => Ok(NeighbourCount::Fixed(count)),
         _ if text == "auto" => Ok(NeighbourCount::Chosen),
         _ => Err("it must be a whole number from 1 on, or auto".to_owned()),
     }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum NearnessName {
-    Cosine,
-    Euclidean,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum LossName {
-    Hinge,
-    SquaredHinge,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -190,38 +161,6 @@ fn threshold_costs(text: &str) -> Result<ThresholdCosts, String> {
         })
     });
     parsed.ok_or_else(|| "it must be two numbers with a colon between, for example 1:5".into())
-}
-
-pub(super) fn calibrator(name: &str) -> Result<CalibratorKind, String> {
-    CalibratorKind::from_name(name)
-        .ok_or_else(|| format!("it must be one of {}", one_score_names()))
-}
-
-fn calibrator_help() -> String {
-    format!(
-        "How scores become probabilities; auto chooses for each class by held-out log loss: {}",
-        one_score_names()
-    )
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum MulticlassName {
-    /// Several ways, weighed by held-out log loss; each class by --calibrator where that is given
-    Auto,
-    /// Each class by --calibrator, then brought to a sum of one
-    #[value(name = "one_vs_rest", alias = "one-vs-rest")]
-    OneVsRest,
-    /// One factor for all scores
-    Temperature,
-    /// A slope and an intercept for each class
-    Vector,
-    /// A matrix over the log-probabilities of all classes
-    Dirichlet,
-    /// A curve for each pair of classes
-    Coupling,
-    /// One rising curve for all classes, with a line for each
-    #[value(name = "shared_curve", alias = "shared-curve")]
-    SharedCurve,
 }
 
 impl LearningArguments {
@@ -306,13 +245,9 @@ impl LearningArguments {
         match name {
             ClassifierName::Svm => {
                 let usual = LinearSvm::default();
-                let loss = match self.loss {
-                    LossName::Hinge => HingeLoss::Hinge,
-                    LossName::SquaredHinge => HingeLoss::SquaredHinge,
-                };
                 Classifier::LinearSvm(LinearSvm {
                     c: self.c,
-                    loss,
+                    loss: self.loss,
                     limits,
                     log_count_ratio: self.log_count_ratio,
                     ..usual
@@ -331,25 +266,15 @@ impl LearningArguments {
             ClassifierName::ComplementNaiveBayes => naive_bayes(NaiveBayesKind::Complement),
             ClassifierName::Rules => Classifier::Rules,
             ClassifierName::Rocchio => Classifier::Rocchio(Rocchio {
-                nearness: match self.nearness {
-                    NearnessName::Cosine => Nearness::Cosine,
-                    NearnessName::Euclidean => Nearness::Euclidean,
-                },
+                nearness: self.nearness,
             }),
             ClassifierName::AdaBoost => Classifier::AdaBoost(AdaBoost {
-                kind: match self.boosting {
-                    BoostingName::Real => BoostingKind::Real,
-                    BoostingName::Discrete => BoostingKind::Discrete,
-                    BoostingName::Shares => BoostingKind::Shares,
-                },
+                kind: self.boosting,
                 rounds: self.rounds,
             }),
             ClassifierName::Knn => Classifier::NearestNeighbours(NearestNeighbours {
                 k: self.neighbours,
-                vote: match self.vote {
-                    VoteName::Majority => Vote::Majority,
-                    VoteName::Similarity => Vote::Similarity,
-                },
+                vote: self.vote,
                 approximate: self.approximate.then(Approximate::default),
                 ..NearestNeighbours::default()
             }),
@@ -389,17 +314,5 @@ impl LearningArguments {
             LabelCount::One => Task::SingleLabel,
             LabelCount::Several => Task::MultiLabel,
         })
-    }
-
-    pub(crate) fn multiclass(&self) -> MulticlassKind {
-        match self.multiclass {
-            MulticlassName::Auto => MulticlassKind::Auto,
-            MulticlassName::OneVsRest => MulticlassKind::OneVsRest,
-            MulticlassName::Temperature => MulticlassKind::Temperature,
-            MulticlassName::Vector => MulticlassKind::Vector,
-            MulticlassName::Dirichlet => MulticlassKind::Dirichlet,
-            MulticlassName::Coupling => MulticlassKind::Coupling,
-            MulticlassName::SharedCurve => MulticlassKind::SharedCurve,
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod calibrate;
+mod choice;
 mod code;
 mod combine;
 mod features;
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use calibrate::{CalibrateArguments, Method, ScoreIsName};
+pub(crate) use calibrate::{CalibrateArguments, Method};
 pub(crate) use code::CodeArguments;
 pub(crate) use combine::CombineArguments;
 pub(crate) use features::FeatureArguments;

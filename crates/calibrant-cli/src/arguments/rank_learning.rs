@@ -71,7 +71,7 @@ pub(crate) struct RankFitArguments {
     #[arg(long, value_name = "zero|leave-out", default_value_t)]
     pub(crate) unjudged: Unjudged,
     /// How scores become probabilities of relevance, on queries that were held out: `auto`, any that `fit --calibrator` knows, or `none` for no probabilities
-    #[arg(long, value_name = "METHOD", value_parser = super::learning::calibrator, default_value = "auto")]
+    #[arg(long, value_name = "METHOD", value_parser = super::choice::choice::<CalibratorKind>(), default_value_t = CalibratorKind::Auto)]
     pub(crate) calibrator: CalibratorKind,
     /// Parts of queries to hold out one after the other for that
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=100))]

@@ -18,7 +18,7 @@ use calibrant::pipeline::{
 };
 use calibrant::{CalibrationError, FitError, Probability};
 
-use crate::arguments::{CalibrateArguments, Method, ScoreIsName};
+use crate::arguments::{CalibrateArguments, Method};
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
 use crate::output::{check_target, note, stdout, warn, write_page};
@@ -169,7 +169,7 @@ fn fit(
     let mut options = arguments
         .reading
         .options(names.clone(), LabelNeed::Required);
-    options.scores_are_probabilities = arguments.score_is == ScoreIsName::Probability;
+    options.scores_are_probabilities = arguments.score_is == ScoreIs::Probability;
     let (columns, read) = Columns::read(file, &options)?;
     warn_bad_rows(&read);
     let classes = if one_score {
@@ -269,10 +269,10 @@ fn fit_error(error: FitError, file: &str) -> CliError {
 }
 
 /// What was decided about scores that look like probabilities.
-fn said_of_scale(calibrator: &ScoreCalibrator, asked: ScoreIsName) -> Option<String> {
+fn said_of_scale(calibrator: &ScoreCalibrator, asked: ScoreIs) -> Option<String> {
     let what = match calibrator.scale() {
         ScoreScale::Number => return None,
-        _ if asked != ScoreIsName::Auto => return None,
+        _ if asked != ScoreIs::Auto => return None,
         _ if calibrator.is_identity() => "which are left as they are",
         ScoreScale::Probability { .. } => "whose log-odds are calibrated",
         ScoreScale::ClassProbability { .. } => "whose logarithms are calibrated",

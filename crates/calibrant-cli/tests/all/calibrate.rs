@@ -336,7 +336,7 @@ fn a_weight_of_two_is_the_row_twice_within_its_group_for_every_method() {
     }
     sandbox.write("a.csv", once);
     sandbox.write("b.csv", twice);
-    for method in calibrant::calibration::CalibratorKind::all() {
+    for method in calibrant::calibration::CalibratorKind::ALL {
         let options = ["--method", method.name(), "--group", "of", "--json"];
         let weighted = sandbox.json(&[&with(&options)[..], &["--weight", "w"]].concat());
         let mut arguments = with(&options);

@@ -1,5 +1,6 @@
 //! Which terms tell the classes apart?
 
+use calibrant_calibration::named;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,14 @@ pub enum SelectionMeasure {
     /// Mutual information given the terms chosen before (CMIM): avoids choosing the same
     /// information twice.
     ConditionalMutualInformation,
+}
+
+named! {
+    SelectionMeasure, "a measure of terms";
+    MutualInformation = "mutual_information", "Mutual information of term and class";
+    ChiSquare = "chi_square", "Pearson's chi-square";
+    DocumentFrequency = "document_frequency", "In how many documents the term occurs";
+    ConditionalMutualInformation = "conditional_mutual_information", "Mutual information given the terms chosen before";
 }
 
 /// Whether all classes share one list of terms.

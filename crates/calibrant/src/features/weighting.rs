@@ -1,5 +1,6 @@
 //! Counts to feature values.
 
+use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
 use super::SparseMatrix;
@@ -25,6 +26,16 @@ pub enum Weighting {
         /// How much long documents are discounted, 0 to 1 (0.75 is usual).
         b: f64,
     },
+}
+
+named! {
+    Weighting, "a weighting of terms";
+    Binary = "binary", "1 for a term that occurs";
+    Tf = "tf", "The count";
+    LogTf = "log_tf", "1 + ln(count)";
+    TfIdf = "tf_idf", "The count times the inverse document frequency";
+    LogTfIdf = "log_tf_idf", "1 + ln(count), times the inverse document frequency";
+    Bm25 { k1: 1.2, b: 0.75 } = "bm25", "Okapi BM25 as a document weight";
 }
 
 impl Weighting {

@@ -11,6 +11,7 @@ mod tests;
 
 pub use notes::ScoreNote;
 
+use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
 use super::HeldOutMeasures;
@@ -44,6 +45,13 @@ pub enum ScoreIs {
     Number,
     /// A probability.
     Probability,
+}
+
+named! {
+    ScoreIs, "a kind of score";
+    Auto = "auto", "Probabilities if all lie between 0 and 1, else numbers";
+    Number = "number" | "log_odds", "Any real number, such as a margin";
+    Probability = "probability", "A probability, which becomes log-odds first";
 }
 
 /// How to fit a [`ScoreCalibrator`].

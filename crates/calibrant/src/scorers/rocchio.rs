@@ -1,5 +1,6 @@
 //! Rocchio: every class is the mean of its documents, and a document belongs where it is nearest.
 
+use calibrant_calibration::named;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,12 @@ pub enum Nearness {
     Cosine,
     /// The negative distance.
     Euclidean,
+}
+
+named! {
+    Nearness, "a measure of nearness";
+    Cosine = "cosine", "The cosine of the angle between document and centre";
+    Euclidean = "euclidean", "The negative Euclidean distance";
 }
 
 /// Rocchio's classifier.

@@ -1,5 +1,6 @@
 //! The losses of support vector machines in the dual.
 
+use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
 use super::{DualLoss, Visit};
@@ -12,6 +13,12 @@ pub enum HingeLoss {
     Hinge,
     /// `max(0, 1 - m)²`.
     SquaredHinge,
+}
+
+named! {
+    HingeLoss, "a loss of the SVM";
+    Hinge = "hinge", "The hinge, max(0, 1 - margin)";
+    SquaredHinge = "squared_hinge", "Its square";
 }
 
 /// A hinge loss as [`solve_side_by_side`](super::solve_side_by_side) sees it.

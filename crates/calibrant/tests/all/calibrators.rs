@@ -84,7 +84,7 @@ fn check_sane(what: &str, calibrator: &SavedCalibrator) {
 fn degenerate_scores_give_an_error_or_a_probability_strictly_inside() {
     for (what, scores, labels) in degenerate() {
         let held_out = HeldOutScores::assume(scores, labels).unwrap();
-        for kind in CalibratorKind::all() {
+        for kind in CalibratorKind::ALL {
             for monotone in [false, true] {
                 let Ok(choice) = kind.choose_by(&held_out, ChoiceRules { monotone }) else {
                     continue;

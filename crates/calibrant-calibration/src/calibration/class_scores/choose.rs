@@ -47,6 +47,19 @@ const MOST_MATRIX_WORK: usize = 1_000_000;
 /// Classes that have curves of their own beside one for all.
 pub const MOST_CURVES: usize = 64;
 
+crate::named! {
+    MulticlassKind, "a way to calibrate several classes";
+    Auto = "auto", "Several ways, weighed by held-out log loss";
+    OneVsRest = "one_vs_rest", "Each class on its own, then normalised";
+    SharedCurve = "shared_curve", "One monotone curve for all classes, with a line for each";
+    Temperature = "temperature", "One factor for all scores";
+    Vector = "vector", "A slope and an intercept per class";
+    Dirichlet = "dirichlet", "A matrix over the log-probabilities of all classes";
+    Coupling = "coupling", "A curve per pair of classes";
+    ; unlisted
+    SecondPass = "second_pass", "A second pass over what `auto` weighed";
+}
+
 impl MulticlassKind {
     /// All ways that can be asked for but [`MulticlassKind::Auto`].
     pub const WAYS: [Self; 6] = [
@@ -60,20 +73,6 @@ impl MulticlassKind {
 
     /// The ways that [`MulticlassKind::Auto`] weighs.
     pub const POOLED: [Self; 3] = [Self::SharedCurve, Self::OneVsRest, Self::Dirichlet];
-
-    /// Its name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::OneVsRest => "one_vs_rest",
-            Self::Temperature => "temperature",
-            Self::Vector => "vector",
-            Self::Dirichlet => "dirichlet",
-            Self::Coupling => "coupling",
-            Self::SharedCurve => "shared_curve",
-            Self::SecondPass => "second_pass",
-        }
-    }
 
     /// Refuses what is no way of its own.
     pub fn check(self) -> Result<(), CalibrationError> {

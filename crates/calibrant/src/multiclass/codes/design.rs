@@ -1,5 +1,6 @@
 //! The designs of codes by name.
 
+use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
 use super::bch::bch_code;
@@ -37,29 +38,17 @@ pub enum CodeDesign {
     Bch,
 }
 
+named! {
+    CodeDesign, "a design of output codes";
+    OneVsAll = "one_vs_all", "Each class against all others";
+    AllPairs = "all_pairs", "Each class against each other";
+    Exhaustive = "exhaustive", "Every way to divide the classes (at most ten)";
+    RandomDense = "random_dense", "Random sides, improved step by step";
+    RandomSparse = "random_sparse", "As random_dense, half of the classes left out of each problem";
+    Bch = "bch", "Words of a Bose-Chaudhuri-Hocquenghem code";
+}
+
 impl CodeDesign {
-    /// All designs.
-    pub const ALL: [Self; 6] = [
-        Self::OneVsAll,
-        Self::AllPairs,
-        Self::Exhaustive,
-        Self::RandomDense,
-        Self::RandomSparse,
-        Self::Bch,
-    ];
-
-    /// Its name, as in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OneVsAll => "one_vs_all",
-            Self::AllPairs => "all_pairs",
-            Self::Exhaustive => "exhaustive",
-            Self::RandomDense => "random_dense",
-            Self::RandomSparse => "random_sparse",
-            Self::Bch => "bch",
-        }
-    }
-
     /// Whether a length can be given.
     pub fn takes_length(self) -> bool {
         matches!(self, Self::RandomDense | Self::RandomSparse | Self::Bch)

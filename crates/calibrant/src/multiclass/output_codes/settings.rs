@@ -1,5 +1,6 @@
 //! Which code, and how answers to its columns become scores of classes.
 
+use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
 use crate::FitError;
@@ -34,17 +35,10 @@ pub enum Decode {
     LeastSquares,
 }
 
-impl Decode {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Margin, Self::LeastSquares];
-
-    /// Its name, as in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Margin => "margin",
-            Self::LeastSquares => "least_squares",
-        }
-    }
+named! {
+    Decode, "a way to decode";
+    Margin = "margin", "How much nearer a class's code word is than the nearest other";
+    LeastSquares = "least_squares", "Class probabilities that explain those of all columns best";
 }
 
 /// The number `f` from -1 to 1 that a binary score `s` stands for in distances.
@@ -64,19 +58,12 @@ pub enum BinaryOutput {
     Probability,
 }
 
-impl BinaryOutput {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Sign, Self::Clip, Self::Tanh, Self::Probability];
-
-    /// Its name, as in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sign => "sign",
-            Self::Clip => "clip",
-            Self::Tanh => "tanh",
-            Self::Probability => "probability",
-        }
-    }
+named! {
+    BinaryOutput, "an output of a binary problem";
+    Sign = "sign", "The sign of the score";
+    Clip = "clip", "The score, cut at -1 and 1";
+    Tanh = "tanh", "The hyperbolic tangent of the score";
+    Probability = "probability", "The expected answer, by Platt's curve on held-out scores";
 }
 
 /// The weights `α` of the columns in distances.
@@ -91,17 +78,10 @@ pub enum ColumnWeights {
     Accuracy,
 }
 
-impl ColumnWeights {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Equal, Self::Accuracy];
-
-    /// Its name, as in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Equal => "equal",
-            Self::Accuracy => "accuracy",
-        }
-    }
+named! {
+    ColumnWeights, "a weighting of columns";
+    Equal = "equal", "All alike";
+    Accuracy = "accuracy", "By their held-out error";
 }
 
 impl CodeSettings {

@@ -12,6 +12,7 @@ mod tests;
 pub use stump::{AdaBoostModel, Stump};
 pub use stump_scorer::{StumpDescription, StumpScorer};
 
+use calibrant_calibration::named;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,13 @@ pub enum BoostingKind {
     /// As [`Self::Discrete`], but the score is divided by the sum of all weights: the share of the votes for
     /// less the share against, from -1 to 1.
     Shares,
+}
+
+named! {
+    BoostingKind, "a kind of boosting";
+    Real = "real", "A stump says how sure it is on each side of its threshold";
+    Discrete = "discrete", "A stump says yes or no, with one weight";
+    Shares = "shares", "As discrete, with scores that are shares of the votes";
 }
 
 /// AdaBoost: stumps one after another, each learned from the rows that those before it got wrong.

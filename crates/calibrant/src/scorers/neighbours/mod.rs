@@ -17,6 +17,7 @@ pub use index::NeighbourIndex;
 pub use scorer::{NeighbourDescription, NeighbourScorer};
 pub use search::{Approximate, Neighbour, SearchRoom, SearchWork, recall_at_k};
 
+use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
 use crate::FitError;
@@ -85,6 +86,12 @@ pub enum Vote {
     Majority,
     /// Its cosine.
     Similarity,
+}
+
+named! {
+    Vote, "a way to vote";
+    Majority = "majority", "All votes count alike";
+    Similarity = "similarity", "A vote counts as much as the neighbour is like the document";
 }
 
 impl NearestNeighbours {
