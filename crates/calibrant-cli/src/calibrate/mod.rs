@@ -186,7 +186,7 @@ fn fit(
             label: arguments.reading.label.clone(),
             weight: arguments.reading.weight.clone(),
         },
-        score_is: ScoreIs::from(arguments.score_is),
+        score_is: arguments.score_is,
         method,
         multiclass,
         rules: ChoiceRules {
