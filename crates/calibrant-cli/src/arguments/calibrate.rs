@@ -32,12 +32,12 @@ pub(crate) struct CalibrateArguments {
     /// What the scores are: probabilities become log-odds first
     #[arg(long, value_parser = choice::<ScoreIs>(), default_value_t)]
     pub(crate) score_is: ScoreIs,
-    /// The label that the score speaks for (default: 1 of 1/0, yes of yes/no and so on, else the last by alphabet)
+    /// The label that the score is for (default: 1 of 1/0, yes of yes/no and so on, else the last by alphabet)
     #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = method, help = method_help())]
     pub(crate) method: Method,
-    /// Make a curve rise that would fall while the score rises, so that probabilities rank as scores do
+    /// Make the curve monotone, so that probabilities rank as scores do
     #[arg(long)]
     pub(crate) monotone: bool,
     /// Measure on these examples (without, measures are cross-validated on FILE)
@@ -67,7 +67,7 @@ pub(crate) struct ScoreReadArguments {
     /// The field with the label (default: `label`)
     #[arg(long, value_name = "FIELD")]
     pub(crate) label: Option<String>,
-    /// The field with the weight of an example; of weights only the ratios count
+    /// The field with the weight of an example; only the ratios of weights matter
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
     /// The field that says which examples belong together (a thread, a customer, an author): they are held out together, and equal scores among them are copies of one example
@@ -79,10 +79,10 @@ pub(crate) struct ScoreReadArguments {
     /// Keep only rows where FIELD has this VALUE; may be repeated, all must hold
     #[arg(long = "where", value_name = "FIELD=VALUE")]
     pub(crate) filters: Vec<Filter>,
-    /// csv, tsv, jsonl or parquet (told from the name or the content by default)
+    /// csv, tsv, jsonl or parquet (detected from the name or the content by default)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
-    /// Go on after malformed rows and report how many there were
+    /// Skip malformed rows and report how many there were
     #[arg(long)]
     pub(crate) skip_bad_rows: bool,
 }

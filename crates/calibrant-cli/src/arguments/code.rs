@@ -8,19 +8,19 @@ use super::choice::choice;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output codes (three or more classes, one per document)")]
 pub(crate) struct CodeArguments {
-    /// Learn the binary problems of an error-correcting code, in place of each class against the rest
+    /// Learn the binary problems of an error-correcting output code, instead of each class against the rest
     #[arg(long, value_parser = choice::<CodeDesign>(), value_name = "DESIGN")]
     pub(crate) code: Option<CodeDesign>,
-    /// Columns of the code, one binary problem each (the design's usual number by default)
+    /// Columns of the code, one binary problem per column (by default the design's usual number)
     #[arg(long, value_name = "N", requires = "code")]
     pub(crate) code_length: Option<usize>,
-    /// How the answers become scores of classes
+    /// How the columns' answers are decoded into class scores
     #[arg(long, value_parser = choice::<Decode>(), value_name = "WAY", requires = "code", default_value_t)]
     pub(crate) decode: Decode,
-    /// What of a binary score counts
+    /// Which output of a binary problem is decoded
     #[arg(long, value_parser = choice::<BinaryOutput>(), value_name = "WHAT", requires = "code", default_value_t)]
     pub(crate) code_output: BinaryOutput,
-    /// How much the columns count in distances
+    /// How columns are weighted in distances
     #[arg(long, value_parser = choice::<ColumnWeights>(), value_name = "HOW", requires = "code", default_value_t)]
     pub(crate) code_weights: ColumnWeights,
 }

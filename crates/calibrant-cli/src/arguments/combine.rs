@@ -11,7 +11,7 @@ pub(crate) struct CombineArguments {
     /// Model files of the same classes
     #[arg(value_name = "MODEL", required = true, num_args = 2..)]
     pub(crate) models: Vec<PathBuf>,
-    /// Labelled documents that NO model has learned from: they decide the weights, and a model that knows them would get too much; `-` is standard input
+    /// Labelled documents that NO model has learned from: they decide the weights, and a model that has seen them would get too much; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) data: String,
     /// Where to write the combination
@@ -22,7 +22,7 @@ pub(crate) struct CombineArguments {
     /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are held out together
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub(crate) group: Option<String>,
-    /// Folds of the cross-validation that says what to expect
+    /// Folds of the cross-validation behind the expected measures
     #[arg(
         long,
         allow_negative_numbers = true,
@@ -30,7 +30,7 @@ pub(crate) struct CombineArguments {
         default_value_t = 5
     )]
     pub(crate) folds: usize,
-    /// For the folds
+    /// The random seed of the folds
     #[arg(
         long,
         allow_negative_numbers = true,
@@ -38,7 +38,7 @@ pub(crate) struct CombineArguments {
         default_value_t = 0
     )]
     pub(crate) seed: u64,
-    /// Go on where a model has learned from most of the documents; its weight then says little
+    /// Continue even where a model has learned from most of the documents; its weight then means little
     #[arg(long)]
     pub(crate) even_if_learned_from: bool,
     /// Print weights and measures as JSON on standard output

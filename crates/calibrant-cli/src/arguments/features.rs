@@ -15,22 +15,22 @@ use crate::error::CliError;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Text and features")]
 pub(crate) struct FeatureArguments {
-    /// Fields with numbers, as features beside the text or in place of it; `*` is every field not named otherwise
-    /// that is no identifier
+    /// Fields with numbers, as features beside the text or instead of it; `*` is every field not named otherwise
+    /// that is not an identifier
     #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
     pub(crate) numeric: Vec<String>,
-    /// Fields with one of a set of values, as features beside the text or in place of it; `*` is every field not named otherwise
-    /// that is no identifier; integral numbers have one spelling (1, 1.0, 1e0)
+    /// Fields with one of a set of values, as features beside the text or instead of it; `*` is every field not named otherwise
+    /// that is not an identifier; integral numbers have one spelling (1, 1.0, 1e0)
     #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
     pub(crate) categorical: Vec<String>,
-    /// What --numeric and --categorical count beside text of unit length, above 0 and at most 1 (default: 1;
+    /// The weight of --numeric and --categorical columns relative to text of unit length, above 0 and at most 1 (default: 1;
     /// for knn and rocchio the one of five with the least held-out log loss)
     #[arg(long, allow_negative_numbers = true, value_name = "X")]
     pub(crate) side_factor: Option<f64>,
     /// A file with a Boolean query for each category; how strongly each matches is a feature (or, with --classifier rules, the score)
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Keep upper and lower case apart
+    /// Keep upper and lower case distinct
     #[arg(long)]
     pub(crate) keep_case: bool,
     /// Fold accents: é becomes e
@@ -48,13 +48,13 @@ pub(crate) struct FeatureArguments {
     /// Word n-grams: N for 1 to N, or MIN-MAX
     #[arg(long, value_name = "N|MIN-MAX", default_value = "1", value_parser = ngrams_from_one)]
     pub(crate) word_ngrams: NgramRange,
-    /// Character n-grams inside words in place of words: N, or MIN-MAX
+    /// Character n-grams within words, instead of words: N, or MIN-MAX
     #[arg(long, value_name = "N|MIN-MAX", value_parser = ngrams)]
     pub(crate) char_ngrams: Option<NgramRange>,
-    /// Let character n-grams run on from a word to the next
+    /// Let character n-grams cross word boundaries
     #[arg(long, requires = "char_ngrams")]
     pub(crate) char_ngrams_across: bool,
-    /// Hash terms into 2^BITS columns: fixed memory, no vocabulary
+    /// Hash terms into 2^BITS columns: bounded memory, no vocabulary
     #[arg(long, allow_negative_numbers = true, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
     /// Leave out terms in fewer documents (default: 1 below 10,000 documents, or 2 where that lowers the held-out log loss and no --weighting is given; 2 from there on)
@@ -85,7 +85,7 @@ pub(crate) struct FeatureArguments {
     /// Scale rows to unit length (default: yes for SVM and logistic regression, no for naive Bayes)
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     pub(crate) l2_norm: Option<bool>,
-    /// Keep only the terms that tell the classes apart best by this measure
+    /// Keep only the terms that separate the classes best by this measure
     #[arg(long, value_parser = choice::<SelectionMeasure>(), requires = "select_terms")]
     pub(crate) select: Option<SelectionMeasure>,
     /// How many terms to select

@@ -22,48 +22,48 @@ pub(crate) struct LearningArguments {
     /// The learner (default: svm; with --search, any)
     #[arg(long, value_enum)]
     pub(crate) classifier: Option<ClassifierName>,
-    /// The price of errors (default: 0.5 for the SVM, 10 for logistic regression; twice or four times that where classes
-    /// are told apart easily and the held-out log loss is lower)
+    /// The cost of errors, C (default: 0.5 for the SVM, 10 for logistic regression; two or four times that where classes
+    /// are easy to separate and the held-out log loss is lower)
     #[arg(long, allow_negative_numbers = true, value_name = "C")]
     pub(crate) c: Option<f64>,
     /// The SVM's loss
     #[arg(long, value_parser = choice::<HingeLoss>(), default_value_t = HingeLoss::SquaredHinge)]
     pub(crate) loss: HingeLoss,
-    /// SVM: scale terms by the log of how much more often they come with the class than without, after X extra
-    /// sightings on either side
+    /// SVM: scale terms by their log-count ratio (how much more often they occur with the class than without), smoothed
+    /// by X
     #[arg(long, allow_negative_numbers = true, value_name = "X")]
     pub(crate) log_count_ratio: Option<f64>,
-    /// Relative duality gap at which the SVM and logistic regression stop
+    /// The relative duality gap at which the SVM and logistic regression stop
     #[arg(long, allow_negative_numbers = true, value_name = "X", default_value_t = SolverLimits::default().relative_gap)]
     pub(crate) tolerance: f64,
-    /// Passes over the data after which they give up and say so
+    /// Passes over the data after which they stop without having converged, and say so
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = SolverLimits::default().max_passes)]
     pub(crate) max_passes: usize,
-    /// Naive Bayes: extra sightings of every word, as Laplace's rule has it (default: 1)
+    /// Naive Bayes: additive smoothing, added to the count of every word (default: 1, Laplace's rule)
     #[arg(long, allow_negative_numbers = true, value_name = "X")]
     pub(crate) alpha: Option<f64>,
-    /// Naive Bayes: this many extra words spread as in the whole corpus, in place of --alpha
+    /// Naive Bayes: smooth with this many extra words, distributed as in the whole corpus, instead of --alpha
     #[arg(long, allow_negative_numbers = true, value_name = "X")]
     pub(crate) word_prior: Option<f64>,
-    /// Rocchio: how near a document is to the centre of a class
+    /// Rocchio: the similarity of a document and the centroid of a class
     #[arg(long, value_parser = choice::<Nearness>(), default_value_t = Nearness::Cosine)]
     pub(crate) nearness: Nearness,
-    /// AdaBoost: how many stumps a class gets at most
+    /// AdaBoost: the most stumps per class
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = AdaBoost::default().rounds)]
     pub(crate) rounds: usize,
-    /// AdaBoost: what a stump says
+    /// AdaBoost: the kind of stump
     #[arg(long, value_parser = choice::<BoostingKind>(), default_value_t = BoostingKind::Real)]
     pub(crate) boosting: BoostingKind,
     /// Nearest neighbours: how many vote; auto chooses by log loss among the training documents
     #[arg(long, value_name = "N|auto", value_parser = neighbour_count, default_value = "auto")]
     pub(crate) neighbours: NeighbourCount,
-    /// Nearest neighbours: what a vote counts
+    /// Nearest neighbours: how votes are weighted
     #[arg(long, value_parser = choice::<Vote>(), default_value_t = Vote::Similarity)]
     pub(crate) vote: Vote,
-    /// Nearest neighbours: search only a part of the index, which may miss some of them
+    /// Nearest neighbours: search only part of the index; faster, and may miss some neighbours
     #[arg(long)]
     pub(crate) approximate: bool,
-    /// Perceptron: how often every document is visited
+    /// Perceptron: passes over the documents
     #[arg(
         long,
         allow_negative_numbers = true,
@@ -71,7 +71,7 @@ pub(crate) struct LearningArguments {
         default_value_t = Perceptron::default().epochs
     )]
     pub(crate) epochs: usize,
-    /// Perceptron: all stages of the learning vote, in place of their average
+    /// Perceptron: let all stages of learning vote, instead of averaging them
     #[arg(long)]
     pub(crate) voted: bool,
     /// `balanced`, or CLASS=WEIGHT,… for the positives of those classes
@@ -80,22 +80,22 @@ pub(crate) struct LearningArguments {
     /// Learn only these classes
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
     pub(crate) classes: Vec<String>,
-    /// One label a document or several (told from the data by default)
+    /// One label per document or several (detected from the data by default)
     #[arg(long, value_enum)]
     pub(crate) labels: Option<LabelCount>,
     /// How scores become probabilities; auto chooses for each class by held-out log loss
     #[arg(long, value_name = "METHOD", value_parser = choice::<CalibratorKind>(), default_value_t = CalibratorKind::Auto)]
     pub(crate) calibrator: CalibratorKind,
-    /// Make a curve rise that would fall while the score rises: no class becomes less likely as its own score grows
+    /// Make every curve monotone: no class becomes less likely as its own score grows
     #[arg(long)]
     pub(crate) monotone: bool,
-    /// With one label a document: how the classes come to probabilities together
+    /// With one label per document: how the classes are calibrated together
     #[arg(long, value_parser = choice::<MulticlassKind>(), value_name = "WAY", default_value_t = MulticlassKind::Auto)]
     pub(crate) multiclass: MulticlassKind,
-    /// What a wrongly taken and a wrongly left document cost, for `predict --other cost`
-    #[arg(long, value_name = "WRONG:LEFT", value_parser = threshold_costs)]
+    /// The costs of a false positive and of a false negative, for `predict --other cost`
+    #[arg(long, value_name = "FP:FN", value_parser = threshold_costs)]
     pub(crate) other_cost: Option<ThresholdCosts>,
-    /// Folds of the cross-fitting that calibration rests on
+    /// Folds of the cross-fitting that gives calibration its held-out scores
     #[arg(
         long,
         allow_negative_numbers = true,
@@ -103,7 +103,7 @@ pub(crate) struct LearningArguments {
         default_value_t = 5
     )]
     pub(crate) folds: usize,
-    /// For folds and the order in which rows are visited
+    /// The random seed of folds and of the order in which rows are visited
     #[arg(
         long,
         allow_negative_numbers = true,

@@ -56,11 +56,11 @@ pub(crate) enum Command {
     Predict(PredictArguments),
     /// Measure a model, or a file of probabilities, on labelled documents that it has not seen
     Evaluate(EvaluateArguments),
-    /// Hold models, or files of probabilities, against each other on one test set
+    /// Compare models, or files of probabilities, on one test set
     Compare(CompareArguments),
-    /// Make one model of several, weighted by how well they forecast documents that none has seen
+    /// Combine several models into one, weighted by how well they forecast documents that none has seen
     Combine(CombineArguments),
-    /// Show which terms moved a document's log-odds, for and against
+    /// Show which terms moved a document's log-odds, up and down
     Explain(ExplainArguments),
     /// Turn scores of any classifier into probabilities: no text needed
     Calibrate(Box<CalibrateArguments>),
@@ -68,13 +68,13 @@ pub(crate) enum Command {
     Rules(RulesArguments),
     /// Rank documents for queries: learn rankings, score documents, measure what they are worth
     Rank(RankArguments),
-    /// Make an index of documents, to be searched by any of eighteen retrieval functions
+    /// Build an index of documents, to be searched with any of eighteen retrieval functions
     Index(IndexArguments),
     /// Find the documents of an index that answer a query, or write runs and features for many queries
     Search(RetrievalArguments),
     /// Show what is in a model or calibrator file
     Inspect(InspectArguments),
-    /// See stated beside true probabilities on a simulated inbox: no file needed
+    /// See stated and true probabilities side by side on a simulated inbox: no file needed
     Demo(DemoArguments),
     /// Print a completion script for a shell
     Completions {
@@ -103,7 +103,7 @@ pub(crate) struct FitArguments {
     pub(crate) code: CodeArguments,
     #[command(flatten)]
     pub(crate) search: SearchArguments,
-    /// Keep no filter of the documents learned from (15 bits each), by which `evaluate`, `compare` and `combine` tell how many of theirs the model knows
+    /// Do not store the filter of training documents (15 bits per document) by which `evaluate`, `compare` and `combine` count test documents that the model has seen
     #[arg(long)]
     pub(crate) no_training_keys: bool,
     /// Print the training summary as JSON on standard output
@@ -120,10 +120,10 @@ pub(crate) struct PredictArguments {
     /// Where to write: .csv, .tsv, .jsonl or .parquet by its ending (CSV on standard output by default)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Only the K most probable classes of each document (every class by default)
+    /// Only the K most probable classes per document (all by default)
     #[arg(long, value_name = "K")]
     pub(crate) top: Option<NonZeroUsize>,
-    /// Adds the learner's own score of each class, before calibration
+    /// Add the learner's own score of each class, before calibration
     #[arg(long, conflicts_with = "other")]
     pub(crate) scores: bool,
     #[command(flatten)]
@@ -145,16 +145,16 @@ pub(crate) struct EvaluateArguments {
     pub(crate) file: String,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
-    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are one piece of evidence in intervals
+    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are resampled together in intervals
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub(crate) group: Option<String>,
     /// Measure only these classes of a multi-label model, or name the class columns of a file of probabilities
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
     pub(crate) classes: Vec<String>,
-    /// The class that a single column `probability` speaks of (default: the second in the order of their names)
+    /// The class that a single column `probability` refers to (default: the second in the order of their names)
     #[arg(long, value_name = "CLASS")]
     pub(crate) positive: Option<String>,
-    /// One label a document or several, for a file of probabilities (default: told from the test set)
+    /// One label per document or several, for a file of probabilities (default: detected from the test set)
     #[arg(long, value_enum)]
     pub(crate) labels: Option<LabelCount>,
     #[command(flatten)]
@@ -162,7 +162,7 @@ pub(crate) struct EvaluateArguments {
     /// What decisions cost: a CSV or JSON file with truth, decision and cost, or `truth,decision,cost;…`; what is not named costs 1 if wrong and 0 if right. For a multi-label model truth and decision are `yes` or `no`
     #[arg(long, value_name = "FILE|COSTS")]
     pub(crate) costs: Option<String>,
-    /// Replicates of the 95 % intervals, drawn by document; 0 leaves them out (1000 by default, fewer for very many decisions)
+    /// Bootstrap replicates for the 95 % intervals, resampled by document; 0 leaves them out (1000 by default, fewer for very many decisions)
     #[arg(long, value_name = "N")]
     pub(crate) bootstrap: Option<usize>,
     #[command(flatten)]
@@ -183,21 +183,21 @@ pub(crate) struct CompareArguments {
     /// Labelled documents that no system has seen; `-` is standard input
     #[arg(value_name = "TEST")]
     pub(crate) file: String,
-    /// Model files, or files of probabilities (CSV, TSV, JSON Lines or Parquet): as `calibrant predict` writes them, or one row a document with a column for each class, or with one column `probability` where there are two
+    /// Model files, or files of probabilities (CSV, TSV, JSON Lines or Parquet): as `calibrant predict` writes them, or one row per document with a column per class, or with one column `probability` where there are two
     #[arg(value_name = "SYSTEM", required = true, num_args = 2..)]
     pub(crate) systems: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
-    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are one piece of evidence in intervals and tests
+    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are resampled together in intervals and tests
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub(crate) group: Option<String>,
     /// Compare only these classes (multi-label), or name the class columns of files of probabilities
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
     pub(crate) classes: Vec<String>,
-    /// The class that a single column `probability` speaks of (default: the second in the order of their names)
+    /// The class that a single column `probability` refers to (default: the second in the order of their names)
     #[arg(long, value_name = "CLASS")]
     pub(crate) positive: Option<String>,
-    /// One label a document or several (default: as the models, else told from the test set)
+    /// One label per document or several (default: as the models, else detected from the test set)
     #[arg(long, value_enum)]
     pub(crate) labels: Option<LabelCount>,
     /// A p-value below this counts as significant
@@ -208,10 +208,10 @@ pub(crate) struct CompareArguments {
         default_value_t = 0.01
     )]
     pub(crate) level: f64,
-    /// How often documents are drawn again for the intervals of differences; 0 leaves them out
+    /// Bootstrap replicates for the intervals of differences; 0 leaves them out
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) bootstrap: usize,
-    /// For those draws
+    /// The random seed of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Also write the comparison as a page for a browser
@@ -235,7 +235,7 @@ pub(crate) struct ExplainArguments {
     /// Take the document from this file
     #[arg(long, value_name = "FILE", requires = "row")]
     pub(crate) file: Option<String>,
-    /// Which document of the file, counted from 1 after --where
+    /// Which document of the file, counting from 1 after --where
     #[arg(long, value_name = "N", requires = "file")]
     pub(crate) row: Option<NonZeroUsize>,
     /// Explain this class (the most probable one by default); may be repeated
@@ -273,7 +273,7 @@ pub(crate) struct DemoArguments {
         default_value = "calibrant-demo.html"
     )]
     pub(crate) output: PathBuf,
-    /// For the simulated messages
+    /// The random seed of the simulated messages
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,
     /// Print the comparison as JSON on standard output

@@ -6,7 +6,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "None of these")]
 pub(crate) struct OtherArguments {
-    /// Say `other` where no class is likely: SHARE of the documents of known classes may be lost to it (for example 0.05), or `balanced` or `cost` for each class's own threshold (as many wrongly taken as wrongly left; of least cost, for models fitted with --other-cost)
+    /// Answer `other` where no class is likely: SHARE of the documents of known classes may be lost to it (for example 0.05), or `balanced` or `cost` for a threshold per class (as many false positives as false negatives; of least cost, for models fitted with --other-cost)
     #[arg(long, value_name = "SHARE|balanced|cost", value_parser = rule)]
     pub(crate) other: Option<OtherRule>,
 }

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Prior shift")]
 pub(crate) struct PriorArguments {
-    /// Shares of classes where they are known to differ from training: probabilities are shifted to them; classes not named share the rest as before
+    /// Class priors, where they are known to differ from training: probabilities are adjusted to them; classes not named share the rest in their old proportions
     #[arg(
         long,
         value_name = "CLASS=SHARE,…",
@@ -13,7 +13,7 @@ pub(crate) struct PriorArguments {
         conflicts_with = "adapt_prior"
     )]
     pub(crate) prior: Vec<String>,
-    /// Estimate the classes' shares from the documents themselves (EM of Saerens et al. 2002) and shift to them; by default only where a test says that they differ from training
+    /// Estimate the class priors from the documents themselves (EM, Saerens et al. 2002) and adjust to them; by default only where a test says that they differ from training
     #[arg(
         long,
         value_enum,
@@ -43,7 +43,7 @@ impl From<AdaptPrior> for calibrant::jobs::AdaptPrior {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AdaptPrior {
-    /// If the likelihood-ratio test rejects the shares of training at the 5 % level
+    /// If the likelihood-ratio test rejects the training priors at the 5 % level
     Tested,
     /// Whatever the test says
     Always,

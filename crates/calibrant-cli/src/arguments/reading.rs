@@ -18,16 +18,16 @@ pub(crate) struct ReadArguments {
     /// The field that identifies a document (default: `id` where there is one; predictions without identifiers number their rows in a column `row`)
     #[arg(long, value_name = "FIELD")]
     pub(crate) id: Option<String>,
-    /// The field with the weight of a document; of weights only the ratios count
+    /// The field with the weight of a document; only the ratios of weights matter
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
     /// Keep only rows where FIELD has this VALUE; may be repeated, all must hold
     #[arg(long = "where", value_name = "FIELD=VALUE")]
     pub(crate) filters: Vec<Filter>,
-    /// csv, tsv, jsonl, parquet, fasttext, folder or svmlight (told from the name or the content by default)
+    /// csv, tsv, jsonl, parquet, fasttext, folder or svmlight (detected from the name or the content by default)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
-    /// Go on after malformed rows and report how many there were
+    /// Skip malformed rows and report how many there were
     #[arg(long)]
     pub(crate) skip_bad_rows: bool,
 }

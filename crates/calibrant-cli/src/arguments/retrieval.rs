@@ -32,10 +32,10 @@ pub(crate) struct IndexArguments {
     /// Keep only rows where FIELD has this VALUE; may be repeated, all must hold
     #[arg(long = "where", value_name = "FIELD=VALUE")]
     pub(crate) filters: Vec<Filter>,
-    /// csv, tsv, jsonl, parquet, fasttext, folder or trec (told from the name or the content by default)
+    /// csv, tsv, jsonl, parquet, fasttext, folder or trec (detected from the name or the content by default)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<DocumentFormat>,
-    /// Go on after malformed rows and report how many there were
+    /// Skip malformed rows and report how many there were
     #[arg(long)]
     pub(crate) skip_bad_rows: bool,
     /// Whose stems

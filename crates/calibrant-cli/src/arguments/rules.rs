@@ -15,7 +15,7 @@ pub(crate) struct RulesArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RulesCommand {
-    /// Show precision and recall of each rule, and what each of its clauses brings and costs
+    /// Show precision and recall of each rule, and what each of its clauses adds and costs
     Check(RulesCheckArguments),
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct RulesCheckArguments {
     pub(crate) file: String,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
-    /// Keep upper and lower case apart
+    /// Keep upper and lower case distinct
     #[arg(long)]
     pub(crate) keep_case: bool,
     /// Fold accents: é becomes e
