@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use calibrant::corpus::{Content, Document, Format, ReadOptions, Source, read_all};
 use calibrant::features::SparseMatrix;
-use calibrant::problem::{ClassFactors, ClassLabels};
-use calibrant::scorers::{AdaBoost, BoostingKind};
+use calibrant::problem::{ClassFactors, ClassLabels, Targets};
+use calibrant::scorers::{AdaBoost, BoostingKind, ClassLearner, SavedScorer, ScorerRoom};
 use calibrant::{NoProgress, Task};
 use rayon::prelude::*;
 use serde_json::json;
@@ -53,7 +53,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     let weights = vec![1.0; members.len()];
 
     let start = Instant::now();
-    let scorer = learner.fit_classes(&rows, &labels, &weights, &factors, &members)?;
+    let problem = Targets::new(&labels, &weights, &factors).among(&rows, &members);
+    let scorer = learner.fit(&problem)?.scorer;
     let fit = start.elapsed().as_secs_f64();
 
     let (rows, _) = table(&test, column_count as usize)?;
@@ -63,7 +64,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         .par_chunks_mut(class_count)
         .enumerate()
         .with_min_len(64)
-        .for_each(|(row, outputs)| scorer.outputs_into(rows.row(row), outputs));
+        .for_each_init(ScorerRoom::default, |room, (row, outputs)| {
+            scorer.outputs_into(rows.row(row), room, outputs);
+        });
     let predict = start.elapsed().as_secs_f64();
 
     let bytes: Vec<u8> = outputs
@@ -71,11 +74,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         .flat_map(|score| score.to_le_bytes())
         .collect();
     std::fs::write(scores, bytes)?;
-    let stumps: usize = scorer
-        .models()
-        .iter()
-        .map(|model| model.stumps().len())
-        .sum();
+    let committees = match &scorer {
+        SavedScorer::Stumps(scorer) => scorer.models(),
+        _ => &[],
+    };
+    let stumps: usize = committees.iter().map(|model| model.stumps().len()).sum();
     println!(
         "{}",
         json!({"fit": fit, "predict": predict, "stumps": stumps, "entries": rows.entry_count()})

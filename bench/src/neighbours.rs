@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use calibrant::corpus::{Content, Format, ReadOptions, Source, read_all};
 use calibrant::features::SparseMatrix;
-use calibrant::problem::{ClassFactors, ClassLabels};
+use calibrant::problem::{ClassFactors, ClassLabels, Targets};
 use calibrant::scorers::{
-    Approximate, NearestNeighbours, NeighbourCount, Perceptron, SavedScorer, ScorerRoom, Vote,
+    Approximate, ClassLearner, NearestNeighbours, NeighbourCount, Perceptron, SavedScorer,
+    ScorerRoom, Vote,
 };
 use calibrant::{NoProgress, Task};
 use rayon::prelude::*;
@@ -38,6 +39,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     };
     let members: Vec<u32> = (0..train.row_count() as u32).collect();
     let weights = vec![1.0; members.len()];
+    let problem = Targets::new(&labels, &weights, &factors).among(&train, &members);
 
     let mut report = serde_json::Map::new();
     let mut measure = |name: &str, fit: &dyn Fn() -> Result<SavedScorer, Box<dyn Error>>| {
@@ -71,19 +73,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             approximate,
             ..NearestNeighbours::default()
         };
-        measure(name, &|| {
-            let scorer = settings.fit_classes(&train, &labels, &weights, &factors, &members)?;
-            Ok(SavedScorer::Neighbours(Box::new(scorer)))
-        })?;
+        measure(name, &|| Ok(settings.fit(&problem)?.scorer))?;
     }
     for (name, voted) in [("averaged perceptron", false), ("voted perceptron", true)] {
         let settings = Perceptron {
             voted,
             ..Perceptron::default()
         };
-        measure(name, &|| {
-            Ok(settings.fit_classes(&train, &labels, &weights, &factors, &members)?)
-        })?;
+        measure(name, &|| Ok(settings.fit(&problem)?.scorer))?;
     }
     println!("{}", Value::Object(report));
     Ok(())

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use calibrant::calibration::{Calibrator, SavedCalibrator};
 use calibrant::evaluation::{Evaluation, Forecasts};
-use calibrant::pipeline::{CalibrationNote, Classifier, Model};
+use calibrant::pipeline::{CalibrationNote, Model};
 use calibrant::report::{ClassScores, Report, ReportInput};
 
 use crate::arguments::EvaluateArguments;
@@ -135,8 +135,8 @@ impl<'a> EvaluatePage<'a> {
             };
             let calibrator: &dyn Calibrator = &model.calibrators()[output];
             let mut calibrators = vec![(name, calibrator)];
-            // Scores of these are log-odds before calibration; margins are not.
-            let states_log_odds = !matches!(model.settings().classifier, Classifier::LinearSvm(_));
+            // Log-odds can be drawn without a calibrator; margins, cosines and shares of votes cannot.
+            let states_log_odds = model.settings().states_log_odds();
             if states_log_odds && model.calibrators()[output] != SavedCalibrator::Identity {
                 calibrators.push(("without calibration".to_owned(), &SavedCalibrator::Identity));
             }

@@ -10,7 +10,9 @@ use calibrant::pipeline::{
     CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ModelFileError, ScoreCalibrator,
     SingleModel, TrainingSummary,
 };
-use calibrant::scorers::{LengthDamping, Link, SavedScorer, ScorerDescription, StumpScorer};
+use calibrant::scorers::{
+    ClassScorer, LengthDamping, Link, SavedScorer, ScorerDescription, StumpScorer,
+};
 
 use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;

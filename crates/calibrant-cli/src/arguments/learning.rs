@@ -7,10 +7,11 @@ use calibrant::calibration::{CalibratorKind, MulticlassKind};
 use calibrant::decision::ThresholdCosts;
 use calibrant::pipeline::{ClassWeights, Classifier, Contender};
 use calibrant::scorers::{
-    AdaBoost, Approximate, BoostingKind, LinearSvm, LogisticRegression, NaiveBayes, NaiveBayesKind,
-    NearestNeighbours, Nearness, NeighbourCount, Perceptron, Rocchio, Smoothing, Vote,
+    AdaBoost, Approximate, BoostingKind, LearnerName, Nearness, NeighbourCount, Perceptron,
+    Smoothing, Vote,
 };
 use calibrant::solvers::{HingeLoss, SolverLimits};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::choice::choice;
@@ -20,8 +21,8 @@ use crate::error::CliError;
 #[command(next_help_heading = "Learning and calibration")]
 pub(crate) struct LearningArguments {
     /// The learner (default: svm; with --search, any)
-    #[arg(long, value_enum)]
-    pub(crate) classifier: Option<ClassifierName>,
+    #[arg(long, value_name = "CLASSIFIER", value_parser = learner_names())]
+    pub(crate) classifier: Option<LearnerName>,
     /// The cost of errors, C (default: 0.5 for the SVM, 10 for logistic regression; two or four times that where classes
     /// are easy to separate and the held-out log loss is lower)
     #[arg(long, allow_negative_numbers = true, value_name = "C")]
@@ -113,30 +114,15 @@ pub(crate) struct LearningArguments {
     pub(crate) seed: u64,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ClassifierName {
-    /// Linear support vector machine
-    Svm,
-    /// Logistic regression
-    Logistic,
-    /// Multinomial naive Bayes
-    NaiveBayes,
-    /// Bernoulli naive Bayes
-    BernoulliNaiveBayes,
-    /// Complement naive Bayes
-    ComplementNaiveBayes,
-    /// How strongly the class's own rule of --rules matches
-    Rules,
-    /// Rocchio: the nearest centre of a class
-    Rocchio,
-    /// AdaBoost over decision stumps
-    #[value(name = "adaboost")]
-    AdaBoost,
-    /// Nearest neighbours among the training documents, which vote
-    #[value(alias = "nearest-neighbours")]
-    Knn,
-    /// Averaged (or voted) perceptron
-    Perceptron,
+/// The names that the library knows, with its help.
+fn learner_names() -> impl TypedValueParser<Value = LearnerName> {
+    let value = |learner: LearnerName| {
+        PossibleValue::new(learner.name())
+            .help(learner.help())
+            .aliases(learner.aliases())
+    };
+    let values = LearnerName::all().into_iter().map(value);
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<LearnerName>())
 }
 
 fn neighbour_count(text: &str) -> Result<NeighbourCount, String> {
@@ -166,18 +152,18 @@ fn threshold_costs(text: &str) -> Result<ThresholdCosts, String> {
 impl LearningArguments {
     /// Refuses what the learner that was asked for would not heed.
     pub(crate) fn check(&self) -> Result<(), CliError> {
-        match self.classifier {
-            None | Some(ClassifierName::Svm) => Ok(()),
-            Some(_) if self.log_count_ratio.is_none() => Ok(()),
-            Some(_) => Err(
-                CliError::new("--log-count-ratio is for --classifier svm alone")
-                    .hint("leave out --log-count-ratio, or use --classifier svm"),
-            ),
+        if self.log_count_ratio.is_none() || matches!(self.classifier(), Classifier::LinearSvm(_)) {
+            return Ok(());
         }
+        Err(
+            CliError::new("--log-count-ratio is for --classifier svm alone")
+                .hint("leave out --log-count-ratio, or use --classifier svm"),
+        )
     }
 
     pub(crate) fn classifier(&self) -> Classifier {
-        self.settings_of(self.classifier.unwrap_or(ClassifierName::Svm))
+        let usual = self.classifier.map(|name| name.classifier());
+        self.as_asked(usual.unwrap_or_default())
     }
 
     /// The learners that a search may try: the one that was asked for, or all. An option that was
@@ -188,7 +174,7 @@ impl LearningArguments {
             _ => self.c.is_none(),
         };
         let classifiers = match self.classifier {
-            Some(name) => vec![self.settings_of(name)],
+            Some(_) => vec![self.classifier()],
             None => {
                 let usual = Contender::usual().into_iter();
                 usual.map(|usual| self.as_asked(usual.classifier)).collect()
@@ -204,86 +190,51 @@ impl LearningArguments {
     }
 
     /// A learner with the options that were given for it.
-    fn as_asked(&self, learner: Classifier) -> Classifier {
-        match learner {
-            Classifier::LinearSvm(usual) => match self.settings_of(ClassifierName::Svm) {
-                // A search tries both ways unless one was asked for.
-                Classifier::LinearSvm(asked) => Classifier::LinearSvm(LinearSvm {
-                    log_count_ratio: asked.log_count_ratio.or(usual.log_count_ratio),
-                    ..asked
-                }),
-                other => other,
-            },
-            Classifier::LogisticRegression(_) => self.settings_of(ClassifierName::Logistic),
-            Classifier::NaiveBayes(bayes) => self.settings_of(match bayes.kind {
-                NaiveBayesKind::Multinomial => ClassifierName::NaiveBayes,
-                NaiveBayesKind::Bernoulli => ClassifierName::BernoulliNaiveBayes,
-                NaiveBayesKind::Complement => ClassifierName::ComplementNaiveBayes,
-            }),
-            Classifier::Rules => self.settings_of(ClassifierName::Rules),
-            Classifier::Rocchio(_) => self.settings_of(ClassifierName::Rocchio),
-            Classifier::AdaBoost(_) => self.settings_of(ClassifierName::AdaBoost),
-            Classifier::NearestNeighbours(_) => self.settings_of(ClassifierName::Knn),
-            Classifier::Perceptron(_) => self.settings_of(ClassifierName::Perceptron),
-        }
-    }
-
-    fn settings_of(&self, name: ClassifierName) -> Classifier {
+    fn as_asked(&self, mut classifier: Classifier) -> Classifier {
         let limits = SolverLimits {
             relative_gap: self.tolerance,
             max_passes: self.max_passes,
         };
-        let naive_bayes = |kind| {
-            let smoothing = match self.word_prior {
-                Some(strength) => Smoothing::CorpusPrior { strength },
-                None => Smoothing::Laplace {
-                    alpha: self.alpha.unwrap_or(1.0),
-                },
-            };
-            Classifier::NaiveBayes(NaiveBayes { kind, smoothing })
-        };
-        match name {
-            ClassifierName::Svm => {
-                let usual = LinearSvm::default();
-                Classifier::LinearSvm(LinearSvm {
-                    c: self.c,
-                    loss: self.loss,
-                    limits,
-                    log_count_ratio: self.log_count_ratio,
-                    ..usual
-                })
+        match &mut classifier {
+            Classifier::LinearSvm(svm) => {
+                svm.c = self.c;
+                svm.loss = self.loss;
+                svm.limits = limits;
+                // A search tries both ways unless one was asked for.
+                svm.log_count_ratio = self.log_count_ratio.or(svm.log_count_ratio);
             }
-            ClassifierName::Logistic => {
-                let usual = LogisticRegression::default();
-                Classifier::LogisticRegression(LogisticRegression {
-                    c: self.c,
-                    limits,
-                    ..usual
-                })
+            Classifier::LogisticRegression(logistic) => {
+                logistic.c = self.c;
+                logistic.limits = limits;
             }
-            ClassifierName::NaiveBayes => naive_bayes(NaiveBayesKind::Multinomial),
-            ClassifierName::BernoulliNaiveBayes => naive_bayes(NaiveBayesKind::Bernoulli),
-            ClassifierName::ComplementNaiveBayes => naive_bayes(NaiveBayesKind::Complement),
-            ClassifierName::Rules => Classifier::Rules,
-            ClassifierName::Rocchio => Classifier::Rocchio(Rocchio {
-                nearness: self.nearness,
-            }),
-            ClassifierName::AdaBoost => Classifier::AdaBoost(AdaBoost {
-                kind: self.boosting,
-                rounds: self.rounds,
-            }),
-            ClassifierName::Knn => Classifier::NearestNeighbours(NearestNeighbours {
-                k: self.neighbours,
-                vote: self.vote,
-                approximate: self.approximate.then(Approximate::default),
-                ..NearestNeighbours::default()
-            }),
-            ClassifierName::Perceptron => Classifier::Perceptron(Perceptron {
-                epochs: self.epochs,
-                voted: self.voted,
-                ..Perceptron::default()
-            }),
+            Classifier::NaiveBayes(bayes) => {
+                bayes.smoothing = match self.word_prior {
+                    Some(strength) => Smoothing::CorpusPrior { strength },
+                    None => Smoothing::Laplace {
+                        alpha: self.alpha.unwrap_or(1.0),
+                    },
+                };
+            }
+            Classifier::Rocchio(rocchio) => {
+                rocchio.nearness = self.nearness;
+            }
+            Classifier::AdaBoost(boosting) => {
+                boosting.rounds = self.rounds;
+                boosting.kind = self.boosting;
+            }
+            Classifier::NearestNeighbours(neighbours) => {
+                neighbours.k = self.neighbours;
+                neighbours.vote = self.vote;
+                neighbours.approximate = self.approximate.then(Approximate::default);
+            }
+            Classifier::Perceptron(perceptron) => {
+                perceptron.epochs = self.epochs;
+                perceptron.voted = self.voted;
+            }
+            // A learner without options of its own has nothing to take.
+            _ => {}
         }
+        classifier
     }
 
     pub(crate) fn class_weights(&self) -> Result<ClassWeights, CliError> {

@@ -13,7 +13,7 @@ use calibrant::pipeline::{
     fit,
 };
 use calibrant::scorers::{AdaBoost, BoostingKind};
-use calibrant::scorers::{OutputCodeScorer, SavedScorer, ScorerRoom};
+use calibrant::scorers::{ClassScorer, OutputCodeScorer, SavedScorer, ScorerRoom};
 use calibrant::{NoProgress, Probability, Task};
 
 use super::tables::Division;

@@ -66,6 +66,15 @@ impl WeightingSettings {
         }
     }
 
+    /// Whether a row's values depend on the row alone: on no document frequency, mean length or norm.
+    pub(crate) fn is_of_row_alone(&self) -> bool {
+        let by_itself = matches!(
+            self.weighting,
+            Weighting::Binary | Weighting::Tf | Weighting::LogTf
+        );
+        by_itself && !self.l2_norm
+    }
+
     /// In a few words: `log-tf-idf, unit length`.
     pub fn name(&self) -> String {
         let name = self.short_name();

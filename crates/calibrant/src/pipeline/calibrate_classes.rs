@@ -1,15 +1,14 @@
 //! Held-out scores of all classes to their calibrators.
 
+use super::FitSettings;
 use super::summary::MulticlassSummary;
-use super::{Classifier, FitSettings};
 use crate::calibration::{
     CalibratedClass, CalibratorKind, ChoiceRules, HeldOutClassScores, HeldOutScores, MOST_CURVES,
     MulticlassKind, OneVsRestCalibrator, SavedMulticlassCalibrator, Wanted, calibrate_each,
     calibrate_labels, calibrate_members, made_to_rise, normalise_into,
 };
 use crate::numeric::softplus;
-use crate::problem::ClassLabels;
-use crate::problem::Folds;
+use crate::problem::{ClassLabels, Folds};
 use crate::scorers::Link;
 use crate::{CalibrationError, FitError, Probability, Task};
 
@@ -121,12 +120,7 @@ impl CalibrationData<'_> {
 
     /// Whether scores are margins of weighted sums: one curve sets them right, and a second pass brought nothing.
     fn margins(&self) -> bool {
-        matches!(
-            self.settings.classifier,
-            Classifier::LinearSvm(_)
-                | Classifier::LogisticRegression(_)
-                | Classifier::Perceptron(_)
-        )
+        self.settings.classifier.learner().weighs_columns()
     }
 
     /// The calibrator of single classes where a curve for all stands beside: margins need no more than a line,

@@ -3,11 +3,10 @@
 use rayon::prelude::*;
 
 use super::distinct::Documents;
-use super::fit_scorer::Training;
 use super::paired_losses::UnitGains;
-use crate::calibration::{CalibrationMethod, Calibrator, CalibratorKind, HeldOutScores, Isotonic};
-use crate::problem::Folds;
-use crate::scorers::{LengthDamping, LinearClassScorer, NaiveBayesHeldOut};
+use crate::calibration::{CalibrationMethod, Calibrator, HeldOutScores, Isotonic};
+use crate::problem::{Folds, Targets};
+use crate::scorers::{HeldOutOutputs, LengthDamping};
 
 /// The exponents that are tried beside 0.
 const EXPONENTS: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
@@ -21,46 +20,30 @@ const LEAST_ROWS: usize = 1 << 13;
 const SHORTEST: f64 = 0.01;
 /// Standard errors, over documents or groups, that the gain must be more than.
 const STANDARD_ERRORS: f64 = 2.0;
-/// Rows whose scores are worked out before they are written down.
-const BLOCK: usize = 4096;
 
-impl Training<'_> {
-    /// A scorer whose terms say as much less in long documents as held-out log loss asks for, with its held-out scores.
+/// Rows whose truth is known, to judge by what was said of them while they were held out.
+pub(super) struct DampingTrial<'a> {
+    pub(super) targets: &'a Targets<'a>,
+    /// Curves are fitted without each of these.
+    pub(super) folds: &'a Folds,
+    pub(super) documents: &'a Documents,
+}
+
+impl DampingTrial<'_> {
+    /// How much less terms should say in long documents, by held-out log loss; nothing where every term counts in full.
     ///
     /// # Method
     /// For each exponent the likeliest rising curve is fitted to every output's held-out scores, since some curve will set right what a
     /// curve can; it is fitted without each fold, and judged by what it says of that. The exponent with the least log loss over all outputs
     /// is taken, then the offset likewise, if the gain over counting every term in full is more than two standard errors over documents, or groups.
-    ///
-    /// Who names a calibrator, or wants none, wants the learner's own scores.
-    pub(super) fn damped(
-        &self,
-        scorer: LinearClassScorer,
-        said: NaiveBayesHeldOut,
-        folds: &Folds,
-    ) -> (LinearClassScorer, Vec<Vec<f64>>) {
-        let mut said = Said {
-            said,
-            folds,
-            scorer: &scorer,
-        };
-        let documents = self.finer.map(|finer| finer.documents);
-        let damping = documents
-            .filter(|_| self.settings.calibrator == CalibratorKind::Auto)
-            .and_then(|documents| self.choose(&said, documents));
-        said.become_scores(damping);
-        let out_of_fold = said.said.outputs;
-        (scorer.with_damping(damping), out_of_fold)
-    }
-
-    fn choose(&self, said: &Said<'_>, documents: &Documents) -> Option<LengthDamping> {
-        let lengths = &said.said.lengths;
-        let (rows, outputs) = (lengths.len(), said.scorer.output_count());
+    pub(super) fn choose(&self, said: &HeldOutOutputs<'_>) -> Option<LengthDamping> {
+        let lengths = said.lengths();
+        let (rows, outputs) = (lengths.len(), said.output_count());
         let most_rows = (MOST_SCORES / outputs.max(1)).max(LEAST_ROWS);
         let some: Vec<usize> = (0..rows).step_by(rows.div_ceil(most_rows).max(1)).collect();
         let step = (some.len() * outputs).div_ceil(MOST_SCORES).max(1);
         let of_outputs: Vec<usize> = (0..outputs).step_by(step).collect();
-        let mut sorted = lengths.clone();
+        let mut sorted = lengths.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         let least = *sorted.get((SHORTEST * rows as f64) as usize)?;
         let usual = lengths.iter().sum::<f64>() / rows as f64;
@@ -95,9 +78,9 @@ impl Training<'_> {
                 }
             }
         }
-        let mut gains = UnitGains::new(documents);
+        let mut gains = UnitGains::new(self.documents);
         for (&row, (full, best)) in some.iter().zip(in_full.iter().zip(&best)) {
-            gains.add(row, self.weights[row], full - best);
+            gains.add(row, self.targets.weights[row], full - best);
         }
         let (gain, standard_error) = gains.mean_and_error();
         chosen.filter(|_| gain > STANDARD_ERRORS * standard_error)
@@ -106,8 +89,8 @@ impl Training<'_> {
     /// The log loss of each row over some outputs, by curves that were fitted without the row's fold; `scores` come row by row.
     fn losses(&self, rows: &[usize], outputs: &[usize], scores: &[Vec<f64>]) -> Vec<f64> {
         let of_output = |&output: &usize| {
-            let class = self.labels.class_of_output(output) as u32;
-            let label = |place: usize| self.labels.of_row[rows[place]].contains(&class);
+            let class = self.targets.labels.class_of_output(output) as u32;
+            let label = |place: usize| self.targets.labels.of_row[rows[place]].contains(&class);
             let mut losses = vec![0.0; rows.len()];
             for fold in 0..self.folds.count() {
                 let in_fold = |&place: &usize| self.folds.of(rows[place]) == fold;
@@ -116,7 +99,10 @@ impl Training<'_> {
                 let curve = HeldOutScores::assume_weighted(
                     others.iter().map(|&place| scores[place][output]).collect(),
                     others.iter().map(|&place| label(place)).collect(),
-                    others.iter().map(|&p| self.weights[rows[p]]).collect(),
+                    others
+                        .iter()
+                        .map(|&p| self.targets.weights[rows[p]])
+                        .collect(),
                 )
                 .and_then(|others| Isotonic.fit(&others));
                 // Where all others are of one side, which does not depend on the exponent, there is nothing to learn.
@@ -125,7 +111,8 @@ impl Training<'_> {
                 };
                 for place in held_out {
                     let forecast = curve.probability(scores[place][output]);
-                    losses[place] = self.weights[rows[place]] * forecast.log_loss(label(place));
+                    losses[place] =
+                        self.targets.weights[rows[place]] * forecast.log_loss(label(place));
                 }
             }
             losses
@@ -141,40 +128,5 @@ impl Training<'_> {
             }
         }
         sums
-    }
-}
-
-/// What was said of rows by models that had not seen them.
-struct Said<'a> {
-    said: NaiveBayesHeldOut,
-    folds: &'a Folds,
-    scorer: &'a LinearClassScorer,
-}
-
-impl Said<'_> {
-    /// For some rows the scores of all outputs.
-    fn scores(&self, rows: &[usize], damping: Option<LengthDamping>) -> Vec<Vec<f64>> {
-        rows.par_iter()
-            .map(|&row| {
-                let factor = damping.map_or(1.0, |damping| damping.factor(self.said.lengths[row]));
-                let (fold, link) = (self.folds.of(row), self.scorer.link());
-                let mut scores = vec![0.0; self.scorer.output_count()];
-                self.said.scores_into(row, fold, factor, link, &mut scores);
-                scores
-            })
-            .collect()
-    }
-
-    /// Puts every row's scores in the place of what was said before the link.
-    fn become_scores(&mut self, damping: Option<LengthDamping>) {
-        let every: Vec<usize> = (0..self.said.lengths.len()).collect();
-        for rows in every.chunks(BLOCK) {
-            let scores = self.scores(rows, damping);
-            for (&row, scores) in rows.iter().zip(scores) {
-                for (column, score) in self.said.outputs.iter_mut().zip(scores) {
-                    column[row] = score;
-                }
-            }
-        }
     }
 }

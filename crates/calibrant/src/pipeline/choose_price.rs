@@ -52,8 +52,8 @@ pub(super) fn with_price(
     lead: Option<(SettingsTrial, Ground)>,
     progress: &dyn Progress,
 ) -> (FitSettings, Vec<TriedPrice>) {
-    let usual = settings.classifier.price();
-    let is_open = settings.classifier.asked_price().is_none() && settings.code.is_none();
+    let usual = settings.classifier.cost();
+    let is_open = settings.classifier.asked_cost().is_none() && settings.code.is_none();
     let (Some(usual), true) = (usual.filter(|_| is_open), corpus.documents.count >= FEWEST) else {
         return (settled(settings), Vec::new());
     };
@@ -62,7 +62,7 @@ pub(super) fn with_price(
     drop(stage);
     let chosen = tried.iter().find(|tried| tried.chosen);
     let price = chosen.map_or(usual, |tried| tried.c);
-    let classifier = settings.classifier.at_price(price);
+    let classifier = settings.classifier.at_cost(price);
     let settings = FitSettings {
         classifier,
         ..settings
@@ -72,7 +72,7 @@ pub(super) fn with_price(
 
 fn settled(settings: FitSettings) -> FitSettings {
     FitSettings {
-        classifier: settings.classifier.with_settled_price(),
+        classifier: settings.classifier.with_settled_cost(),
         ..settings
     }
 }
@@ -120,7 +120,7 @@ fn trials(
     for factor in FACTORS {
         let price = usual * factor;
         let at_price = FitSettings {
-            classifier: settings.classifier.at_price(price),
+            classifier: settings.classifier.at_cost(price),
             ..settings.clone()
         };
         let Some(trial) = SettingsTrial::of(corpus, fields, &at_price, progress) else {

@@ -45,7 +45,11 @@ pub(super) fn with_weighting(
 ) -> ChosenWeighting {
     let few = corpus.documents.count < FEWEST;
     let no_terms = corpus.numbered_features || corpus.arranged.counts.entry_count() == 0;
-    if settings.weighting.is_some() || !settings.classifier.weighs_columns() || few || no_terms {
+    if settings.weighting.is_some()
+        || !settings.classifier.learner().weighs_columns()
+        || few
+        || no_terms
+    {
         return ChosenWeighting {
             settings,
             narrowed: None,

@@ -5,26 +5,27 @@ use std::ops::Deref;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::calibrate_classes::CalibrationData;
+use super::calibrate_classes::{Calibrated, CalibrationData};
 use super::choose_price::{Ground, with_price};
 use super::choose_weighting::{ChosenWeighting, with_weighting};
 use super::class_spread::spreads_of_classes;
 use super::extractor::FeatureExtractor;
-use super::fit_scorer::{FinerFolds, ScorerFit, Training};
+use super::fit_scorer::{FinerFolds, TermFit, Training};
 use super::fold_rows::SideRows;
 use super::other::known_documents;
-use super::rule_scorer::rule_columns;
+use super::rule_columns::rule_columns;
 use super::side_factor::with_side_factor;
 use super::single_model::{Calibrators, SingleModel};
-use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary};
+use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary, TriedPrice, TriedWeighting};
 use super::training_corpus::PreparedCorpus;
-use super::{ClassWeights, Classifier, FitSettings, Model, TrainingCorpus};
-use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores, SavedCalibrator};
+use super::{ClassWeights, FitSettings, Model, TrainingCorpus};
+use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores};
 use crate::corpus::Fields;
 use crate::evaluation::{Forecasts, evaluate_without_chance};
 use crate::features::{Beside, FittedSideColumns, SideColumns, SideTable, SparseMatrix};
-use crate::problem::{ClassFactors, ClassLabels, Folds};
+use crate::problem::{ClassFactors, ClassLabels, Folds, Targets};
 use crate::progress::{Stage, check};
+use crate::scorers::{CrossFit, Reads};
 use crate::{FitError, Probability, Progress, Task};
 
 /// Learns a scorer from all documents and calibrates it on scores of documents it had not seen.
@@ -123,7 +124,7 @@ impl Held<'_> {
 struct Learned {
     side: Option<FittedSideColumns>,
     folds: Folds,
-    fit: ScorerFit,
+    fitted: TermFit,
 }
 
 /// Scorers of all documents, with scores of each document from a scorer that has not seen it.
@@ -135,8 +136,7 @@ fn learn(
 ) -> Result<Learned, FitError> {
     let (documents, labels) = (&corpus.documents, &corpus.labels);
     let folds = documents.folds(labels, settings.folds, settings.seed);
-    let is_cheap =
-        matches!(settings.classifier, Classifier::NaiveBayes(_)) && settings.code.is_none();
+    let is_cheap = settings.classifier.learner().has_cheap_folds() && settings.code.is_none();
     let finer = folds.as_ref().ok().filter(|_| is_cheap);
     let numbers = corpus.arranged.counts.column_count() * labels.class_count;
     let finer = finer.map(|folds| documents.finer_folds(folds, labels, numbers, settings.seed));
@@ -162,22 +162,64 @@ fn learn(
     let factors = class_factors(settings, labels, class_names, weights)?;
     let training = Training {
         settings,
-        labels,
-        weights,
-        factors: &factors,
+        targets: Targets {
+            rule_columns: &rule_columns,
+            ..Targets::new(labels, weights, &factors)
+        },
         folds: &folds,
         finer: finer.as_ref().map(|folds| FinerFolds { folds, documents }),
         is_first: &is_first,
         side: side.as_ref().map(|fitted| SideRows { table, fitted }),
-        rule_columns: &rule_columns,
         progress,
     };
-    let fit = training.fit(&arranged.counts, arranged.vocabulary.as_ref())?;
-    Ok(Learned { side, folds, fit })
+    let fitted = training.fit(&arranged.counts, arranged.vocabulary.as_ref())?;
+    Ok(Learned {
+        side,
+        folds,
+        fitted,
+    })
+}
+
+/// What was chosen before anything is learned for good.
+struct Chosen<'a> {
+    corpus: Held<'a>,
+    settings: FitSettings,
+    weightings: Vec<TriedWeighting>,
+    prices: Vec<TriedPrice>,
+}
+
+/// Settles what the settings leave open: the weighting of terms, the cost of errors, the factor of side columns.
+fn choose<'a>(
+    mut corpus: Held<'a>,
+    fields: &Fields,
+    settings: &FitSettings,
+    progress: &dyn Progress,
+) -> Result<Chosen<'a>, FitError> {
+    let ChosenWeighting {
+        settings,
+        narrowed,
+        tried: weightings,
+        lead,
+        sampled,
+    } = with_weighting(&corpus, fields, settings.clone(), progress);
+    if let Some(narrowed) = narrowed {
+        corpus = Held::Given(Box::new(narrowed));
+    }
+    let settings = with_usual_weighting(&settings, corpus.numbered_features);
+    let lead = lead.map(|lead| (lead, Ground::of(sampled)));
+    let (mut settings, prices) = with_price(&corpus, fields, settings, lead, progress);
+    settings.limits = corpus.limits;
+    let settings = with_side_factor(&corpus, fields, settings, progress)?;
+    Ok(Chosen {
+        corpus,
+        settings,
+        weightings,
+        prices,
+    })
 }
 
 fn fit_held(
-    mut corpus: Held<'_>,
+    corpus: Held<'_>,
     fields: Fields,
     settings: &FitSettings,
     progress: &dyn Progress,
@@ -190,148 +232,160 @@ fn fit_held(
         group: None,
         ..fields
     };
-    let ChosenWeighting {
-        settings,
-        narrowed,
-        tried: weightings,
-        lead,
-        sampled,
-    } = with_weighting(&corpus, &fields, settings.clone(), progress);
-    if let Some(narrowed) = narrowed {
-        corpus = Held::Given(Box::new(narrowed));
-    }
-    let settings = with_usual_weighting(&settings, corpus.numbered_features);
-    let lead = lead.map(|lead| (lead, Ground::of(sampled)));
-    let (mut settings, prices) = with_price(&corpus, &fields, settings, lead, progress);
-    settings.limits = corpus.limits;
     let analyzer = settings.analyzer.compile()?;
-    let settings = with_side_factor(&corpus, &fields, settings, progress)?;
+    let Chosen {
+        mut corpus,
+        settings,
+        weightings,
+        prices,
+    } = choose(corpus, &fields, settings, progress)?;
     let Learned {
         side,
         folds,
-        mut fit,
+        mut fitted,
     } = learn(&mut corpus, &fields, &settings, progress)?;
     corpus.forget_counts();
-    let PreparedCorpus {
-        documents,
-        labels,
-        class_names,
-        ..
-    } = &*corpus;
-    let weights = &documents.weights;
 
     // Trials that were ended look like trials that failed.
     let stage = Stage::begin(progress, "calibrating", None);
     stage.step(0)?;
     let calibration = CalibrationData {
         settings: &settings,
-        labels,
-        weights,
+        labels: &corpus.labels,
+        weights: &corpus.documents.weights,
         folds: &folds,
-        link: fit.scorer.link(),
+        link: fitted.fit.scorer.link(),
     };
     let held_out = if keep_scores {
-        calibration.held_out(fit.out_of_fold.clone())?
+        calibration.held_out(fitted.fit.out_of_fold.clone())?
     } else {
         Vec::new()
     };
-    let calibrated = calibration.calibrate(std::mem::take(&mut fit.out_of_fold))?;
-    let outputs = calibrated.outputs;
-    let known_documents = known_documents(&settings, labels, weights, &outputs);
-    let members = labels.members();
+    let mut calibrated = calibration.calibrate(std::mem::take(&mut fitted.fit.out_of_fold))?;
     let forecasts = Forecasts {
-        task: labels.task,
-        class_names: class_names.clone(),
-        probabilities: calibrated.forecasts,
-        labels: labels.of_row.clone(),
-        weights: Some(weights.clone()),
+        task: corpus.labels.task,
+        class_names: corpus.class_names.clone(),
+        probabilities: std::mem::take(&mut calibrated.forecasts),
+        labels: corpus.labels.of_row.clone(),
+        weights: Some(corpus.documents.weights.clone()),
     };
-    let evaluation = evaluate_without_chance(&forecasts)?;
-    let copies = documents.copy_count();
-    // Where a row stands for several, the number of rows says no more what share they have.
-    let shares = (copies > 0)
-        .then(|| WeightShares::of(weights))
-        .or_else(|| WeightShares::of_unequal(weights));
-    let spreads = spreads_of_classes(&forecasts, &members, &documents.units());
-    let classes = class_names
-        .iter()
-        .enumerate()
-        .map(|(class, label)| {
-            // Two exclusive classes share an output.
-            let output = class.min(labels.output_count() - 1);
-            let own = outputs.get(output).filter(|_| calibrated.joint.is_none());
-            ClassSummary {
-                label: label.clone(),
-                positives: documents.rows_of(&members[class]),
-                prior: shares.map(|shares| shares.share(&members[class], weights)),
-                calibrator: own.map_or(CalibratorKind::None, |own| own.kind),
-                calibration: own.map_or(CalibrationNote::Joint, |own| own.note),
-                in_one_fold: in_one_fold(&members[class], &folds),
-                own_weight: own.and_then(|own| own.calibrator.own_weight()),
-                tried: own.map(|own| own.tried.clone()).unwrap_or_default(),
-                spread: spreads[class],
-                convergence: fit.convergence.get(output).copied(),
-            }
-        })
-        .collect();
+    let outcome = Outcome {
+        corpus: &corpus,
+        settings: &settings,
+        folds: &folds,
+        fit: &fitted.fit,
+        calibrated: &calibrated,
+        forecasts: &forecasts,
+    };
     let summary = TrainingSummary {
-        task: labels.task,
-        documents: documents.row_count(),
-        copies,
-        groups: documents.group_count(),
-        documents_left_out: corpus.left_out,
-        features: fit.scorer.feature_count(),
-        folds: settings.folds,
-        classes,
-        multiclass: calibrated.multiclass,
-        known_documents,
-        held_out: HeldOutMeasures::from(&evaluation),
-        held_out_shape: super::summary::shape_of(&forecasts),
         weightings,
         prices,
-        search: Vec::new(),
-        search_default: None,
-        search_gain: None,
-        calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..outcome.summary()?
     };
     stage.step(0)?;
     drop(stage);
     let extractor = FeatureExtractor {
         analyzer,
         space: settings.column_space(),
-        vocabulary: fit.vocabulary,
-        weighting: fit.weighting,
+        vocabulary: fitted.vocabulary,
+        weighting: fitted.weighting,
         side,
         rules: settings.rule_matcher()?,
     };
-    let calibrators: Vec<SavedCalibrator> = outputs
-        .into_iter()
-        .map(|output| output.calibrator)
-        .collect();
+    let outputs = calibrated.outputs.into_iter();
+    let calibrators = Calibrators {
+        of_outputs: outputs.map(|output| output.calibrator).collect(),
+        joint: calibrated.joint,
+    };
     check_survives(&extractor.side)?;
     check_survives(&summary)?;
-    check_survives(&calibrators)?;
-    check_survives(&calibrated.joint)?;
-    let weighting = settings.effective_weighting().weighting;
-    let learned = corpus.learned.of(weighting);
+    check_survives(&calibrators.of_outputs)?;
+    check_survives(&calibrators.joint)?;
+    let learned = corpus.learned.of(settings.effective_weighting().weighting);
     let training_keys = learned.filter(|_| settings.training_keys).cloned();
-    let model = SingleModel::new(
-        settings,
-        fields,
-        extractor,
-        fit.scorer,
-        Calibrators {
-            of_outputs: calibrators,
-            joint: calibrated.joint,
-        },
-        summary,
-    )
-    .with_training_keys(training_keys);
+    let scorer = fitted.fit.scorer;
+    let model = SingleModel::new(settings, fields, extractor, scorer, calibrators, summary)
+        .with_training_keys(training_keys);
     Ok(Fitted {
         model: Model::from(model),
         held_out,
         forecasts: forecasts.probabilities,
     })
+}
+
+/// What a fit came to, to be summed up.
+struct Outcome<'a> {
+    corpus: &'a PreparedCorpus,
+    settings: &'a FitSettings,
+    folds: &'a Folds,
+    fit: &'a CrossFit,
+    calibrated: &'a Calibrated,
+    forecasts: &'a Forecasts,
+}
+
+impl Outcome<'_> {
+    fn summary(&self) -> Result<TrainingSummary, FitError> {
+        let PreparedCorpus {
+            documents, labels, ..
+        } = self.corpus;
+        let outputs = &self.calibrated.outputs;
+        let evaluation = evaluate_without_chance(self.forecasts)?;
+        Ok(TrainingSummary {
+            task: labels.task,
+            documents: documents.row_count(),
+            copies: documents.copy_count(),
+            groups: documents.group_count(),
+            documents_left_out: self.corpus.left_out,
+            features: self.fit.scorer.feature_count(),
+            folds: self.settings.folds,
+            classes: self.classes(),
+            multiclass: self.calibrated.multiclass.clone(),
+            known_documents: known_documents(self.settings, labels, &documents.weights, outputs),
+            held_out: HeldOutMeasures::from(&evaluation),
+            held_out_shape: super::summary::shape_of(self.forecasts),
+            weightings: Vec::new(),
+            prices: Vec::new(),
+            search: Vec::new(),
+            search_default: None,
+            search_gain: None,
+            calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
+        })
+    }
+
+    fn classes(&self) -> Vec<ClassSummary> {
+        let PreparedCorpus {
+            documents,
+            labels,
+            class_names,
+            ..
+        } = self.corpus;
+        let weights = &documents.weights;
+        let members = labels.members();
+        // Where a row stands for several, the number of rows says no more what share they have.
+        let shares = (documents.copy_count() > 0)
+            .then(|| WeightShares::of(weights))
+            .or_else(|| WeightShares::of_unequal(weights));
+        let spreads = spreads_of_classes(self.forecasts, &members, &documents.units());
+        let of_class = |(class, label): (usize, &String)| {
+            // Two exclusive classes share an output.
+            let output = class.min(labels.output_count() - 1);
+            let own = self.calibrated.outputs.get(output);
+            let own = own.filter(|_| self.calibrated.joint.is_none());
+            ClassSummary {
+                label: label.clone(),
+                positives: documents.rows_of(&members[class]),
+                prior: shares.map(|shares| shares.share(&members[class], weights)),
+                calibrator: own.map_or(CalibratorKind::None, |own| own.kind),
+                calibration: own.map_or(CalibrationNote::Joint, |own| own.note),
+                in_one_fold: in_one_fold(&members[class], self.folds),
+                own_weight: own.and_then(|own| own.calibrator.own_weight()),
+                tried: own.map(|own| own.tried.clone()).unwrap_or_default(),
+                spread: spreads[class],
+                convergence: self.fit.convergence.get(output).copied(),
+            }
+        };
+        class_names.iter().enumerate().map(of_class).collect()
+    }
 }
 
 /// Whether several documents are all in one fold.
@@ -375,7 +429,8 @@ fn side_columns(
         });
     }
     let mut named = names.numeric.iter().chain(&names.categorical);
-    if let (Classifier::Rules, Some(field)) = (&settings.classifier, named.next()) {
+    let reads = settings.reads();
+    if let (Reads::Rules, Some(field)) = (reads, named.next()) {
         return Err(FitError::RulesAlone {
             field: field.clone(),
         });
@@ -383,9 +438,9 @@ fn side_columns(
     let beside = Beside {
         unit_length: has_terms && settings.effective_weighting().l2_norm,
         factor: settings.side_factor.unwrap_or(1.0),
-        by_similarity: settings.classifier.by_similarity(),
-        presence_only: settings.classifier.presence_only(),
-        rules_are_scores: settings.classifier == Classifier::Rules,
+        by_similarity: settings.classifier.learner().by_similarity(),
+        presence_only: reads == Reads::Presence,
+        rules_are_scores: reads == Reads::Rules,
     };
     let fitted = if is_first.iter().all(|&first| first) {
         FittedSideColumns::fit(&names, table, beside)
@@ -395,15 +450,12 @@ fn side_columns(
         let rows: Vec<u32> = rows.map(|(row, _)| row).collect();
         FittedSideColumns::fit(&names, &table.rearranged(&rows), beside)
     };
-    if let (Classifier::NaiveBayes(_), Some(field)) = (&settings.classifier, names.numeric.first())
-    {
+    if let (Reads::Counts | Reads::Presence, Some(field)) = (reads, names.numeric.first()) {
         return Err(FitError::NumbersForCounts {
             field: field.clone(),
         });
     }
-    let scaled =
-        matches!(&settings.classifier, Classifier::LinearSvm(svm) if svm.log_count_ratio.is_some());
-    if scaled && fitted.column_count() > 0 {
+    if reads == Reads::TermCounts && fitted.column_count() > 0 {
         return Err(FitError::BadSetting {
             setting: "log-count ratios",
             requirement: "left out where there are columns beside the text, which are no counts",
@@ -453,7 +505,7 @@ pub(super) fn check_survives<T: Serialize + DeserializeOwned>(value: &T) -> Resu
 /// was asked for.
 fn with_usual_weighting(settings: &FitSettings, numbered_features: bool) -> FitSettings {
     let mut settings = settings.clone();
-    let keeps_values = !settings.classifier.presence_only();
+    let keeps_values = settings.reads() != Reads::Presence;
     if settings.weighting.is_none() && numbered_features && keeps_values {
         settings.weighting = Some(crate::features::WeightingSettings {
             weighting: crate::features::Weighting::Tf,
@@ -461,21 +513,11 @@ fn with_usual_weighting(settings: &FitSettings, numbered_features: bool) -> FitS
         });
     }
     settings.weighting = Some(settings.effective_weighting());
-    let seed = settings.seed;
-    match &mut settings.classifier {
-        Classifier::LinearSvm(learner) => learner.seed = seed,
-        Classifier::LogisticRegression(learner) => learner.seed = seed,
-        Classifier::NearestNeighbours(learner) => learner.seed = seed,
-        Classifier::Perceptron(learner) => learner.seed = seed,
-        Classifier::NaiveBayes(_)
-        | Classifier::Rocchio(_)
-        | Classifier::Rules
-        | Classifier::AdaBoost(_) => {}
-    }
+    settings.classifier = settings.classifier.with_seed(settings.seed);
     settings
 }
 
-/// How much the sides of each output's problem count; naive Bayes has no sides to weigh.
+/// How much the sides of each output's problem count.
 fn class_factors(
     settings: &FitSettings,
     labels: &ClassLabels,
@@ -501,21 +543,6 @@ fn class_factors(
         ClassWeights::Given(given) => given.get(&class_names[class]).copied().unwrap_or(1.0),
         ClassWeights::Equal | ClassWeights::Balanced => 1.0,
     };
-    if matches!(settings.classifier, Classifier::NaiveBayes(_)) {
-        if settings.class_weights != ClassWeights::Equal {
-            return Err(FitError::BadSetting {
-                setting: "the class weights",
-                requirement: "equal for naive Bayes (give example weights instead)",
-                value: match &settings.class_weights {
-                    ClassWeights::Balanced => "balanced".into(),
-                    _ => "one for each class".into(),
-                },
-            });
-        }
-        return Ok(ClassFactors {
-            by_output: vec![(1.0, 1.0); labels.output_count()],
-        });
-    }
     let by_output = (0..labels.output_count())
         .map(|output| {
             let class = labels.class_of_output(output);

@@ -2,24 +2,17 @@
 
 use rayon::prelude::*;
 
-use super::fit_scorer::{ScorerFit, Training};
-use super::{ClassWeights, Classifier, FitSettings};
-use crate::features::{FittedWeighting, SparseMatrix, TermCounts, Vocabulary};
+use super::fit_scorer::{TermFit, Training};
+use super::{ClassWeights, FitSettings};
+use crate::features::{SparseMatrix, TermCounts, Vocabulary};
 use crate::multiclass::{CodeMatrix, CodeSettings, Decode, Decoder, DecoderFit};
-use crate::problem::{ClassFactors, ClassLabels};
-use crate::progress::Stage;
-use crate::scorers::{LinearClassScorer, OutputCodeScorer, SavedScorer};
-use crate::solvers::Convergence;
+use crate::problem::{ClassFactors, ClassLabels, Targets};
+use crate::progress::{Stage, check};
+use crate::scorers::{CrossFit, Fitted, LinearClassScorer, OutputCodeScorer, SavedScorer};
 use crate::{FitError, Task};
 
-/// The binary scorers of all columns with what cross-fitting gave.
-struct BinaryFit {
-    base: Vec<SavedScorer>,
-    weighting: FittedWeighting,
-    vocabulary: Option<Vocabulary>,
-    out_of_fold: Vec<Vec<f64>>,
-    convergence: Vec<Convergence>,
-}
+/// The binary scorers of all columns: one with an output per column, or one per column.
+type ColumnFit = TermFit<Vec<SavedScorer>>;
 
 impl Training<'_> {
     /// Learns the code's binary problems from all rows and without each fold. What decoding has to
@@ -30,31 +23,30 @@ impl Training<'_> {
         settings: &CodeSettings,
         counts: &TermCounts,
         vocabulary: Option<&Vocabulary>,
-    ) -> Result<ScorerFit, FitError> {
-        if self.labels.task != Task::SingleLabel {
+    ) -> Result<TermFit, FitError> {
+        if self.targets.labels.task != Task::SingleLabel {
             return Err(FitError::BadSetting {
                 setting: "the labels",
-                requirement: "one a document with an output code",
+                requirement: "one per document with an output code",
                 value: "several".into(),
             });
         }
         if settings.decode == Decode::LeastSquares
-            && self.labels.class_count > Decoder::MOST_LEAST_SQUARES
+            && self.targets.labels.class_count > Decoder::MOST_LEAST_SQUARES
         {
             return Err(FitError::BadSetting {
                 setting: "the number of classes",
                 requirement: "at most 1024 for least squares (decode by margin)",
-                value: self.labels.class_count.to_string(),
+                value: self.targets.labels.class_count.to_string(),
             });
         }
-        let code =
-            settings
-                .design
-                .build(self.labels.class_count, settings.length, self.settings.seed)?;
-        // A centre has no side to be against unless the other side has one too.
-        let at_once =
-            code.is_dense() && !matches!(self.settings.classifier, Classifier::Rocchio(_));
-        let fit = if at_once {
+        let code = settings.design.build(
+            self.targets.labels.class_count,
+            settings.length,
+            self.settings.seed,
+        )?;
+        let at_once = code.is_dense() && !self.learner().needs_both_sides();
+        let columns = if at_once {
             self.fit_columns_at_once(&code, counts, vocabulary)?
         } else {
             self.fit_columns_one_by_one(&code, counts, vocabulary)?
@@ -62,29 +54,35 @@ impl Training<'_> {
         let decoding = DecoderFit {
             code: &code,
             settings,
-            labels: self.labels,
-            weights: self.weights,
+            labels: self.targets.labels,
+            weights: self.targets.weights,
         };
-        let (decoder, out_of_fold) = decoding.cross_fit(&fit.out_of_fold, self.folds)?;
-        let scorer = OutputCodeScorer::new(decoder, fit.base).ok_or(FitError::Overflow)?;
+        let CrossFit {
+            scorer: base,
+            out_of_fold,
+            convergence,
+        } = columns.fit;
+        let (decoder, out_of_fold) = decoding.cross_fit(&out_of_fold, self.folds)?;
+        let scorer = OutputCodeScorer::new(decoder, base).ok_or(FitError::Overflow)?;
         // A class's score hangs on all columns: it has ended no better than the worst of them.
-        let worst = fit
-            .convergence
+        let worst = convergence
             .iter()
             .max_by(|a, b| a.relative_gap.total_cmp(&b.relative_gap));
         let convergence = worst.map_or_else(Vec::new, |&worst| vec![worst; code.class_count()]);
-        Ok(ScorerFit {
-            scorer: SavedScorer::OutputCodes(Box::new(scorer)),
-            weighting: fit.weighting,
-            vocabulary: fit.vocabulary,
-            out_of_fold,
-            convergence,
+        Ok(TermFit {
+            fit: CrossFit {
+                scorer: scorer.into(),
+                out_of_fold,
+                convergence,
+            },
+            weighting: columns.weighting,
+            vocabulary: columns.vocabulary,
         })
     }
 
     /// The side of a column on which each row stands.
     fn sides<'a>(&'a self, code: &'a CodeMatrix, column: usize) -> impl Iterator<Item = i8> + 'a {
-        self.labels.of_row.iter().map(move |classes| {
+        self.targets.labels.of_row.iter().map(move |classes| {
             classes
                 .first()
                 .map_or(0, |&class| code.at(class as usize, column))
@@ -97,7 +95,7 @@ impl Training<'_> {
             return (1.0, 1.0);
         }
         let (mut positive, mut negative) = (0.0, 0.0);
-        for (side, weight) in self.sides(code, column).zip(self.weights) {
+        for (side, weight) in self.sides(code, column).zip(self.targets.weights) {
             match side {
                 1 => positive += weight,
                 -1 => negative += weight,
@@ -121,7 +119,7 @@ impl Training<'_> {
         code: &CodeMatrix,
         counts: &TermCounts,
         vocabulary: Option<&Vocabulary>,
-    ) -> Result<BinaryFit, FitError> {
+    ) -> Result<ColumnFit, FitError> {
         let columns_of: Vec<Vec<u32>> = (0..code.class_count())
             .map(|class| {
                 let row = code.row(class).iter().zip(0u32..);
@@ -130,7 +128,7 @@ impl Training<'_> {
                     .collect()
             })
             .collect();
-        let of_row = self.labels.of_row.iter().map(|classes| {
+        let of_row = self.targets.labels.of_row.iter().map(|classes| {
             let class = classes.first().map(|&class| class as usize);
             class.map_or(&[][..], |class| &columns_of[class])
         });
@@ -150,18 +148,24 @@ impl Training<'_> {
         };
         let columns = Training {
             settings: &settings,
-            labels: &labels,
-            factors: &factors,
+            targets: Targets::new(&labels, self.targets.weights, &factors),
             finer: None,
             ..*self
         };
-        let fit = columns.fit(counts, vocabulary)?;
-        Ok(BinaryFit {
-            base: vec![fit.scorer],
-            weighting: fit.weighting,
-            vocabulary: fit.vocabulary,
-            out_of_fold: fit.out_of_fold,
-            convergence: fit.convergence,
+        let fitted = columns.fit(counts, vocabulary)?;
+        let CrossFit {
+            scorer,
+            out_of_fold,
+            convergence,
+        } = fitted.fit;
+        Ok(ColumnFit {
+            fit: CrossFit {
+                scorer: vec![scorer],
+                out_of_fold,
+                convergence,
+            },
+            weighting: fitted.weighting,
+            vocabulary: fitted.vocabulary,
         })
     }
 
@@ -172,7 +176,7 @@ impl Training<'_> {
         code: &CodeMatrix,
         counts: &TermCounts,
         vocabulary: Option<&Vocabulary>,
-    ) -> Result<BinaryFit, FitError> {
+    ) -> Result<ColumnFit, FitError> {
         if self.settings.selection.is_some() {
             return Err(FitError::BadSetting {
                 setting: "the selection of terms",
@@ -197,15 +201,15 @@ impl Training<'_> {
                 .collect::<Result<Vec<_>, FitError>>()?;
             for (column, fit) in fits.into_iter().enumerate() {
                 stage.step(1)?;
-                let Some((scorer, ends, scores)) = fit else {
+                let Some((fitted, scores)) = fit else {
                     continue;
                 };
                 for (&row, score) in held_out.iter().zip(scores) {
                     out_of_fold[column][row as usize] = score;
                 }
                 if fold.is_none() {
-                    base.push(scorer);
-                    convergence.extend(ends);
+                    base.push(fitted.scorer);
+                    convergence.extend(fitted.convergence);
                 }
             }
         }
@@ -215,18 +219,19 @@ impl Training<'_> {
         if let Some(beside) = linear.and_then(|scorers| LinearClassScorer::beside(&scorers)) {
             base = vec![beside.into()];
         }
-        Ok(BinaryFit {
-            base,
+        Ok(ColumnFit {
+            fit: CrossFit {
+                scorer: base,
+                out_of_fold,
+                convergence,
+            },
             weighting,
             vocabulary: vocabulary.cloned(),
-            out_of_fold,
-            convergence,
         })
     }
 
     /// One column's scorer with its scores of the held-out rows; `None` where a fold holds all rows
     /// that take part.
-    #[allow(clippy::type_complexity)]
     fn fit_column(
         &self,
         code: &CodeMatrix,
@@ -234,7 +239,7 @@ impl Training<'_> {
         rows: &SparseMatrix,
         members: &[u32],
         held_out: &[u32],
-    ) -> Result<Option<(SavedScorer, Vec<Convergence>, Vec<f64>)>, FitError> {
+    ) -> Result<Option<(Fitted, Vec<f64>)>, FitError> {
         let sides: Vec<i8> = self.sides(code, column).collect();
         let members: Vec<u32> = members
             .iter()
@@ -252,9 +257,11 @@ impl Training<'_> {
         let factors = ClassFactors {
             by_output: vec![self.factors(code, column)],
         };
-        let (scorer, ends) = self.fit_members(rows, &labels, &factors, &members)?;
-        let score = |&row: &u32| scorer.output_scores(rows.row(row as usize))[0];
+        let targets = Targets::new(&labels, self.targets.weights, &factors);
+        check(self.progress)?;
+        let fitted = self.learner().fit(&targets.among(rows, &members))?;
+        let score = |&row: &u32| fitted.scorer.output_scores(rows.row(row as usize))[0];
         let scores = held_out.iter().map(score).collect();
-        Ok(Some((scorer, ends, scores)))
+        Ok(Some((fitted, scores)))
     }
 }

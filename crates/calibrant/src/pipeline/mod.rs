@@ -16,6 +16,7 @@ mod explain_joint;
 mod extractor;
 mod fit;
 mod fit_code;
+mod fit_per_class;
 mod fit_scorer;
 mod fold_rows;
 mod learned_keys;
@@ -27,7 +28,7 @@ mod other;
 mod output_scores;
 mod paired_losses;
 mod pooled;
-mod rule_scorer;
+mod rule_columns;
 mod score_calibrator;
 mod search;
 mod settings;
@@ -40,6 +41,7 @@ mod training_corpus;
 mod training_keys;
 
 pub use crate::calibration::CalibrationNote;
+pub use crate::scorers::Classifier;
 pub use calibrator_file::{CALIBRATOR_VERSION, CalibratorFileError};
 pub use combine::{CombineError, CombineSettings, Combiner, ForecastBatch, HeldOutDocuments};
 pub use combined_model::{CombinedMember, CombinedModel};
@@ -59,7 +61,7 @@ pub use search::{
     Contender, Found, LeftOut, LeftOutTerms, SearchBatch, SearchCorpus, SearchCounter, SearchGain,
     SearchSettings, Trial, search,
 };
-pub use settings::{ClassWeights, Classifier, FitSettings};
+pub use settings::{ClassWeights, FitSettings};
 pub use single_model::{PredictBuffers, SingleModel};
 pub use summary::{
     ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedPrice, TriedSettings,

@@ -26,7 +26,9 @@ use crate::Task;
 use crate::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::Fields;
 use crate::features::{FittedSideColumns, FittedWeighting, Vocabulary};
-use crate::scorers::{Link, NamedTensor, SavedScorer, ScorerDescription, TensorReader};
+use crate::scorers::{
+    LinearDescription, Link, NamedTensor, SavedScorer, ScorerDescription, TensorReader,
+};
 
 /// The version that this code writes; it reads this one and all before it.
 pub const FORMAT_VERSION: u32 = 4;
@@ -239,9 +241,11 @@ impl SingleModel {
             total_length,
             frequencies,
         );
-        let description = scorer.or(link.map(|link| ScorerDescription::Linear {
-            link,
-            damping: None,
+        let description = scorer.or(link.map(|link| {
+            ScorerDescription::Linear(LinearDescription {
+                link,
+                damping: None,
+            })
         }))?;
         let scorer = SavedScorer::from_tensors(description, reader)?;
         let calibrated = match &class_calibrator {

@@ -37,7 +37,7 @@ impl SettingsTrial {
     ) -> Option<Self> {
         let settings = FitSettings {
             weighting: Some(settings.effective_weighting()),
-            classifier: settings.classifier.with_settled_price(),
+            classifier: settings.classifier.with_settled_cost(),
             calibrator: CalibratorKind::Platt,
             multiclass: multiclass(corpus),
             other_cost: None,

@@ -32,7 +32,7 @@ pub(super) fn with_side_factor(
 ) -> Result<FitSettings, FitError> {
     let beside_text =
         corpus.arranged.counts.entry_count() > 0 && settings.effective_weighting().l2_norm;
-    let is_open = settings.side_factor.is_none() && settings.classifier.by_similarity();
+    let is_open = settings.side_factor.is_none() && settings.classifier.learner().by_similarity();
     if !(is_open && beside_text && fields.has_side_columns()) {
         return Ok(settings);
     }

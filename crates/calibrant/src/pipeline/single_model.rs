@@ -4,10 +4,10 @@ use super::calibrate_classes::{combine, joint_scores_into};
 use super::combined_model::CombinedRoom;
 use super::document_key::key_as_written;
 use super::extractor::{ExtractorBuffers, FeatureExtractor};
-use super::{Classifier, FitSettings, TrainingKeys, TrainingSummary};
+use super::{FitSettings, TrainingKeys, TrainingSummary};
 use crate::calibration::{Calibrator, ClassRoom, SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::{ContentRef, Fields};
-use crate::scorers::{SavedScorer, ScorerRoom};
+use crate::scorers::{Reads, SavedScorer, ScorerRoom};
 use crate::{Probability, Task};
 
 /// One fitted learner with its calibrators: what `fit` makes, and what combinations are made of.
@@ -159,7 +159,7 @@ impl SingleModel {
         content: ContentRef<'_>,
         buffers: &mut PredictBuffers,
     ) -> u128 {
-        if self.settings.classifier == Classifier::Rules {
+        if self.settings.reads() == Reads::Rules {
             key_as_written(content)
         } else {
             self.extractor.document_key(content, &mut buffers.extractor)

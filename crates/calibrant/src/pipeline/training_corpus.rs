@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::FitSettings;
 use super::distinct::{Distinct, Documents, Identities};
 use super::document_key::{key_as_written, key_of_group, key_of_terms};
 use super::learned_keys::{LearnedKeys, RowKeys};
 use super::observations::leading_words;
-use super::{Classifier, FitSettings};
 use crate::corpus::{Content, ContentRef, Document};
 use crate::features::{
     BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits, RowCells,
@@ -15,6 +15,7 @@ use crate::features::{
 };
 use crate::problem::ClassLabels;
 use crate::rules::{MatchBuffers, RuleMatcher};
+use crate::scorers::Reads;
 use crate::text::CompiledAnalyzer;
 use crate::{FitError, RowLabels, Task};
 
@@ -93,7 +94,7 @@ impl DocumentCounter {
             analyzer: settings.analyzer.compile()?,
             space: settings.column_space(),
             rules: settings.rule_matcher()?,
-            counts_terms: settings.classifier != Classifier::Rules,
+            counts_terms: settings.reads() != Reads::Rules,
             presence_only: settings.effective_weighting().weighting == Weighting::Binary,
             for_all_weightings: false,
         })

@@ -14,6 +14,16 @@ pub struct ClassLabels {
 }
 
 impl ClassLabels {
+    /// One class, which rows belong to or not.
+    pub fn of_one_class(belongs: &[bool]) -> Self {
+        let own = |&belongs: &bool| if belongs { &[0][..] } else { &[] };
+        Self {
+            task: Task::MultiLabel,
+            class_count: 1,
+            of_row: belongs.iter().map(own).collect(),
+        }
+    }
+
     /// How many scorers the classes need: two exclusive classes share one.
     pub fn output_count(&self) -> usize {
         if self.task == Task::SingleLabel && self.class_count == 2 {

@@ -168,6 +168,11 @@ impl Folds {
         Self { count, assignment }
     }
 
+    /// The documents that stay when a fold is held out, and those of the fold; both rising.
+    pub fn split(&self, fold: usize) -> (Vec<u32>, Vec<u32>) {
+        (0..self.assignment.len() as u32).partition(|&document| self.of(document as usize) != fold)
+    }
+
     /// Divides every fold into `parts` that look alike; documents with the same number in `together`, which must be in one
     /// fold, stay in one part. A fold of few documents has empty parts.
     pub(crate) fn divided(

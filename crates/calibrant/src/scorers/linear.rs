@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::learner::{ClassLearner, Cost, CrossFit, Fitted, FoldSource, Reads, Variant, positive};
 use super::log_count_ratio::fit_scaled;
-use super::{Dataset, Learner, Scorer};
+use super::one_vs_rest;
 use crate::FitError;
 use crate::features::{RowView, SparseMatrix};
-use crate::problem::Folds;
+use crate::problem::{Problem, Targets};
 use crate::solvers::{
     Convergence, HingeLoss, HingeLossDual, Lane, LaneSolution, LinearProblem, LogisticLossDual,
     SolverLimits, solve_side_by_side,
@@ -79,39 +80,22 @@ impl LogisticRegression {
     pub const USUAL_C: f64 = 10.0;
 }
 
-/// Weights, a bias, and how the solver ended.
+/// Weights of one output, a bias, and how the solver ended.
 #[derive(Debug, Clone)]
-pub struct LinearModel {
-    weights: Vec<f32>,
-    bias: f64,
-    convergence: Convergence,
+pub(super) struct LinearModel {
+    pub(super) weights: Vec<f32>,
+    pub(super) bias: f64,
+    pub(super) convergence: Convergence,
 }
 
 impl LinearModel {
-    /// The weight of each column.
-    pub fn weights(&self) -> &[f32] {
-        &self.weights
-    }
-
-    /// The score of an empty row.
-    pub fn bias(&self) -> f64 {
-        self.bias
-    }
-
-    /// How the solver ended.
-    pub fn convergence(&self) -> Convergence {
-        self.convergence
-    }
-
     pub(super) fn scale_weights(&mut self, factors: &[f32]) {
         for (weight, factor) in self.weights.iter_mut().zip(factors) {
             *weight *= factor;
         }
     }
-}
 
-impl Scorer for LinearModel {
-    fn score(&self, row: RowView<'_>) -> f64 {
+    pub(super) fn score(&self, row: RowView<'_>) -> f64 {
         let weighted = row
             .entries()
             .map(|(column, value)| f64::from(self.weights[column]) * value);
@@ -120,13 +104,13 @@ impl Scorer for LinearModel {
 }
 
 /// Rows with their squared lengths, which all classes share.
-pub(crate) struct PreparedRows<'a> {
+pub(super) struct PreparedRows<'a> {
     rows: &'a SparseMatrix,
     squared_norms: Vec<f64>,
 }
 
 impl<'a> PreparedRows<'a> {
-    pub(crate) fn new(rows: &'a SparseMatrix) -> Self {
+    pub(super) fn new(rows: &'a SparseMatrix) -> Self {
         Self {
             rows,
             squared_norms: rows.rows().map(|row| row.squared_norm()).collect(),
@@ -148,9 +132,9 @@ impl<'a> PreparedRows<'a> {
 }
 
 /// A model with the dual variables that gave it, from which a similar problem can start.
-pub(crate) struct DualFit {
-    pub(crate) model: LinearModel,
-    pub(crate) duals: Vec<f64>,
+pub(super) struct DualFit {
+    pub(super) model: LinearModel,
+    pub(super) duals: Vec<f64>,
 }
 
 impl From<LaneSolution> for DualFit {
@@ -174,16 +158,16 @@ impl From<LaneSolution> for DualFit {
 
 /// One problem as a learner is given it: labels, how much more its sides count, and the whole's
 /// solution for a fold.
-pub(crate) struct LaneData<'a> {
-    pub(crate) labels: Vec<bool>,
-    pub(crate) factors: (f64, f64),
-    pub(crate) start: Option<&'a [f64]>,
+pub(super) struct LaneData<'a> {
+    pub(super) labels: Vec<bool>,
+    pub(super) factors: (f64, f64),
+    pub(super) start: Option<&'a [f64]>,
 }
 
 /// A learner that solves a [`LinearProblem`] in the dual, so that a fold can start from the
 /// solution of the whole.
-pub(crate) trait DualLearner: Sync {
-    fn price(&self) -> f64;
+pub(super) trait DualLearner: Sync {
+    fn cost_of_errors(&self) -> f64;
     fn limits(&self) -> SolverLimits;
     /// The smoothing of log-count ratios, where columns are scaled by them.
     fn log_count_ratio(&self) -> Option<f64> {
@@ -220,14 +204,8 @@ pub(crate) trait DualLearner: Sync {
         members: &[u32],
         lanes: &[LaneData<'_>],
     ) -> Result<Vec<DualFit>, FitError> {
-        let price = self.price();
-        if !(price.is_finite() && price > 0.0) {
-            return Err(FitError::BadSetting {
-                setting: "c",
-                requirement: "a positive number",
-                value: price.to_string(),
-            });
-        }
+        let cost = self.cost_of_errors();
+        positive("c", cost)?;
         let of_fold = lanes.iter().any(|lane| lane.start.is_some());
         let limits = if of_fold {
             self.limits().for_fold()
@@ -238,7 +216,7 @@ pub(crate) trait DualLearner: Sync {
             .iter()
             .map(|lane| Lane {
                 labels: &lane.labels,
-                prices: (price * lane.factors.0, price * lane.factors.1),
+                prices: (cost * lane.factors.0, cost * lane.factors.1),
                 start: lane.start,
             })
             .collect();
@@ -248,7 +226,7 @@ pub(crate) trait DualLearner: Sync {
 }
 
 impl DualLearner for LinearSvm {
-    fn price(&self) -> f64 {
+    fn cost_of_errors(&self) -> f64 {
         self.c.unwrap_or(Self::USUAL_C)
     }
 
@@ -271,7 +249,7 @@ impl DualLearner for LinearSvm {
 }
 
 impl DualLearner for LogisticRegression {
-    fn price(&self) -> f64 {
+    fn cost_of_errors(&self) -> f64 {
         self.c.unwrap_or(Self::USUAL_C)
     }
 
@@ -289,49 +267,152 @@ impl DualLearner for LogisticRegression {
     }
 }
 
-fn fit_one<T: DualLearner>(
-    learner: &T,
-    data: &Dataset<'_>,
-    rows: &PreparedRows<'_>,
-    members: &[u32],
-    start: Option<&[f64]>,
-) -> Result<DualFit, FitError> {
-    let lane = LaneData {
-        labels: data.labels().to_vec(),
-        factors: (1.0, 1.0),
-        start,
-    };
-    Ok(learner
-        .fit_lanes::<1>(rows, data.weights(), members, &[lane])?
-        .remove(0))
+/// Refuses limits of a solver that make no sense.
+fn check_limits(limits: &SolverLimits) -> Result<(), FitError> {
+    // A tolerance of zero is a fair wish: all the passes that are allowed.
+    if limits.relative_gap != 0.0 {
+        positive("the tolerance", limits.relative_gap)?;
+    }
+    positive("the number of passes", limits.max_passes as f64)
 }
 
-impl<T: DualLearner> Learner for T {
-    type Model = LinearModel;
-
-    fn fit_members(&self, data: &Dataset<'_>, members: &[u32]) -> Result<LinearModel, FitError> {
-        Ok(fit_one(self, data, &PreparedRows::new(data.rows()), members, None)?.model)
+impl ClassLearner for LinearSvm {
+    fn fit(&self, problem: &Problem<'_>) -> Result<Fitted, FitError> {
+        one_vs_rest::fit(self, problem)
     }
 
-    /// Folds start from the solution of the whole.
     fn cross_fit(
         &self,
-        data: &Dataset<'_>,
-        folds: &Folds,
-    ) -> Result<(LinearModel, Vec<f64>), FitError> {
-        let rows = PreparedRows::new(data.rows());
-        let everyone: Vec<u32> = (0..data.rows().row_count() as u32).collect();
-        let whole = fit_one(self, data, &rows, &everyone, None)?;
-        let mut scores = vec![0.0; everyone.len()];
-        for fold in 0..folds.count() {
-            let (held_out, members): (Vec<u32>, Vec<u32>) = everyone
-                .iter()
-                .partition(|&&row| folds.of(row as usize) == fold);
-            let part = fit_one(self, data, &rows, &members, Some(&whole.duals))?;
-            for row in held_out {
-                scores[row as usize] = part.model.score(data.rows().row(row as usize));
-            }
+        rows: SparseMatrix,
+        targets: &Targets<'_>,
+        source: &dyn FoldSource,
+    ) -> Result<CrossFit, FitError> {
+        one_vs_rest::cross_fit(self, rows, targets, source)
+    }
+
+    fn name(&self) -> &'static str {
+        if self.log_count_ratio.is_some() {
+            "linear SVM on log-count ratios"
+        } else {
+            "linear SVM"
         }
-        Ok((whole.model, scores))
+    }
+
+    fn variants() -> Vec<Variant<Self>> {
+        let on_ratios = Self {
+            log_count_ratio: Some(1.0),
+            ..Self::default()
+        };
+        let help = "Linear support vector machine";
+        vec![
+            Variant::named("svm", help, Self::default()).searched(0),
+            Variant::unnamed(on_ratios).searched(10),
+        ]
+    }
+
+    fn check(&self) -> Result<(), FitError> {
+        if let Some(c) = self.c {
+            positive("c", c)?;
+        }
+        if let Some(alpha) = self.log_count_ratio {
+            positive("the smoothing of log-count ratios", alpha)?;
+        }
+        check_limits(&self.limits)
+    }
+
+    fn reads(&self) -> Reads {
+        match self.log_count_ratio {
+            Some(_) => Reads::TermCounts,
+            None => Reads::Values,
+        }
+    }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
+
+    fn weighs_columns(&self) -> bool {
+        true
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        Some(Cost {
+            asked: self.c,
+            usual: Self::USUAL_C,
+        })
+    }
+
+    fn tuned(&mut self) -> Option<(&'static str, &mut f64)> {
+        Some(("c", self.c.get_or_insert(Self::USUAL_C)))
+    }
+
+    fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+
+    fn times_as_long(&self) -> f64 {
+        if self.log_count_ratio.is_some() {
+            2.0
+        } else {
+            1.0
+        }
+    }
+}
+
+impl ClassLearner for LogisticRegression {
+    fn fit(&self, problem: &Problem<'_>) -> Result<Fitted, FitError> {
+        one_vs_rest::fit(self, problem)
+    }
+
+    fn cross_fit(
+        &self,
+        rows: SparseMatrix,
+        targets: &Targets<'_>,
+        source: &dyn FoldSource,
+    ) -> Result<CrossFit, FitError> {
+        one_vs_rest::cross_fit(self, rows, targets, source)
+    }
+
+    fn name(&self) -> &'static str {
+        "logistic regression"
+    }
+
+    fn variants() -> Vec<Variant<Self>> {
+        let usual = Variant::named("logistic", "Logistic regression", Self::default());
+        vec![usual.searched(40)]
+    }
+
+    fn check(&self) -> Result<(), FitError> {
+        if let Some(c) = self.c {
+            positive("c", c)?;
+        }
+        check_limits(&self.limits)
+    }
+
+    fn states_log_odds(&self) -> bool {
+        true
+    }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
+
+    fn weighs_columns(&self) -> bool {
+        true
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        Some(Cost {
+            asked: self.c,
+            usual: Self::USUAL_C,
+        })
+    }
+
+    fn tuned(&mut self) -> Option<(&'static str, &mut f64)> {
+        Some(("c", self.c.get_or_insert(Self::USUAL_C)))
+    }
+
+    fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
     }
 }

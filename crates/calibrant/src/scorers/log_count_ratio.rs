@@ -63,7 +63,8 @@ pub(super) fn fit_scaled<E>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scorers::{Dataset, Learner, LinearSvm, Scorer};
+    use crate::problem::{ClassFactors, ClassLabels, Targets};
+    use crate::scorers::{ClassLearner, LinearSvm};
 
     fn rows() -> SparseMatrix {
         let rows: [&[(u32, f32)]; 4] = [
@@ -96,7 +97,6 @@ mod tests {
     #[test]
     fn the_model_of_scaled_rows_scores_rows_as_they_are() {
         let (rows, weights) = (rows(), [1.0; 4]);
-        let data = Dataset::new(&rows, &LABELS, &weights).unwrap();
         let svm = LinearSvm {
             log_count_ratio: Some(1.0),
             ..LinearSvm::default()
@@ -109,17 +109,22 @@ mod tests {
                 }
             })
         };
-        let plain = Dataset::new(&scaled_here, &LABELS, &weights).unwrap();
-        let plain = LinearSvm::default().fit(&plain).unwrap();
-        let model = svm.fit(&data).unwrap();
+        let (labels, factors) = (ClassLabels::of_one_class(&LABELS), ClassFactors::equal(1));
+        let fit = |svm: LinearSvm, rows: &SparseMatrix| {
+            let problem = Targets::new(&labels, &weights, &factors);
+            let problem = problem.among(rows, &[0, 1, 2, 3]);
+            svm.fit(&problem).unwrap().scorer
+        };
+        let plain = fit(LinearSvm::default(), &scaled_here);
+        let model = fit(svm, &rows);
         for row in 0..4 {
             let (own, expected) = (
-                model.score(rows.row(row)),
-                plain.score(scaled_here.row(row)),
+                model.output_scores(rows.row(row))[0],
+                plain.output_scores(scaled_here.row(row))[0],
             );
             assert!((own - expected).abs() < 1e-5, "{own} {expected}");
         }
         // A term that comes as often on both sides says nothing.
-        assert!(model.weights()[1].abs() < 1e-6);
+        assert!(model.as_linear().unwrap().weight(1, 0).abs() < 1e-6);
     }
 }

@@ -3,11 +3,12 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::class_scorer::Storage;
-use super::{Dataset, Learner, LinearClassScorer, Link, Scorer, WeightMatrix};
-use crate::features::{RowView, SparseMatrix};
-use crate::numeric::log_odds_against_rest;
-use crate::problem::{ClassLabels, Folds};
+use super::held_out_outputs::HeldOutOutputs;
+use super::learner::{ClassLearner, CrossFit, Fitted, FoldSource, Reads, Variant, positive};
+use super::{LinearClassScorer, Link, Storage, WeightMatrix};
+use crate::features::{RowView, SparseMatrix, Weighting, WeightingSettings};
+use crate::problem::{Folds, Problem, Targets};
+use crate::progress::check;
 use crate::{FitError, Task};
 
 /// Which events naive Bayes counts.
@@ -36,71 +37,6 @@ pub enum Smoothing {
         /// The number of extra words in all.
         strength: f64,
     },
-}
-
-/// What naive Bayes says of rows, each by a model that did not learn from it.
-pub(crate) struct NaiveBayesHeldOut {
-    /// Output after output, for each row what it says before the link.
-    pub(crate) outputs: Vec<Vec<f64>>,
-    /// For each row, how much of it the model knows.
-    pub(crate) lengths: Vec<f64>,
-    /// For each fold, what its model says of an empty row.
-    pub(crate) biases: Vec<Vec<f64>>,
-}
-
-impl NaiveBayesHeldOut {
-    pub(crate) fn new(output_count: usize, row_count: usize) -> Self {
-        Self {
-            outputs: vec![vec![0.0; row_count]; output_count],
-            lengths: vec![0.0; row_count],
-            biases: Vec::new(),
-        }
-    }
-
-    /// Takes what the next fold's model says of the fold's rows; it knows the columns that are features.
-    pub(crate) fn add_fold(
-        &mut self,
-        model: &LinearClassScorer,
-        rows: &SparseMatrix,
-        held_out: &[usize],
-        is_feature: impl Fn(usize) -> bool + Sync,
-    ) {
-        let said: Vec<(Vec<f64>, f64)> = held_out
-            .par_iter()
-            .map(|&row| {
-                let mut outputs = vec![0.0; model.output_count()];
-                model.outputs_into(rows.row(row), &mut outputs);
-                let known = rows.row(row).entries().filter(|entry| is_feature(entry.0));
-                (outputs, known.map(|(_, value)| value).sum())
-            })
-            .collect();
-        for (&row, (outputs, length)) in held_out.iter().zip(said) {
-            self.lengths[row] = length;
-            for (column, output) in self.outputs.iter_mut().zip(outputs) {
-                column[row] = output;
-            }
-        }
-        self.biases.push(model.biases().to_vec());
-    }
-
-    /// The scores of one row that calibrators see, if the terms' sum counts so many times.
-    pub(crate) fn scores_into(
-        &self,
-        row: usize,
-        fold: usize,
-        factor: f64,
-        link: Link,
-        scores: &mut [f64],
-    ) {
-        for ((score, outputs), bias) in scores.iter_mut().zip(&self.outputs).zip(&self.biases[fold])
-        {
-            *score = bias + factor * (outputs[row] - bias);
-        }
-        if link == Link::AgainstRest {
-            let joint = scores.to_vec();
-            log_odds_against_rest(&joint, scores);
-        }
-    }
 }
 
 /// Naive Bayes over counts.
@@ -233,18 +169,7 @@ impl NaiveBayes {
         self.kind == NaiveBayesKind::Bernoulli
     }
 
-    fn check(&self, rows: &SparseMatrix) -> Result<(), FitError> {
-        let (setting, amount) = match self.smoothing {
-            Smoothing::Laplace { alpha } => ("alpha", alpha),
-            Smoothing::CorpusPrior { strength } => ("the strength of the word prior", strength),
-        };
-        if !(amount.is_finite() && amount > 0.0) {
-            return Err(FitError::BadSetting {
-                setting,
-                requirement: "a positive number",
-                value: amount.to_string(),
-            });
-        }
+    fn check_rows(&self, rows: &SparseMatrix) -> Result<(), FitError> {
         for row in rows.rows() {
             if let Some((feature, value)) = row.entries().find(|&(_, value)| value < 0.0) {
                 return Err(FitError::NegativeFeature { feature, value });
@@ -260,69 +185,16 @@ impl NaiveBayes {
         Ok(())
     }
 
-    /// The model of all rows, and what models that did not learn from it say of each row: totals minus the fold's counts,
-    /// never a second pass over the other folds. Outputs are one a class, or one in all for two exclusive classes.
-    /// `features_without(fold)` tells which columns are features to a model that does not know the fold.
-    pub(crate) fn cross_fit_classes(
-        &self,
-        rows: &SparseMatrix,
-        labels: &ClassLabels,
-        weights: &[f64],
-        folds: &Folds,
-        features_without: impl Fn(usize) -> Vec<bool>,
-    ) -> Result<(LinearClassScorer, NaiveBayesHeldOut), FitError> {
-        let everyone: Vec<u32> = (0..rows.row_count() as u32).collect();
-        let counts = self.counts(rows, labels, weights, &everyone)?;
-        let model = self.model(&counts, labels.task, |_| true);
-        let mut said = NaiveBayesHeldOut::new(model.output_count(), rows.row_count());
-        let mut rest = counts.clone();
-        for fold in 0..folds.count() {
-            let held_out: Vec<usize> = (0..rows.row_count())
-                .filter(|&row| folds.of(row) == fold)
-                .collect();
-            rest.copy_from(&counts);
-            for &row in &held_out {
-                rest.add(
-                    rows.row(row),
-                    &labels.of_row[row],
-                    -weights[row],
-                    self.presence_only(),
-                );
-            }
-            let is_feature = features_without(fold);
-            rest.keep_only(is_feature.clone());
-            // Most features are in no document of a small fold; Bernoulli's absent words speak too.
-            let mut asked = vec![self.presence_only(); rows.column_count()];
-            for &row in &held_out {
-                let entries = rows.row(row).entries();
-                entries.for_each(|(column, _)| asked[column] = true);
-            }
-            let model = self.model(&rest, labels.task, |feature| asked[feature]);
-            said.add_fold(&model, rows, &held_out, |column| is_feature[column]);
-        }
-        Ok((model, said))
-    }
-
-    /// The model of some rows.
-    pub fn fit_classes(
-        &self,
-        rows: &SparseMatrix,
-        labels: &ClassLabels,
-        weights: &[f64],
-        members: &[u32],
-    ) -> Result<LinearClassScorer, FitError> {
-        let counts = self.counts(rows, labels, weights, members)?;
-        Ok(self.model(&counts, labels.task, |_| true))
-    }
-
-    fn counts(
-        &self,
-        rows: &SparseMatrix,
-        labels: &ClassLabels,
-        weights: &[f64],
-        members: &[u32],
-    ) -> Result<ClassCounts, FitError> {
-        self.check(rows)?;
+    fn counts(&self, problem: &Problem<'_>) -> Result<ClassCounts, FitError> {
+        self.check()?;
+        let Problem {
+            rows,
+            labels,
+            weights,
+            members,
+            ..
+        } = *problem;
+        self.check_rows(rows)?;
         let mut counts = ClassCounts::new(rows.column_count(), labels.class_count);
         for &row in members {
             let row = row as usize;
@@ -334,6 +206,74 @@ impl NaiveBayes {
             );
         }
         Ok(counts)
+    }
+
+    /// The scorer of the members of a problem.
+    fn scorer(&self, problem: &Problem<'_>) -> Result<LinearClassScorer, FitError> {
+        let counts = self.counts(problem)?;
+        Ok(self.model(&counts, problem.labels.task, |_| true))
+    }
+
+    /// Folds as totals minus the fold's counts, never a second pass over the other folds: for rows whose values depend on
+    /// the row alone.
+    fn subtract_folds<'f>(
+        &self,
+        rows: &SparseMatrix,
+        targets: &Targets<'_>,
+        folds: &'f Folds,
+        features_without: impl Fn(usize) -> Vec<bool>,
+    ) -> Result<(LinearClassScorer, HeldOutOutputs<'f>), FitError> {
+        let everyone: Vec<u32> = (0..rows.row_count() as u32).collect();
+        let counts = self.counts(&targets.among(rows, &everyone))?;
+        let task = targets.labels.task;
+        let model = self.model(&counts, task, |_| true);
+        let mut said = HeldOutOutputs::new(&model, folds, rows.row_count());
+        let mut rest = counts.clone();
+        for fold in 0..folds.count() {
+            let (_, held_out) = folds.split(fold);
+            rest.copy_from(&counts);
+            for row in held_out.iter().map(|&row| row as usize) {
+                rest.add(
+                    rows.row(row),
+                    &targets.labels.of_row[row],
+                    -targets.weights[row],
+                    self.presence_only(),
+                );
+            }
+            let is_feature = features_without(fold);
+            rest.keep_only(is_feature.clone());
+            // Most features are in no document of a small fold; Bernoulli's absent words speak too.
+            let mut asked = vec![self.presence_only(); rows.column_count()];
+            for &row in &held_out {
+                let entries = rows.row(row as usize).entries();
+                entries.for_each(|(column, _)| asked[column] = true);
+            }
+            let model = self.model(&rest, task, |feature| asked[feature]);
+            said.add_fold(&model, rows, &held_out, |column| is_feature[column]);
+        }
+        Ok((model, said))
+    }
+
+    /// Folds that have to be counted anew.
+    fn recount_folds<'f>(
+        &self,
+        rows: &SparseMatrix,
+        targets: &Targets<'_>,
+        source: &'f dyn FoldSource,
+    ) -> Result<(LinearClassScorer, HeldOutOutputs<'f>), FitError> {
+        let everyone: Vec<u32> = (0..rows.row_count() as u32).collect();
+        let model = self.scorer(&targets.among(rows, &everyone))?;
+        let folds = source.folds();
+        let mut said = HeldOutOutputs::new(&model, folds, rows.row_count());
+        for fold in 0..folds.count() {
+            check(source.progress())?;
+            let rows = source.without(fold);
+            let (members, held_out) = folds.split(fold);
+            let model = self.scorer(&targets.among(&rows, &members))?;
+            // Terms that are no features without the fold have no entries.
+            said.add_fold(&model, &rows, &held_out, |_| true);
+        }
+        Ok((model, said))
     }
 
     /// The linear model that the counts amount to, with weights for those features that will be asked for.
@@ -512,59 +452,119 @@ impl<'a> Estimate<'a> {
     }
 }
 
-/// Naive Bayes for one class against the rest.
-#[derive(Debug, Clone)]
-pub struct NaiveBayesModel {
-    scorer: LinearClassScorer,
-}
-
-impl Scorer for NaiveBayesModel {
-    fn score(&self, row: RowView<'_>) -> f64 {
-        let mut output = [0.0];
-        self.scorer.outputs_into(row, &mut output);
-        output[0]
-    }
-}
-
-fn binary_labels(data: &Dataset<'_>) -> ClassLabels {
-    let of_row = data
-        .labels()
-        .iter()
-        .map(|&label| if label { &[0][..] } else { &[] })
-        .collect();
-    ClassLabels {
-        task: Task::MultiLabel,
-        class_count: 1,
-        of_row,
-    }
-}
-
-impl Learner for NaiveBayes {
-    type Model = NaiveBayesModel;
-
-    fn fit_members(
-        &self,
-        data: &Dataset<'_>,
-        members: &[u32],
-    ) -> Result<NaiveBayesModel, FitError> {
-        let scorer =
-            self.fit_classes(data.rows(), &binary_labels(data), data.weights(), members)?;
-        Ok(NaiveBayesModel { scorer })
+impl ClassLearner for NaiveBayes {
+    fn fit(&self, problem: &Problem<'_>) -> Result<Fitted, FitError> {
+        Ok(self.scorer(problem)?.into())
     }
 
+    /// Takes the fold's counts off the totals where it can, and lets terms say as much less in long documents as whoever
+    /// cross-fits finds best.
     fn cross_fit(
         &self,
-        data: &Dataset<'_>,
-        folds: &Folds,
-    ) -> Result<(NaiveBayesModel, Vec<f64>), FitError> {
-        let (scorer, mut said) = self.cross_fit_classes(
-            data.rows(),
-            &binary_labels(data),
-            data.weights(),
-            folds,
-            |_| vec![true; data.rows().column_count()],
-        )?;
-        Ok((NaiveBayesModel { scorer }, said.outputs.swap_remove(0)))
+        rows: SparseMatrix,
+        targets: &Targets<'_>,
+        source: &dyn FoldSource,
+    ) -> Result<CrossFit, FitError> {
+        let (scorer, said) = match source.cheap_folds() {
+            Some(folds) => {
+                let features = |fold| source.features_without(fold);
+                self.subtract_folds(&rows, targets, folds, features)?
+            }
+            None => self.recount_folds(&rows, targets, source)?,
+        };
+        let damping = source.length_damping(&said);
+        Ok(CrossFit {
+            out_of_fold: said.into_scores(damping),
+            scorer: scorer.with_damping(damping).into(),
+            convergence: Vec::new(),
+        })
+    }
+
+    fn name(&self) -> &'static str {
+        match self.kind {
+            NaiveBayesKind::Multinomial => "naive Bayes",
+            NaiveBayesKind::Bernoulli => "Bernoulli naive Bayes",
+            NaiveBayesKind::Complement => "complement naive Bayes",
+        }
+    }
+
+    fn variants() -> Vec<Variant<Self>> {
+        let of = |kind| Self {
+            kind,
+            ..Self::default()
+        };
+        let (plain, presence, complement) = (
+            of(NaiveBayesKind::Multinomial),
+            of(NaiveBayesKind::Bernoulli),
+            of(NaiveBayesKind::Complement),
+        );
+        vec![
+            Variant::named("naive-bayes", "Multinomial naive Bayes", plain).searched(30),
+            Variant::named("bernoulli-naive-bayes", "Bernoulli naive Bayes", presence),
+            Variant::named(
+                "complement-naive-bayes",
+                "Complement naive Bayes",
+                complement,
+            )
+            .searched(20),
+        ]
+    }
+
+    fn check(&self) -> Result<(), FitError> {
+        match self.smoothing {
+            Smoothing::Laplace { alpha } => positive("alpha", alpha),
+            Smoothing::CorpusPrior { strength } => {
+                positive("the strength of the word prior", strength)
+            }
+        }
+    }
+
+    fn reads(&self) -> Reads {
+        if self.presence_only() {
+            Reads::Presence
+        } else {
+            Reads::Counts
+        }
+    }
+
+    /// Presence for the Bernoulli kind, counts for the others.
+    fn usual_weighting(&self) -> WeightingSettings {
+        let weighting = match self.presence_only() {
+            true => Weighting::Binary,
+            false => Weighting::Tf,
+        };
+        WeightingSettings {
+            weighting,
+            l2_norm: false,
+        }
+    }
+
+    fn states_log_odds(&self) -> bool {
+        true
+    }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
+
+    fn has_cheap_folds(&self) -> bool {
+        true
+    }
+
+    /// The complement of one of two classes is the other.
+    fn needs_three_classes(&self) -> bool {
+        self.kind == NaiveBayesKind::Complement
+    }
+
+    fn refuses_class_weights(&self) -> Option<&'static str> {
+        Some("equal for naive Bayes (give example weights instead)")
+    }
+
+    fn tuned(&mut self) -> Option<(&'static str, &mut f64)> {
+        Some(match &mut self.smoothing {
+            Smoothing::Laplace { alpha } => ("alpha", alpha),
+            Smoothing::CorpusPrior { strength } => ("word prior", strength),
+        })
     }
 }
 
@@ -572,6 +572,7 @@ impl Learner for NaiveBayes {
 mod tests {
     use super::*;
     use crate::numeric::Random;
+    use crate::problem::{ClassFactors, ClassLabels};
     use crate::scorers::{LengthDamping, SavedScorer};
 
     #[test]
@@ -601,24 +602,20 @@ mod tests {
             least: 2.0,
         };
         let learner = NaiveBayes::default();
+        let factors = ClassFactors::equal(3);
+        let targets = Targets::new(&labels, &weights, &factors);
         let features = |_| vec![true; 12];
         let (_, said) = learner
-            .cross_fit_classes(&rows, &labels, &weights, &folds, features)
+            .subtract_folds(&rows, &targets, &folds, features)
             .unwrap();
         for row in 0..60 {
-            let fold = folds.of(row);
-            let others: Vec<u32> = (0..60)
-                .filter(|&other| folds.of(other as usize) != fold)
-                .collect();
-            let model = learner
-                .fit_classes(&rows, &labels, &weights, &others)
-                .unwrap();
+            let (others, _) = folds.split(folds.of(row));
+            let model = learner.scorer(&targets.among(&rows, &others)).unwrap();
             for damping in [None, Some(damping)] {
                 let length: f64 = rows.row(row).entries().map(|entry| entry.1).sum();
-                assert_eq!(said.lengths[row], length);
-                let factor = damping.map_or(1.0, |damping| damping.factor(length));
+                assert_eq!(said.lengths()[row], length);
                 let mut scores = [0.0; 3];
-                said.scores_into(row, fold, factor, Link::AgainstRest, &mut scores);
+                said.scores_into(row, damping, &mut scores);
                 let expected = SavedScorer::from(model.clone().with_damping(damping));
                 for (score, expected) in scores.iter().zip(expected.output_scores(rows.row(row))) {
                     assert!((score - expected).abs() < 1e-9, "{score} {expected}");

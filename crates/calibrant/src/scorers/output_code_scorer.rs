@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Link, NamedTensor, SavedScorer, ScorerDescription, ScorerRoom, Stored, TensorReader};
+use super::{
+    ClassScorer, Link, NamedTensor, OpenScorer, SavedScorer, ScorerDescription, ScorerRoom, Stored,
+    TensorReader,
+};
 use crate::calibration::PlattCalibrator;
 use crate::features::RowView;
 use crate::multiclass::{CodeMatrix, CodeSettings, DecodeRoom, Decoder};
@@ -52,31 +55,6 @@ impl OutputCodeScorer {
         &self.decoder
     }
 
-    /// One output a class.
-    pub fn output_count(&self) -> usize {
-        self.decoder.code().class_count()
-    }
-
-    /// Each class's score stands for itself.
-    pub fn link(&self) -> Link {
-        Link::Independent
-    }
-
-    /// How many features there are.
-    pub fn feature_count(&self) -> usize {
-        self.base.first().map_or(0, SavedScorer::feature_count)
-    }
-
-    /// Fills `outputs` with the score of each class.
-    pub fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
-        let mut own = std::mem::take(&mut room.code);
-        own.binary.resize(self.decoder.code().length(), 0.0);
-        self.binary_into(row, room, &mut own.binary);
-        self.decoder
-            .scores_into(&own.binary, &mut own.decode, outputs);
-        room.code = own;
-    }
-
     /// Fills `binary` with the score of each binary problem.
     ///
     /// # Panics
@@ -90,9 +68,40 @@ impl OutputCodeScorer {
         }
     }
 
+    fn prefix(&self, number: usize) -> String {
+        prefix(number, self.base.len())
+    }
+}
+
+impl ClassScorer for OutputCodeScorer {
+    /// One output a class.
+    fn output_count(&self) -> usize {
+        self.decoder.code().class_count()
+    }
+
+    /// Each class's score stands for itself.
+    fn link(&self) -> Link {
+        Link::Independent
+    }
+
+    /// How many features there are.
+    fn feature_count(&self) -> usize {
+        self.base.first().map_or(0, SavedScorer::feature_count)
+    }
+
+    /// Fills `outputs` with the score of each class.
+    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
+        let mut own = std::mem::take(&mut room.code);
+        own.binary.resize(self.decoder.code().length(), 0.0);
+        self.binary_into(row, room, &mut own.binary);
+        self.decoder
+            .scores_into(&own.binary, &mut own.decode, outputs);
+        room.code = own;
+    }
+
     /// Each entry's parts in the binary scores, by how much those moved the class's score: see
     /// [`Decoder::slopes`].
-    pub fn parts_into(
+    fn parts_into(
         &self,
         row: RowView<'_>,
         output: usize,
@@ -123,16 +132,8 @@ impl OutputCodeScorer {
         }
     }
 
-    /// What a file keeps beside the tensors.
-    pub fn description(&self) -> OutputCodeDescription {
-        OutputCodeDescription {
-            settings: *self.decoder.settings(),
-            base: self.base.iter().map(SavedScorer::description).collect(),
-        }
-    }
-
     /// The code, what decoding needs, and the binary scorers' own under `base`.
-    pub fn tensors(&self) -> Vec<NamedTensor<'_>> {
+    fn tensors(&self) -> Vec<NamedTensor<'_>> {
         let code = self.decoder.code();
         let shape = vec![code.class_count(), code.length()];
         let mut tensors = vec![
@@ -158,16 +159,21 @@ impl OutputCodeScorer {
         }
         tensors
     }
+}
 
-    fn prefix(&self, number: usize) -> String {
-        prefix(number, self.base.len())
+impl OpenScorer for OutputCodeScorer {
+    type Description = OutputCodeDescription;
+
+    /// What a file keeps beside the tensors.
+    fn description(&self) -> OutputCodeDescription {
+        OutputCodeDescription {
+            settings: *self.decoder.settings(),
+            base: self.base.iter().map(SavedScorer::description).collect(),
+        }
     }
 
     /// What [`Self::description`] and [`Self::tensors`] came from; `None` if they do not fit together.
-    pub fn from_tensors(
-        description: OutputCodeDescription,
-        reader: &TensorReader<'_>,
-    ) -> Option<Self> {
+    fn from_tensors(description: OutputCodeDescription, reader: &TensorReader<'_>) -> Option<Self> {
         let OutputCodeDescription { settings, base } = description;
         settings.check().ok()?;
         let (entries, class_count, length) = reader.stored_matrix::<i8>("code")?;

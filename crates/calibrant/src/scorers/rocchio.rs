@@ -4,11 +4,12 @@ use calibrant_calibration::named;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::class_scorer::{Link, Storage};
-use super::saved::ScorerRoom;
+use super::learner::{ClassLearner, Fitted, Variant};
+use super::linear_scorer::{Link, Storage};
+use super::saved::{ClassScorer, OpenScorer, ScorerRoom};
 use super::tensors::{NamedTensor, TensorReader};
-use crate::features::{RowView, SparseMatrix};
-use crate::problem::{ClassFactors, ClassLabels};
+use crate::features::RowView;
+use crate::problem::Problem;
 use crate::{FitError, Task};
 
 /// How near a row is to a centre.
@@ -67,17 +68,17 @@ pub struct CentroidScorer {
     lengths: Vec<f64>,
 }
 
-impl Rocchio {
-    /// The centres of the classes among the rows numbered in `members`.
-    pub fn fit_classes(
-        &self,
-        rows: &SparseMatrix,
-        labels: &ClassLabels,
-        weights: &[f64],
-        factors: &ClassFactors,
-        members: &[u32],
-    ) -> Result<CentroidScorer, FitError> {
-        if factors.by_output.iter().any(|&sides| sides != (1.0, 1.0)) {
+impl ClassLearner for Rocchio {
+    /// The centres of the classes.
+    fn fit(&self, problem: &Problem<'_>) -> Result<Fitted, FitError> {
+        let Problem {
+            rows,
+            labels,
+            weights,
+            members,
+            ..
+        } = *problem;
+        if !problem.factors.are_equal() {
             return Err(FitError::BadSetting {
                 setting: "the class weights",
                 requirement: "equal for Rocchio, whose centres are means (give example weights instead)",
@@ -126,7 +127,26 @@ impl Rocchio {
             },
             centres: Storage::Owned(centres),
             lengths,
-        })
+        }
+        .into())
+    }
+
+    fn name(&self) -> &'static str {
+        "Rocchio"
+    }
+
+    fn variants() -> Vec<Variant<Self>> {
+        let help = "Rocchio: the nearest centre of a class";
+        vec![Variant::named("rocchio", help, Self::default()).searched(50)]
+    }
+
+    fn by_similarity(&self) -> bool {
+        true
+    }
+
+    /// A centre has no side to be against unless the other side has one too.
+    fn needs_both_sides(&self) -> bool {
+        true
     }
 }
 
@@ -141,28 +161,6 @@ struct Nearby<'a> {
 impl CentroidScorer {
     fn class_count(&self) -> usize {
         self.lengths.len()
-    }
-
-    /// Two exclusive classes share an output.
-    pub fn output_count(&self) -> usize {
-        match self.link() {
-            Link::Mirror => 1,
-            _ => self.class_count(),
-        }
-    }
-
-    /// How outputs become scores.
-    pub fn link(&self) -> Link {
-        if self.description.exclusive && self.class_count() == 2 {
-            Link::Mirror
-        } else {
-            Link::Independent
-        }
-    }
-
-    /// How many features there are.
-    pub fn feature_count(&self) -> usize {
-        self.centres.len() / self.lengths.len()
     }
 
     /// How near the row is to each centre.
@@ -208,8 +206,42 @@ impl CentroidScorer {
         }
     }
 
+    /// The nearest other class, where classes exclude each other.
+    fn rival(&self, nearness: &[f64], class: usize) -> Option<usize> {
+        if !self.description.exclusive {
+            return None;
+        }
+        (0..nearness.len())
+            .filter(|&other| other != class)
+            .max_by(|&a, &b| nearness[a].total_cmp(&nearness[b]).then(b.cmp(&a)))
+    }
+}
+
+impl ClassScorer for CentroidScorer {
+    /// Two exclusive classes share an output.
+    fn output_count(&self) -> usize {
+        match self.link() {
+            Link::Mirror => 1,
+            _ => self.class_count(),
+        }
+    }
+
+    /// How outputs become scores.
+    fn link(&self) -> Link {
+        if self.description.exclusive && self.class_count() == 2 {
+            Link::Mirror
+        } else {
+            Link::Independent
+        }
+    }
+
+    /// How many features there are.
+    fn feature_count(&self) -> usize {
+        self.centres.len() / self.lengths.len()
+    }
+
     /// Fills `outputs`, one each.
-    pub fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
+    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
         let nearby = self.nearby(row, room);
         for (output, score) in outputs.iter_mut().enumerate() {
             let class = self.class_of(output);
@@ -221,22 +253,12 @@ impl CentroidScorer {
         }
     }
 
-    /// The nearest other class, where classes exclude each other.
-    fn rival(&self, nearness: &[f64], class: usize) -> Option<usize> {
-        if !self.description.exclusive {
-            return None;
-        }
-        (0..nearness.len())
-            .filter(|&other| other != class)
-            .max_by(|&a, &b| nearness[a].total_cmp(&nearness[b]).then(b.cmp(&a)))
-    }
-
     /// What each entry of the row added to an output.
     ///
     /// # Formula
     /// Cosines are weighted sums for a given `|x|`. Distances are not, but differences of their
     /// squares are: `d_k - d_c = (d_k² - d_c²) / (d_k + d_c)`, and `-d_c = -d_c² / d_c`.
-    pub fn parts_into(
+    fn parts_into(
         &self,
         row: RowView<'_>,
         output: usize,
@@ -281,22 +303,23 @@ impl CentroidScorer {
         }
     }
 
-    pub(super) fn description(&self) -> CentroidDescription {
-        self.description
-    }
-
-    pub(super) fn tensors(&self) -> Vec<NamedTensor<'_>> {
+    fn tensors(&self) -> Vec<NamedTensor<'_>> {
         let shape = vec![self.feature_count(), self.class_count()];
         vec![
             NamedTensor::shaped("centres", shape, &self.centres),
             NamedTensor::vector("centre_lengths", &self.lengths),
         ]
     }
+}
 
-    pub(super) fn from_tensors(
-        description: CentroidDescription,
-        reader: &TensorReader<'_>,
-    ) -> Option<Self> {
+impl OpenScorer for CentroidScorer {
+    type Description = CentroidDescription;
+
+    fn description(&self) -> CentroidDescription {
+        self.description
+    }
+
+    fn from_tensors(description: CentroidDescription, reader: &TensorReader<'_>) -> Option<Self> {
         let lengths = reader.vector::<f64>("centre_lengths")?;
         let (centres, _, width) = reader.stored_matrix::<f32>("centres")?;
         let fits = width == lengths.len() && width >= 1 && (width >= 2 || !description.exclusive);

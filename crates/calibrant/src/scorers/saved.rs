@@ -1,10 +1,12 @@
 //! Any fitted scorer of all classes.
 
+use std::borrow::Borrow;
+
 use serde::{Deserialize, Serialize};
 
+use super::Link;
 use super::boosting::{StumpDescription, StumpScorer};
-use super::class_scorer::{LinearClassScorer, Link};
-use super::length_damping::LengthDamping;
+use super::linear_scorer::{LinearClassScorer, LinearDescription};
 use super::neighbours::{NeighbourDescription, NeighbourScorer, SearchRoom};
 use super::output_code_scorer::{CodeRoom, OutputCodeDescription, OutputCodeScorer};
 use super::perceptron::{VotedDescription, VotedScorer};
@@ -13,24 +15,40 @@ use super::tensors::{NamedTensor, TensorReader};
 use crate::features::RowView;
 use crate::numeric::log_odds_against_rest;
 
-/// A fitted scorer: rows to one number an output.
-///
-/// Every kind offers the same: outputs, their link to classes, their parts for explanations, and
-/// the way into a model file and back.
-#[derive(Debug, Clone)]
-pub enum SavedScorer {
-    /// Weights: SVM, logistic regression, naive Bayes, perceptron.
-    Linear(LinearClassScorer),
-    /// One centre a class.
-    Centroids(CentroidScorer),
-    /// A committee of stumps an output.
-    Stumps(StumpScorer),
-    /// Binary scorers under an output code.
-    OutputCodes(Box<OutputCodeScorer>),
-    /// Training rows that vote.
-    Neighbours(Box<NeighbourScorer>),
-    /// Stages of perceptrons that vote.
-    Voted(VotedScorer),
+/// What every fitted scorer offers: outputs, their link to classes, their parts for explanations, and the numbers that a
+/// model file keeps.
+pub trait ClassScorer {
+    /// How many outputs there are: as many as classes, or one for two exclusive classes.
+    fn output_count(&self) -> usize;
+
+    /// How outputs become scores of classes.
+    fn link(&self) -> Link;
+
+    /// How many features there are.
+    fn feature_count(&self) -> usize;
+
+    /// Fills `outputs` (one each) before the link is applied. Columns beyond the features that the
+    /// scorer knows add nothing.
+    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]);
+
+    /// What each entry of the row added to an output (before the link): the output is a base, which
+    /// is whatever the parts leave, plus the sum of `parts`.
+    fn parts_into(&self, row: RowView<'_>, output: usize, room: &mut ScorerRoom, parts: &mut [f64]);
+
+    /// The numbers that a file keeps.
+    fn tensors(&self) -> Vec<NamedTensor<'_>>;
+}
+
+/// A [`ClassScorer`] that can be opened again.
+pub trait OpenScorer: ClassScorer + Sized {
+    /// What a file keeps beside the tensors.
+    type Description;
+
+    /// What a file keeps beside the tensors.
+    fn description(&self) -> Self::Description;
+
+    /// What [`Self::description`] and [`ClassScorer::tensors`] came from; `None` if they do not fit together.
+    fn from_tensors(description: Self::Description, reader: &TensorReader<'_>) -> Option<Self>;
 }
 
 /// Room for scoring, reused from one row to the next.
@@ -44,59 +62,81 @@ pub struct ScorerRoom {
     pub(crate) search: SearchRoom,
 }
 
-/// What a scorer keeps beside its tensors.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "scorer", deny_unknown_fields)]
-pub enum ScorerDescription {
-    /// Weights.
-    Linear {
-        /// How outputs become scores.
-        link: Link,
-        /// How much less terms say where there are many of them.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        damping: Option<LengthDamping>,
-    },
-    /// Centres.
-    Centroids(CentroidDescription),
-    /// Stumps.
-    Stumps(StumpDescription),
-    /// Binary scorers under an output code.
-    OutputCodes(OutputCodeDescription),
-    /// Training rows.
-    Neighbours(NeighbourDescription),
-    /// Stages of perceptrons.
-    Voted(VotedDescription),
+/// Makes the enums of all scorers and of what files keep of them: one line per kind.
+macro_rules! scorers {
+    ($($(#[$meta:meta])* $variant:ident: $scorer:ty, held as $held:ty, described by $description:ty;)*) => {
+        /// A fitted scorer: rows to one number per output.
+        #[derive(Debug, Clone)]
+        pub enum SavedScorer {
+            $($(#[$meta])* $variant($held),)*
+        }
+
+        /// What a scorer keeps beside its tensors.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case", tag = "scorer", deny_unknown_fields)]
+        pub enum ScorerDescription {
+            $($(#[$meta])* $variant($description),)*
+        }
+
+        $(impl From<$scorer> for SavedScorer {
+            fn from(scorer: $scorer) -> Self {
+                Self::$variant(scorer.into())
+            }
+        })*
+
+        impl SavedScorer {
+            fn inside(&self) -> &dyn ClassScorer {
+                match self {
+                    $(Self::$variant(scorer) => Borrow::<$scorer>::borrow(scorer),)*
+                }
+            }
+
+            /// What a file keeps beside the tensors.
+            pub fn description(&self) -> ScorerDescription {
+                match self {
+                    $(Self::$variant(scorer) => ScorerDescription::$variant(scorer.description()),)*
+                }
+            }
+
+            /// What [`Self::description`] and [`Self::tensors`] came from; `None` if they do not fit together.
+            pub fn from_tensors(
+                description: ScorerDescription,
+                reader: &TensorReader<'_>,
+            ) -> Option<Self> {
+                match description {
+                    $(ScorerDescription::$variant(description) => {
+                        <$scorer>::from_tensors(description, reader).map(Self::from)
+                    })*
+                }
+            }
+        }
+    };
 }
 
-impl From<LinearClassScorer> for SavedScorer {
-    fn from(scorer: LinearClassScorer) -> Self {
-        Self::Linear(scorer)
-    }
+scorers! {
+    /// Weights: SVM, logistic regression, naive Bayes, averaged perceptron, rules.
+    Linear: LinearClassScorer, held as LinearClassScorer, described by LinearDescription;
+    /// One centre per class.
+    Centroids: CentroidScorer, held as CentroidScorer, described by CentroidDescription;
+    /// A committee of stumps per output.
+    Stumps: StumpScorer, held as StumpScorer, described by StumpDescription;
+    /// Binary scorers under an output code.
+    OutputCodes: OutputCodeScorer, held as Box<OutputCodeScorer>, described by OutputCodeDescription;
+    /// Training rows that vote.
+    Neighbours: NeighbourScorer, held as Box<NeighbourScorer>, described by NeighbourDescription;
+    /// Stages of perceptrons that vote.
+    Voted: VotedScorer, held as VotedScorer, described by VotedDescription;
 }
 
 impl SavedScorer {
     /// How many outputs there are: as many as classes, or one for two exclusive classes.
     pub fn output_count(&self) -> usize {
-        match self {
-            Self::Linear(scorer) => scorer.output_count(),
-            Self::Centroids(scorer) => scorer.output_count(),
-            Self::Stumps(scorer) => scorer.output_count(),
-            Self::OutputCodes(scorer) => scorer.output_count(),
-            Self::Neighbours(scorer) => scorer.output_count(),
-            Self::Voted(scorer) => scorer.output_count(),
-        }
+        self.inside().output_count()
     }
 
     /// How outputs become scores of classes.
     pub fn link(&self) -> Link {
-        match self {
-            Self::Linear(scorer) => scorer.link(),
-            Self::Centroids(scorer) => scorer.link(),
-            Self::Stumps(scorer) => scorer.link(),
-            Self::OutputCodes(scorer) => scorer.link(),
-            Self::Neighbours(scorer) => scorer.link(),
-            Self::Voted(scorer) => scorer.link(),
-        }
+        self.inside().link()
     }
 
     /// How many classes there are.
@@ -109,14 +149,7 @@ impl SavedScorer {
 
     /// How many features there are.
     pub fn feature_count(&self) -> usize {
-        match self {
-            Self::Linear(scorer) => scorer.feature_count(),
-            Self::Centroids(scorer) => scorer.feature_count(),
-            Self::Stumps(scorer) => scorer.feature_count(),
-            Self::OutputCodes(scorer) => scorer.feature_count(),
-            Self::Neighbours(scorer) => scorer.feature_count(),
-            Self::Voted(scorer) => scorer.feature_count(),
-        }
+        self.inside().feature_count()
     }
 
     /// The weights, where scores are weighted sums.
@@ -130,27 +163,21 @@ impl SavedScorer {
     /// Fills `outputs` (one each) before the link is applied. Columns beyond the features that the
     /// scorer knows add nothing.
     pub fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
-        match self {
-            Self::Linear(scorer) => scorer.outputs_into(row, outputs),
-            Self::Centroids(scorer) => scorer.outputs_into(row, room, outputs),
-            Self::Stumps(scorer) => scorer.outputs_into(row, outputs),
-            Self::OutputCodes(scorer) => scorer.outputs_into(row, room, outputs),
-            Self::Neighbours(scorer) => scorer.outputs_into(row, room, outputs),
-            Self::Voted(scorer) => scorer.outputs_into(row, room, outputs),
-        }
+        self.inside().outputs_into(row, room, outputs);
     }
 
-    /// Fills `scores` with what calibrators see, one an output.
+    /// Fills `scores` with what calibrators see, one per output.
     pub fn scores_into(&self, row: RowView<'_>, room: &mut ScorerRoom, scores: &mut [f64]) {
-        self.outputs_into(row, room, scores);
-        if self.link() == Link::AgainstRest {
+        let inside = self.inside();
+        inside.outputs_into(row, room, scores);
+        if inside.link() == Link::AgainstRest {
             room.numbers.clear();
             room.numbers.extend_from_slice(scores);
             log_odds_against_rest(&room.numbers, scores);
         }
     }
 
-    /// The scores that calibrators see, one an output.
+    /// The scores that calibrators see, one per output.
     pub fn output_scores(&self, row: RowView<'_>) -> Vec<f64> {
         let mut scores = vec![0.0; self.output_count()];
         self.scores_into(row, &mut ScorerRoom::default(), &mut scores);
@@ -166,80 +193,11 @@ impl SavedScorer {
         room: &mut ScorerRoom,
         parts: &mut [f64],
     ) {
-        match self {
-            Self::Linear(scorer) => {
-                let factor = scorer.factor_of(row);
-                for ((column, value), part) in row.entries().zip(parts) {
-                    let known = column < scorer.feature_count();
-                    let weight = if known {
-                        scorer.weight(column, output)
-                    } else {
-                        0.0
-                    };
-                    *part = factor * value * weight;
-                }
-            }
-            Self::Centroids(scorer) => scorer.parts_into(row, output, room, parts),
-            Self::Stumps(scorer) => scorer.parts_into(row, output, parts),
-            Self::OutputCodes(scorer) => scorer.parts_into(row, output, room, parts),
-            Self::Neighbours(scorer) => scorer.parts_into(row, output, room, parts),
-            Self::Voted(scorer) => scorer.parts_into(row, output, room, parts),
-        }
-    }
-
-    /// What a file keeps beside the tensors.
-    pub fn description(&self) -> ScorerDescription {
-        match self {
-            Self::Linear(scorer) => ScorerDescription::Linear {
-                link: scorer.link(),
-                damping: scorer.damping(),
-            },
-            Self::Centroids(scorer) => ScorerDescription::Centroids(scorer.description()),
-            Self::Stumps(scorer) => ScorerDescription::Stumps(scorer.description()),
-            Self::OutputCodes(scorer) => ScorerDescription::OutputCodes(scorer.description()),
-            Self::Neighbours(scorer) => ScorerDescription::Neighbours(scorer.description()),
-            Self::Voted(scorer) => ScorerDescription::Voted(scorer.description()),
-        }
+        self.inside().parts_into(row, output, room, parts);
     }
 
     /// The numbers that a file keeps.
     pub fn tensors(&self) -> Vec<NamedTensor<'_>> {
-        match self {
-            Self::Linear(scorer) => scorer.tensors(),
-            Self::Centroids(scorer) => scorer.tensors(),
-            Self::Stumps(scorer) => scorer.tensors(),
-            Self::OutputCodes(scorer) => scorer.tensors(),
-            Self::Neighbours(scorer) => scorer.tensors(),
-            Self::Voted(scorer) => scorer.tensors(),
-        }
-    }
-
-    /// What [`Self::description`] and [`Self::tensors`] came from; `None` if they do not fit together.
-    pub fn from_tensors(description: ScorerDescription, reader: &TensorReader<'_>) -> Option<Self> {
-        Some(match description {
-            ScorerDescription::Linear { link, damping } => {
-                damping
-                    .is_none_or(|damping| damping.is_sound())
-                    .then_some(())?;
-                let scorer = LinearClassScorer::from_tensors(link, reader)?;
-                Self::Linear(scorer.with_damping(damping))
-            }
-            ScorerDescription::Centroids(description) => {
-                Self::Centroids(CentroidScorer::from_tensors(description, reader)?)
-            }
-            ScorerDescription::Stumps(description) => {
-                Self::Stumps(StumpScorer::from_tensors(description, reader)?)
-            }
-            ScorerDescription::OutputCodes(description) => {
-                let scorer = OutputCodeScorer::from_tensors(description, reader)?;
-                Self::OutputCodes(Box::new(scorer))
-            }
-            ScorerDescription::Neighbours(description) => Self::Neighbours(Box::new(
-                NeighbourScorer::from_tensors(description, reader)?,
-            )),
-            ScorerDescription::Voted(description) => {
-                Self::Voted(VotedScorer::from_tensors(description, reader)?)
-            }
-        })
+        self.inside().tensors()
     }
 }

@@ -11,7 +11,9 @@ use calibrant::multiclass::{CodeDesign, CodeSettings, Decode};
 use calibrant::pipeline::{
     Acquaintance, Classifier, FORMAT_VERSION, FitSettings, Model, ModelFileError,
 };
-use calibrant::scorers::{BoostingKind, NaiveBayesKind, NearestNeighbours, Perceptron, Rocchio};
+use calibrant::scorers::{
+    BoostingKind, NaiveBayesKind, NearestNeighbours, Perceptron, Rocchio, Rules,
+};
 use common::{
     adaboost, check_probabilities, combined, documents, fitted, fitted_beside,
     multi_label_documents, naive_bayes, with_classifier, with_side_columns,
@@ -98,7 +100,7 @@ fn models() -> Vec<Vec<u8>> {
         fitted(&documents(30, 2, 8, 1), &boosted).to_bytes(),
         fitted(&multi_label_documents(30, 3, 1), &boosted).to_bytes(),
         fitted_beside(&beside, &with_rules(Classifier::default()), 30).to_bytes(),
-        fitted(&documents(30, 3, 8, 1), &with_rules(Classifier::Rules)).to_bytes(),
+        fitted(&documents(30, 3, 8, 1), &with_rules(Rules {}.into())).to_bytes(),
         both(&documents(60, 3, 8, 1), &[&plain, &bayes]).to_bytes(),
         both(&documents(60, 2, 8, 1), &[&hashed, &together(Temperature)]).to_bytes(),
         both(&multi_label_documents(60, 3, 1), &[&plain, &boosted]).to_bytes(),

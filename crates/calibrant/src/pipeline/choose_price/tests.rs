@@ -40,7 +40,7 @@ fn summary(documents: Vec<Document>, settings: &FitSettings) -> (Option<f64>, Tr
     let model = fit(corpus, Fields::default(), settings, &NoProgress).unwrap();
     let single = model.as_single().unwrap();
     (
-        single.settings().classifier.asked_price(),
+        single.settings().classifier.asked_cost(),
         single.summary().clone(),
     )
 }

@@ -284,7 +284,7 @@ impl Plan<'_> {
         let usual = first.classifier.usual_weighting();
         self.usual(first, 0).unwrap_or(Choice {
             view: 0,
-            classifier: first.classifier.with_settled_price(),
+            classifier: first.classifier.with_settled_cost(),
             weighting: WeightingSettings {
                 weighting: self.search.weighting.unwrap_or(usual.weighting),
                 l2_norm: self.search.l2_norm.unwrap_or(usual.l2_norm),
@@ -298,7 +298,9 @@ impl Plan<'_> {
         let learners = self.search.learners.iter().enumerate();
         learners
             .filter(move |(place, learner)| {
-                *place == 0 || complements_differ || !learner.is_complement()
+                *place == 0
+                    || complements_differ
+                    || !learner.classifier.learner().needs_three_classes()
             })
             .map(|(_, learner)| learner)
     }
@@ -352,7 +354,7 @@ impl Plan<'_> {
         let weighting = self.weightings(contender).into_iter().next()?;
         Some(Choice {
             view,
-            classifier: contender.classifier.with_settled_price(),
+            classifier: contender.classifier.with_settled_cost(),
             weighting,
         })
     }
@@ -408,7 +410,7 @@ impl Plan<'_> {
         for factor in [step, 1.0 / step] {
             let mut moved = false;
             for _ in 0..MOST_STEPS {
-                let Some(classifier) = contenders::at_price(&here.classifier, factor) else {
+                let Some(classifier) = contenders::at_cost(&here.classifier, factor) else {
                     break;
                 };
                 let next = Choice { classifier, ..here };

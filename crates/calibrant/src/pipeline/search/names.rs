@@ -1,6 +1,5 @@
 //! Settings in a few words.
 
-use super::contenders::named_price;
 use crate::pipeline::{Classifier, TriedSettings};
 use crate::text::Analyzer;
 
@@ -44,8 +43,8 @@ pub(super) fn terms(analyzer: &Analyzer) -> String {
 
 pub(super) fn learner(classifier: &Classifier) -> String {
     let name = classifier.name();
-    match named_price(classifier) {
-        Some((price, value)) => format!("{name}, {price} {value}"),
+    match classifier.tuned_setting() {
+        Some((setting, value)) => format!("{name}, {setting} {value}"),
         None => name.to_owned(),
     }
 }

@@ -438,7 +438,7 @@ fn trials_on_a_sample_leave_time_for_a_fit_to_everything() {
     assert!((9..=10).contains(&small), "{small}");
     // Every refusal is a look at the clock, too: after them there is time for the default alone.
     assert_eq!(found.trials[small].tried.documents, 200);
-    let default = Classifier::default().with_settled_price();
+    let default = Classifier::default().with_settled_cost();
     assert_eq!(found.trials[small].tried.classifier, default);
 }
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::chooser::Chooser;
-use super::contenders::{same_but_for_price, times_as_long};
+use super::contenders::same_but_for_cost;
 use super::held_out::HeldOut;
 use super::kept::{Kept, KeptFits, Subject};
 use super::pool::Served;
@@ -30,7 +30,7 @@ pub(super) struct Choice {
 impl Choice {
     /// Whether only price and weighting differ: such fits say much the same.
     pub(super) fn is_kin(&self, other: &Self) -> bool {
-        self.view == other.view && same_but_for_price(&self.classifier, &other.classifier)
+        self.view == other.view && same_but_for_cost(&self.classifier, &other.classifier)
     }
 }
 
@@ -214,8 +214,8 @@ impl<'a> Trials<'a> {
                 if let Model::Single(model) = &fitted.model {
                     tried.weighting = model.settings().effective_weighting();
                     subject.choice.weighting = tried.weighting;
-                    if let Some(price) = model.settings().classifier.price() {
-                        tried.classifier = tried.classifier.at_price(price);
+                    if let Some(price) = model.settings().classifier.cost() {
+                        tried.classifier = tried.classifier.at_cost(price);
                         subject.choice.classifier = tried.classifier;
                     }
                 }
@@ -286,8 +286,7 @@ impl<'a> Trials<'a> {
 
     /// By the last trial of the learner, in the same view if there was one, or by any other.
     fn expected_seconds(&self, ground: &Ground<'_>, choice: &Choice) -> f64 {
-        let is_like =
-            |done: &&Done| same_but_for_price(&done.choice.classifier, &choice.classifier);
+        let is_like = |done: &&Done| same_but_for_cost(&done.choice.classifier, &choice.classifier);
         let in_view = |done: &&Done| done.choice.view == choice.view;
         let all = self.done.iter().rev();
         let known = all.clone().filter(is_like);
@@ -300,7 +299,8 @@ impl<'a> Trials<'a> {
         };
         // A view that is new to the learner takes as much more time as there is more in it.
         let more = ground.cells(choice.view) / ground.cells(done.choice.view);
-        let longer = times_as_long(&choice.classifier) / times_as_long(&done.choice.classifier);
+        let longer = choice.classifier.learner().times_as_long()
+            / done.choice.classifier.learner().times_as_long();
         done.seconds_for_all / ground.times_more * more * longer
     }
 

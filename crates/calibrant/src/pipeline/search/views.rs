@@ -11,7 +11,8 @@ use crate::FitError;
 use crate::corpus::Document;
 use crate::features::ColumnSpace;
 use crate::pipeline::training_corpus::PreparedCorpus;
-use crate::pipeline::{Classifier, CountedBatch, DocumentCounter, FitSettings, TrainingCorpus};
+use crate::pipeline::{CountedBatch, DocumentCounter, FitSettings, TrainingCorpus};
+use crate::scorers::Reads;
 use crate::text::{Analyzer, NgramRange};
 
 /// Counts documents once for each way of taking texts apart that a search tries.
@@ -100,7 +101,7 @@ impl SearchCounter {
         let mut analyzers = vec![base.analyzer.clone()];
         let plain = base.analyzer.word_ngrams == NgramRange::default()
             && base.analyzer.char_ngrams.is_none();
-        if plain && base.classifier != Classifier::Rules {
+        if plain && base.reads() != Reads::Rules {
             analyzers.push(Analyzer {
                 char_ngrams: Some(CHARACTERS),
                 // Characters find the forms of a word by themselves.

@@ -16,13 +16,13 @@ use calibrant_calibration::named;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use self::committee::{Problem, boost};
+use self::committee::boost;
 use self::search::{LeastError, LeastNormalizer};
 use self::sorted_columns::SortedColumns;
-use super::{Dataset, Learner, Link};
+use super::Link;
+use super::learner::{ClassLearner, Fitted, Variant};
 use crate::FitError;
-use crate::features::SparseMatrix;
-use crate::problem::{ClassFactors, ClassLabels};
+use crate::problem::Problem;
 
 /// What a stump of a committee says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,16 +78,19 @@ named! {
 ///
 /// ```
 /// use calibrant::features::SparseMatrix;
-/// use calibrant::scorers::{AdaBoost, BoostingKind, Dataset, Learner, Scorer};
+/// use calibrant::problem::{ClassFactors, ClassLabels, Targets};
+/// use calibrant::scorers::{AdaBoost, BoostingKind, ClassLearner};
 /// // Four rows of one feature: 1, 2, 3, 4, of which the last two and the first are positive.
 /// let rows = SparseMatrix::from_rows(1, [1.0, 2.0, 3.0, 4.0].map(|value| vec![(0, value)]));
-/// let data = Dataset::new(&rows, &[true, false, true, true], &[1.0; 4])?;
+/// let positive = [true, false, true, true];
+/// let (labels, factors) = (ClassLabels::of_one_class(&positive), ClassFactors::equal(1));
+/// let problem = Targets::new(&labels, &[1.0; 4], &factors).among(&rows, &[0, 1, 2, 3]);
 /// let once = AdaBoost { kind: BoostingKind::Discrete, rounds: 1 };
-/// let model = once.fit(&data)?;
+/// let scorer = once.fit(&problem)?.scorer;
 /// // By hand: "always yes" and "above 2.5" are wrong once in four; always yes stands first.
-/// assert!((model.score(rows.row(1)) - 0.5 * 3f64.ln()).abs() < 1e-12);
-/// let thrice = AdaBoost { rounds: 3, ..once }.fit(&data)?;
-/// let right = (0..4).all(|row| (thrice.score(rows.row(row)) > 0.0) == data.labels()[row]);
+/// assert!((scorer.output_scores(rows.row(1))[0] - 0.5 * 3f64.ln()).abs() < 1e-12);
+/// let thrice = AdaBoost { rounds: 3, ..once }.fit(&problem)?.scorer;
+/// let right = (0..4).all(|row| (thrice.output_scores(rows.row(row))[0] > 0.0) == positive[row]);
 /// assert!(right); // three stumps do what one cannot
 /// # Ok::<(), calibrant::FitError>(())
 /// ```
@@ -117,65 +120,13 @@ const LANES: usize = 4;
 const MOST_ROUNDS: usize = 100_000;
 
 impl AdaBoost {
-    /// Finds settings that make no sense.
-    pub fn check(&self) -> Result<(), FitError> {
-        if (1..=MOST_ROUNDS).contains(&self.rounds) {
-            return Ok(());
-        }
-        Err(FitError::BadSetting {
-            setting: "the number of boosting rounds",
-            requirement: "1 to 100000",
-            value: self.rounds.to_string(),
-        })
-    }
-
-    /// One committee for each output of the labels, from the rows numbered in `members` (rising).
-    pub fn fit_classes(
-        &self,
-        rows: &SparseMatrix,
-        labels: &ClassLabels,
-        weights: &[f64],
-        factors: &ClassFactors,
-        members: &[u32],
-    ) -> Result<StumpScorer, FitError> {
-        self.check()?;
-        let columns = SortedColumns::new(rows, members)?;
-        let outputs: Vec<usize> = (0..labels.output_count()).collect();
-        let blocks = outputs
-            .par_chunks(LANES)
-            .map(|outputs| {
-                let signed = |&output: &usize| {
-                    let class = labels.class_of_output(output) as u32;
-                    let (positive, negative) = factors.by_output[output];
-                    let sign = |row: &u32| {
-                        let row = *row as usize;
-                        if labels.of_row[row].contains(&class) {
-                            weights[row] * positive
-                        } else {
-                            -weights[row] * negative
-                        }
-                    };
-                    members.iter().map(sign).collect()
-                };
-                self.fit_lanes(&columns, &outputs.iter().map(signed).collect::<Vec<_>>())
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let link = if labels.output_count() < labels.class_count {
-            Link::Mirror
-        } else {
-            Link::Independent
-        };
-        let models = blocks.into_iter().flatten().collect();
-        StumpScorer::new(models, link, rows.column_count()).ok_or(FitError::Overflow)
-    }
-
     /// Boosts up to [`LANES`] outputs, given as signed weights of the rows.
     fn fit_lanes(
         &self,
         columns: &SortedColumns,
         signed_weights: &[Vec<f64>],
     ) -> Result<Vec<AdaBoostModel>, FitError> {
-        let problem = Problem {
+        let problem = committee::Problem {
             columns,
             signed_weights,
             rounds: self.rounds,
@@ -198,21 +149,63 @@ impl AdaBoost {
     }
 }
 
-impl Learner for AdaBoost {
-    type Model = AdaBoostModel;
+/// The members' weights, negative for those on the other side of an output.
+fn signed_weights(problem: &Problem<'_>, output: usize) -> Vec<f64> {
+    let class = problem.labels.class_of_output(output) as u32;
+    let (positive, negative) = problem.factors.by_output[output];
+    let sign = |&row: &u32| {
+        let row = row as usize;
+        if problem.labels.of_row[row].contains(&class) {
+            problem.weights[row] * positive
+        } else {
+            -problem.weights[row] * negative
+        }
+    };
+    problem.members.iter().map(sign).collect()
+}
 
-    fn fit_members(&self, data: &Dataset<'_>, members: &[u32]) -> Result<AdaBoostModel, FitError> {
+impl ClassLearner for AdaBoost {
+    /// One committee for each output of the labels.
+    fn fit(&self, problem: &Problem<'_>) -> Result<Fitted, FitError> {
         self.check()?;
-        let columns = SortedColumns::new(data.rows(), members)?;
-        let signed = members.iter().map(|&row| {
-            let weight = data.weights()[row as usize];
-            if data.labels()[row as usize] {
-                weight
-            } else {
-                -weight
-            }
-        });
-        let mut models = self.fit_lanes(&columns, &[signed.collect()])?;
-        models.pop().ok_or(FitError::NoDocuments)
+        let columns = SortedColumns::new(problem.rows, problem.members)?;
+        let outputs: Vec<usize> = (0..problem.labels.output_count()).collect();
+        let blocks = outputs
+            .par_chunks(LANES)
+            .map(|outputs| {
+                let signed = outputs
+                    .iter()
+                    .map(|&output| signed_weights(problem, output));
+                self.fit_lanes(&columns, &signed.collect::<Vec<_>>())
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let models = blocks.into_iter().flatten().collect();
+        let link = Link::of(problem.labels);
+        let scorer = StumpScorer::new(models, link, problem.rows.column_count());
+        Ok(scorer.ok_or(FitError::Overflow)?.into())
+    }
+
+    fn name(&self) -> &'static str {
+        "AdaBoost"
+    }
+
+    fn variants() -> Vec<Variant<Self>> {
+        let help = "AdaBoost over decision stumps";
+        vec![Variant::named("adaboost", help, Self::default()).searched(80)]
+    }
+
+    fn check(&self) -> Result<(), FitError> {
+        if (1..=MOST_ROUNDS).contains(&self.rounds) {
+            return Ok(());
+        }
+        Err(FitError::BadSetting {
+            setting: "the number of boosting rounds",
+            requirement: "1 to 100000",
+            value: self.rounds.to_string(),
+        })
+    }
+
+    fn times_as_long(&self) -> f64 {
+        25.0
     }
 }

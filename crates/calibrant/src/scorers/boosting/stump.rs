@@ -1,6 +1,5 @@
 //! One question with two answers, and a committee of them.
 
-use super::super::Scorer;
 use crate::features::RowView;
 
 /// Whether a feature lies above a threshold, with an answer for either case.
@@ -65,9 +64,9 @@ impl AdaBoostModel {
     }
 }
 
-impl Scorer for AdaBoostModel {
-    /// Stump after stump. [`super::StumpScorer`] gives the same sum with less work.
-    fn score(&self, row: RowView<'_>) -> f64 {
+impl AdaBoostModel {
+    /// The score of a row, stump after stump. [`super::StumpScorer`] gives the same sum with less work.
+    pub fn score(&self, row: RowView<'_>) -> f64 {
         let value = |column: u32| {
             let place = row.columns().binary_search(&column);
             place.map_or(0.0, |place| f64::from(row.values()[place]))

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{Link, NamedTensor, Stored, TensorReader};
+use super::super::{ClassScorer, Link, NamedTensor, OpenScorer, ScorerRoom, Stored, TensorReader};
 use super::curves::Curves;
 use super::stump::{AdaBoostModel, Stump};
 use crate::features::RowView;
@@ -68,28 +68,36 @@ impl StumpScorer {
         &self.models
     }
 
-    /// How many outputs there are.
-    pub fn output_count(&self) -> usize {
-        self.models.len()
-    }
-
-    /// How many features there are.
-    pub fn feature_count(&self) -> usize {
-        self.feature_count
-    }
-
-    /// How outputs become scores.
-    pub fn link(&self) -> Link {
-        self.link
-    }
-
     /// The outputs of a row without entries.
     pub fn bases(&self) -> &[f64] {
         &self.bases
     }
 
+    /// For each feature that an output's stumps ask about, what the value adds that moves the output
+    /// farthest from where zero leaves it.
+    pub fn farthest_steps(&self, output: usize) -> Vec<(u32, f64)> {
+        self.curves.farthest_steps(output)
+    }
+}
+
+impl ClassScorer for StumpScorer {
+    /// How many outputs there are.
+    fn output_count(&self) -> usize {
+        self.models.len()
+    }
+
+    /// How outputs become scores.
+    fn link(&self) -> Link {
+        self.link
+    }
+
+    /// How many features there are.
+    fn feature_count(&self) -> usize {
+        self.feature_count
+    }
+
     /// Fills `outputs` (one each). Columns beyond the model's features add nothing.
-    pub fn outputs_into(&self, row: RowView<'_>, outputs: &mut [f64]) {
+    fn outputs_into(&self, row: RowView<'_>, _room: &mut ScorerRoom, outputs: &mut [f64]) {
         outputs.copy_from_slice(&self.bases);
         self.curves
             .for_each_step(row, |_, output, height| outputs[output] += height);
@@ -97,7 +105,13 @@ impl StumpScorer {
 
     /// Fills `parts` with what each entry of a row adds to an output: the output is that of
     /// an empty row and their sum.
-    pub fn parts_into(&self, row: RowView<'_>, output: usize, parts: &mut [f64]) {
+    fn parts_into(
+        &self,
+        row: RowView<'_>,
+        output: usize,
+        _room: &mut ScorerRoom,
+        parts: &mut [f64],
+    ) {
         parts.fill(0.0);
         self.curves.for_each_step(row, |place, other, height| {
             if other == output {
@@ -106,20 +120,7 @@ impl StumpScorer {
         });
     }
 
-    /// For each feature that an output's stumps ask about, what the value adds that moves the output
-    /// farthest from where zero leaves it.
-    pub fn farthest_steps(&self, output: usize) -> Vec<(u32, f64)> {
-        self.curves.farthest_steps(output)
-    }
-
-    pub(in super::super) fn description(&self) -> StumpDescription {
-        StumpDescription {
-            link: self.link,
-            features: self.feature_count as u64,
-        }
-    }
-
-    pub(in super::super) fn tensors(&self) -> Vec<NamedTensor<'_>> {
+    fn tensors(&self) -> Vec<NamedTensor<'_>> {
         let stumps = || self.models.iter().flat_map(|model| &model.stumps);
         let mut end = 0;
         let ends = self.models.iter().map(|model| {
@@ -139,11 +140,19 @@ impl StumpScorer {
             owned("stump_numbers", Some(vec![count, 3]), numbers),
         ]
     }
+}
 
-    pub(in super::super) fn from_tensors(
-        description: StumpDescription,
-        reader: &TensorReader<'_>,
-    ) -> Option<Self> {
+impl OpenScorer for StumpScorer {
+    type Description = StumpDescription;
+
+    fn description(&self) -> StumpDescription {
+        StumpDescription {
+            link: self.link,
+            features: self.feature_count as u64,
+        }
+    }
+
+    fn from_tensors(description: StumpDescription, reader: &TensorReader<'_>) -> Option<Self> {
         let biases = reader.vector::<f64>("stump_biases")?;
         let ends = reader.vector::<u64>("stump_ends")?;
         let columns = reader.vector::<u32>("stump_columns")?;

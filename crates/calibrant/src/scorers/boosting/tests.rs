@@ -2,12 +2,41 @@
 
 use proptest::prelude::*;
 
-use super::super::{Dataset, Learner, Scorer};
+use super::super::{ClassLearner, ClassScorer, SavedScorer, ScorerRoom};
 use super::{AdaBoost, AdaBoostModel, BoostingKind, Stump, StumpScorer};
 use crate::features::SparseMatrix;
-use crate::problem::{ClassFactors, ClassLabels};
+use crate::problem::{ClassFactors, ClassLabels, Targets};
 use crate::scorers::Link;
 use crate::{FitError, Task};
+
+/// One committee per output.
+fn committees(
+    learner: AdaBoost,
+    rows: &SparseMatrix,
+    targets: (&ClassLabels, &[f64], &ClassFactors),
+    members: &[u32],
+) -> Result<StumpScorer, FitError> {
+    let (labels, weights, factors) = targets;
+    let fitted = learner.fit(&Targets::new(labels, weights, factors).among(rows, members))?;
+    match fitted.scorer {
+        SavedScorer::Stumps(scorer) => Ok(scorer),
+        other => panic!("stumps, not {other:?}"),
+    }
+}
+
+/// The committee of one question with yes or no.
+fn committee(
+    learner: AdaBoost,
+    rows: &SparseMatrix,
+    labels: &[bool],
+    weights: &[f64],
+) -> Result<AdaBoostModel, FitError> {
+    let members: Vec<u32> = (0..rows.row_count() as u32).collect();
+    let labels = ClassLabels::of_one_class(labels);
+    let targets = (&labels, weights, &ClassFactors::equal(1));
+    let scorer = committees(learner, rows, targets, &members)?;
+    Ok(scorer.models()[0].clone())
+}
 
 /// Rows as a full table, with labels and weights.
 #[derive(Debug, Clone)]
@@ -30,9 +59,7 @@ impl Table {
     }
 
     fn fit(&self, learner: AdaBoost) -> AdaBoostModel {
-        let rows = self.rows();
-        let data = Dataset::new(&rows, &self.labels, &self.weights).unwrap();
-        learner.fit(&data).unwrap()
+        committee(learner, &self.rows(), &self.labels, &self.weights).unwrap()
     }
 
     fn shares(&self) -> Vec<f64> {
@@ -241,11 +268,11 @@ proptest! {
         let scorer = StumpScorer::new(models.clone(), Link::Independent, rows.column_count()).unwrap();
         for row in rows.rows() {
             let mut outputs = [0.0; 2];
-            scorer.outputs_into(row, &mut outputs);
+            scorer.outputs_into(row, &mut ScorerRoom::default(), &mut outputs);
             for (output, model) in models.iter().enumerate() {
                 prop_assert!((outputs[output] - model.score(row)).abs() < 1e-9);
                 let mut parts = vec![0.0; row.columns().len()];
-                scorer.parts_into(row, output, &mut parts);
+                scorer.parts_into(row, output, &mut ScorerRoom::default(), &mut parts);
                 let sum = scorer.bases()[output] + parts.iter().sum::<f64>();
                 prop_assert!((outputs[output] - sum).abs() < 1e-9);
             }
@@ -280,29 +307,20 @@ fn three_classes() -> (SparseMatrix, ClassLabels, Vec<f64>) {
     (rows, labels, weights)
 }
 
-fn even(outputs: usize) -> ClassFactors {
-    ClassFactors {
-        by_output: vec![(1.0, 1.0); outputs],
-    }
-}
-
 #[test]
 fn outputs_side_by_side_are_the_same_as_one_by_one() {
     let (rows, labels, weights) = three_classes();
     let members: Vec<u32> = (0..300).filter(|row| row % 7 != 0).collect();
     for kind in [BoostingKind::Discrete, BoostingKind::Real] {
         let learner = AdaBoost { kind, rounds: 40 };
-        let all = learner
-            .fit_classes(&rows, &labels, &weights, &even(6), &members)
-            .unwrap();
+        let even = ClassFactors::equal(6);
+        let all = committees(learner, &rows, (&labels, &weights, &even), &members).unwrap();
         assert_eq!((all.output_count(), all.link()), (6, Link::Independent));
         for class in 0..6 {
-            let membership = labels.membership(class);
-            let data = Dataset::new(&rows, &membership, &weights).unwrap();
-            assert_eq!(
-                all.models()[class],
-                learner.fit_members(&data, &members).unwrap()
-            );
+            let one = ClassLabels::of_one_class(&labels.membership(class));
+            let targets = (&one, &weights[..], &ClassFactors::equal(1));
+            let alone = committees(learner, &rows, targets, &members).unwrap();
+            assert_eq!(all.models()[class], alone.models()[0]);
         }
     }
 }
@@ -316,10 +334,9 @@ fn the_number_of_threads_changes_nothing() {
             .num_threads(threads)
             .build()
             .unwrap();
-        pool.install(|| {
-            AdaBoost::default().fit_classes(&rows, &labels, &weights, &even(6), &members)
-        })
-        .unwrap()
+        let targets = (&labels, &weights[..], &ClassFactors::equal(6));
+        pool.install(|| committees(AdaBoost::default(), &rows, targets, &members))
+            .unwrap()
     };
     assert_eq!(fit(1).models(), fit(3).models());
 }
@@ -335,15 +352,13 @@ fn class_factors_count_like_row_weights() {
         rounds: 10,
         ..AdaBoost::default()
     };
-    let fit = learner
-        .fit_classes(&rows, &labels, &weights, &factors, &members)
-        .unwrap();
+    let fit = committees(learner, &rows, (&labels, &weights, &factors), &members).unwrap();
     let membership = labels.membership(2);
     let heavier: Vec<f64> = (weights.iter().zip(&membership))
         .map(|(weight, &on)| weight * if on { 4.0 } else { 0.5 })
         .collect();
-    let data = Dataset::new(&rows, &membership, &heavier).unwrap();
-    assert_eq!(fit.models()[2], learner.fit(&data).unwrap());
+    let alone = committee(learner, &rows, &membership, &heavier).unwrap();
+    assert_eq!(fit.models()[2], alone);
 }
 
 #[test]
@@ -354,9 +369,8 @@ fn two_exclusive_classes_share_one_output_that_speaks_for_the_second() {
         class_count: 2,
         of_row: [vec![0], vec![1], vec![1]].into(),
     };
-    let fit = AdaBoost::default()
-        .fit_classes(&rows, &labels, &[1.0; 3], &even(1), &[0, 1, 2])
-        .unwrap();
+    let targets = (&labels, &[1.0; 3][..], &ClassFactors::equal(1));
+    let fit = committees(AdaBoost::default(), &rows, targets, &[0, 1, 2]).unwrap();
     assert_eq!((fit.output_count(), fit.link()), (1, Link::Mirror));
     let stump = fit.models()[0].stumps()[0];
     // By hand: the first stump makes no error, so that there is no second one; ε is a third.
@@ -431,22 +445,26 @@ fn rows_without_anything_to_learn_give_one_answer() {
         let balanced = table(vec![true, false]).fit(learner);
         assert_eq!(balanced, AdaBoostModel::default());
         let nobody = table(vec![true]).rows();
-        let data = Dataset::new(&nobody, &[true], &[1.0]).unwrap();
-        assert_eq!(
-            learner.fit_members(&data, &[]).unwrap(),
-            AdaBoostModel::default()
-        );
+        let yes = ClassLabels::of_one_class(&[true]);
+        let targets = (&yes, &[1.0][..], &ClassFactors::equal(1));
+        let empty = committees(learner, &nobody, targets, &[]).unwrap();
+        assert_eq!(empty.models(), [AdaBoostModel::default()]);
     }
 }
 
 #[test]
 fn numbers_that_are_not_finite_and_rounds_that_make_no_sense_are_refused() {
     let rows = SparseMatrix::from_rows(1, [vec![(0, f32::INFINITY)], vec![]]);
-    let data = Dataset::new(&rows, &[true, false], &[1.0; 2]).unwrap();
-    assert_eq!(AdaBoost::default().fit(&data), Err(FitError::Overflow));
+    let refused = committee(AdaBoost::default(), &rows, &[true, false], &[1.0; 2]);
+    assert_eq!(refused, Err(FitError::Overflow));
     let rows = SparseMatrix::from_rows(1, [vec![(0, 1.0)], vec![]]);
-    let data = Dataset::new(&rows, &[true, false], &[1.0, f64::INFINITY]).unwrap();
-    assert_eq!(AdaBoost::default().fit(&data), Err(FitError::Overflow));
+    let refused = committee(
+        AdaBoost::default(),
+        &rows,
+        &[true, false],
+        &[1.0, f64::INFINITY],
+    );
+    assert_eq!(refused, Err(FitError::Overflow));
     let none = AdaBoost {
         rounds: 0,
         ..AdaBoost::default()

@@ -1,5 +1,6 @@
 //! How many neighbours should vote?
 
+use crate::scorers::ClassScorer;
 use rayon::prelude::*;
 
 use super::scorer::NeighbourScorer;

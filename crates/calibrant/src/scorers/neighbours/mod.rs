@@ -21,8 +21,8 @@ use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
 use crate::FitError;
-use crate::features::SparseMatrix;
-use crate::problem::{ClassFactors, ClassLabels};
+use crate::problem::Problem;
+use crate::scorers::learner::{ClassLearner, Fitted, Variant};
 
 /// The `k` training rows most like a row, by cosine, vote on its classes.
 ///
@@ -94,9 +94,27 @@ named! {
     Similarity = "similarity", "A vote counts as much as the neighbour is like the document";
 }
 
-impl NearestNeighbours {
-    /// Finds settings that make no sense.
-    pub fn check(&self) -> Result<(), FitError> {
+impl ClassLearner for NearestNeighbours {
+    fn fit(&self, problem: &Problem<'_>) -> Result<Fitted, FitError> {
+        self.check()?;
+        let mut scorer = NeighbourScorer::new(self, problem)?;
+        if self.k == NeighbourCount::Chosen {
+            scorer.choose_k(problem.rows, problem.members, self.seed);
+        }
+        Ok(scorer.into())
+    }
+
+    fn name(&self) -> &'static str {
+        "nearest neighbours"
+    }
+
+    fn variants() -> Vec<Variant<Self>> {
+        let help = "Nearest neighbours among the training documents, which vote";
+        let usual = Variant::named("knn", help, Self::default());
+        vec![usual.or(&["nearest-neighbours"]).searched(70)]
+    }
+
+    fn check(&self) -> Result<(), FitError> {
         let bad = |setting, requirement, value: String| {
             Err(FitError::BadSetting {
                 setting,
@@ -122,20 +140,24 @@ impl NearestNeighbours {
         }
     }
 
-    /// Learns all classes from the rows numbered in `members`.
-    pub fn fit_classes(
-        &self,
-        rows: &SparseMatrix,
-        labels: &ClassLabels,
-        weights: &[f64],
-        factors: &ClassFactors,
-        members: &[u32],
-    ) -> Result<NeighbourScorer, FitError> {
-        self.check()?;
-        let mut scorer = NeighbourScorer::new(self, rows, labels, weights, factors, members)?;
-        if self.k == NeighbourCount::Chosen {
-            scorer.choose_k(rows, members, self.seed);
-        }
-        Ok(scorer)
+    /// The logarithm of votes for over votes against.
+    fn states_log_odds(&self) -> bool {
+        true
+    }
+
+    fn by_similarity(&self) -> bool {
+        true
+    }
+
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
+    fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+
+    fn times_as_long(&self) -> f64 {
+        10.0
     }
 }

@@ -6,10 +6,10 @@ use super::index::NeighbourIndex;
 use super::search::{Approximate, Neighbour, SearchRoom};
 use super::{NearestNeighbours, NeighbourCount, Vote};
 use crate::FitError;
-use crate::features::{RowView, SparseMatrix};
-use crate::problem::{ClassFactors, ClassLabels};
+use crate::features::RowView;
+use crate::problem::Problem;
 use crate::scorers::postings::lists_follow_one_another;
-use crate::scorers::saved::ScorerRoom;
+use crate::scorers::saved::{ClassScorer, OpenScorer, ScorerRoom};
 use crate::scorers::tensors::{NamedTensor, TensorReader};
 use crate::scorers::{Link, Storage};
 
@@ -47,12 +47,16 @@ impl NeighbourScorer {
     /// Indexes the rows; `k` is at least 1 and, where it is to be chosen, not chosen yet.
     pub(super) fn new(
         settings: &NearestNeighbours,
-        rows: &SparseMatrix,
-        labels: &ClassLabels,
-        weights: &[f64],
-        factors: &ClassFactors,
-        members: &[u32],
+        problem: &Problem<'_>,
     ) -> Result<Self, FitError> {
+        let Problem {
+            rows,
+            labels,
+            weights,
+            factors,
+            members,
+            ..
+        } = *problem;
         let outputs = labels.output_count();
         let total: f64 = members.iter().map(|&row| weights[row as usize]).sum();
         let mean = total / members.len().max(1) as f64;
@@ -116,11 +120,7 @@ impl NeighbourScorer {
                 },
                 vote: settings.vote,
                 approximate: settings.approximate,
-                link: if mirror {
-                    Link::Mirror
-                } else {
-                    Link::Independent
-                },
+                link: Link::of(labels),
             },
         })
     }
@@ -137,21 +137,6 @@ impl NeighbourScorer {
     /// The rows that vote.
     pub fn index(&self) -> &NeighbourIndex {
         &self.index
-    }
-
-    /// How many outputs there are.
-    pub fn output_count(&self) -> usize {
-        self.priors.len()
-    }
-
-    /// How many features there are.
-    pub fn feature_count(&self) -> usize {
-        self.index.column_count()
-    }
-
-    /// How outputs become scores.
-    pub fn link(&self) -> Link {
-        self.description.link
     }
 
     pub(super) fn priors(&self) -> &[f64] {
@@ -184,8 +169,34 @@ impl NeighbourScorer {
         }
     }
 
+    /// Both sides of an output's vote, with the one that is spread as the classes are.
+    fn sides(&self, output: usize, votes: f64, all: f64) -> (f64, f64) {
+        let prior = self.priors[output];
+        (
+            self.factors[2 * output] * votes + prior,
+            self.factors[2 * output + 1] * (all - votes).max(0.0) + (1.0 - prior),
+        )
+    }
+}
+
+impl ClassScorer for NeighbourScorer {
+    /// How many outputs there are.
+    fn output_count(&self) -> usize {
+        self.priors.len()
+    }
+
+    /// How outputs become scores.
+    fn link(&self) -> Link {
+        self.description.link
+    }
+
+    /// How many features there are.
+    fn feature_count(&self) -> usize {
+        self.index.column_count()
+    }
+
     /// Fills `outputs`, one each.
-    pub fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
+    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
         let ScorerRoom {
             numbers: votes,
             search,
@@ -207,15 +218,6 @@ impl NeighbourScorer {
         }
     }
 
-    /// Both sides of an output's vote, with the one that is spread as the classes are.
-    fn sides(&self, output: usize, votes: f64, all: f64) -> (f64, f64) {
-        let prior = self.priors[output];
-        (
-            self.factors[2 * output] * votes + prior,
-            self.factors[2 * output + 1] * (all - votes).max(0.0) + (1.0 - prior),
-        )
-    }
-
     /// What each entry of the row did to an output.
     ///
     /// # Formula
@@ -228,7 +230,7 @@ impl NeighbourScorer {
     /// V_ct/V_c · ln (1 + f₊ V_c/π)  -  (V_t - V_ct)/(V - V_c) · ln (1 + f₋ (V - V_c)/(1 - π))
     /// ```
     /// These parts and the log-odds of `π` add up to the score.
-    pub fn parts_into(
+    fn parts_into(
         &self,
         row: RowView<'_>,
         output: usize,
@@ -278,13 +280,8 @@ impl NeighbourScorer {
         }
     }
 
-    /// The few numbers that are no arrays.
-    pub fn description(&self) -> NeighbourDescription {
-        self.description
-    }
-
     /// The numbers that a model file keeps.
-    pub(in crate::scorers) fn tensors(&self) -> Vec<NamedTensor<'_>> {
+    fn tensors(&self) -> Vec<NamedTensor<'_>> {
         let mut tensors = self.index.tensors();
         tensors.extend([
             NamedTensor::vector("label_starts", &self.label_starts),
@@ -295,12 +292,18 @@ impl NeighbourScorer {
         ]);
         tensors
     }
+}
+
+impl OpenScorer for NeighbourScorer {
+    type Description = NeighbourDescription;
+
+    /// The few numbers that are no arrays.
+    fn description(&self) -> NeighbourDescription {
+        self.description
+    }
 
     /// From a model file; `None` unless its arrays fit together.
-    pub(in crate::scorers) fn from_tensors(
-        description: NeighbourDescription,
-        reader: &TensorReader<'_>,
-    ) -> Option<Self> {
+    fn from_tensors(description: NeighbourDescription, reader: &TensorReader<'_>) -> Option<Self> {
         let index = NeighbourIndex::from_tensors(reader)?;
         let label_starts = reader.stored_vector::<u64>("label_starts")?;
         let labels = reader.stored_vector::<u32>("labels")?;

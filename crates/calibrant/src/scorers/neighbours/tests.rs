@@ -4,9 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Task;
-use crate::features::RowView;
+use crate::features::{RowView, SparseMatrix};
 use crate::numeric::Random;
-use crate::scorers::ScorerRoom;
+use crate::problem::{ClassFactors, ClassLabels, Targets};
+use crate::scorers::{ClassScorer, SavedScorer, ScorerRoom};
 
 /// Cosines worked out without the index, largest first, those above 0.
 fn by_hand(rows: &SparseMatrix, query: &SparseMatrix) -> Vec<(f64, u32)> {
@@ -168,15 +169,12 @@ impl Sample {
         let factors = ClassFactors {
             by_output: vec![factors; self.labels.output_count()],
         };
-        settings
-            .fit_classes(
-                &self.rows,
-                &self.labels,
-                &self.weights,
-                &factors,
-                &self.members,
-            )
-            .unwrap()
+        let targets = Targets::new(&self.labels, &self.weights, &factors);
+        let problem = targets.among(&self.rows, &self.members);
+        match settings.fit(&problem).unwrap().scorer {
+            SavedScorer::Neighbours(scorer) => *scorer,
+            other => panic!("neighbours, not {other:?}"),
+        }
     }
 }
 

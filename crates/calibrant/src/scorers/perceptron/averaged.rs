@@ -13,7 +13,7 @@ pub(super) fn average(
     examples: &Examples<'_>,
     mistakes: &[Mistakes],
 ) -> Result<LinearClassScorer, FitError> {
-    let columns = examples.rows.column_count();
+    let columns = examples.problem.rows.column_count();
     let means: Vec<(Vec<f64>, f64)> = mistakes
         .par_iter()
         .map(|mistakes| {
@@ -23,7 +23,7 @@ pub(super) fn average(
                 let share = (mistakes.visits - mistake.at) as f64 / mistakes.visits as f64;
                 let step = share * mistake.step;
                 bias += step;
-                for (column, value) in examples.rows.row(mistake.row as usize).entries() {
+                for (column, value) in examples.problem.rows.row(mistake.row as usize).entries() {
                     weights[column] += step * value;
                 }
             }
@@ -43,16 +43,7 @@ pub(super) fn average(
     if !finite {
         return Err(FitError::Overflow);
     }
-    let link = link_of(examples);
+    let link = Link::of(examples.problem.labels);
     let weights = WeightMatrix::Single(Storage::Owned(weights));
     Ok(LinearClassScorer::from_parts(weights, biases, link))
-}
-
-/// Two exclusive classes share an output.
-pub(super) fn link_of(examples: &Examples<'_>) -> Link {
-    if examples.labels.output_count() < examples.labels.class_count {
-        Link::Mirror
-    } else {
-        Link::Independent
-    }
 }

@@ -11,9 +11,8 @@ pub use voted::{VotedDescription, VotedScorer};
 use serde::{Deserialize, Serialize};
 
 use crate::FitError;
-use crate::features::SparseMatrix;
-use crate::problem::{ClassFactors, ClassLabels};
-use crate::scorers::{LinearClassScorer, SavedScorer};
+use crate::problem::Problem;
+use crate::scorers::learner::{ClassLearner, Fitted, Variant};
 use train::Examples;
 
 /// A perceptron for each class against the rest.
@@ -56,9 +55,32 @@ impl Default for Perceptron {
     }
 }
 
-impl Perceptron {
-    /// Finds settings that make no sense.
-    pub fn check(&self) -> Result<(), FitError> {
+impl ClassLearner for Perceptron {
+    fn fit(&self, problem: &Problem<'_>) -> Result<Fitted, FitError> {
+        self.check()?;
+        let examples = Examples::new(problem)?;
+        let mistakes = examples.mistakes(self.epochs, self.seed);
+        Ok(if self.voted {
+            VotedScorer::new(&examples, &mistakes)?.into()
+        } else {
+            averaged::average(&examples, &mistakes)?.into()
+        })
+    }
+
+    fn name(&self) -> &'static str {
+        if self.voted {
+            "voted perceptron"
+        } else {
+            "averaged perceptron"
+        }
+    }
+
+    fn variants() -> Vec<Variant<Self>> {
+        let help = "Averaged (or voted) perceptron";
+        vec![Variant::named("perceptron", help, Self::default()).searched(60)]
+    }
+
+    fn check(&self) -> Result<(), FitError> {
         if (1..=10_000).contains(&self.epochs) {
             return Ok(());
         }
@@ -69,47 +91,24 @@ impl Perceptron {
         })
     }
 
-    /// Learns all classes from the rows numbered in `members`, in the way that is set.
-    pub fn fit_classes(
-        &self,
-        rows: &SparseMatrix,
-        labels: &ClassLabels,
-        weights: &[f64],
-        factors: &ClassFactors,
-        members: &[u32],
-    ) -> Result<SavedScorer, FitError> {
-        Ok(if self.voted {
-            SavedScorer::Voted(self.fit_voted(rows, labels, weights, factors, members)?)
-        } else {
-            SavedScorer::Linear(self.fit_averaged(rows, labels, weights, factors, members)?)
-        })
+    /// The score of votes is the logarithm of those for over those against; that of the average is a margin.
+    fn states_log_odds(&self) -> bool {
+        self.voted
     }
 
-    /// Learns all classes from the rows numbered in `members`; the average decides.
-    pub fn fit_averaged(
-        &self,
-        rows: &SparseMatrix,
-        labels: &ClassLabels,
-        weights: &[f64],
-        factors: &ClassFactors,
-        members: &[u32],
-    ) -> Result<LinearClassScorer, FitError> {
-        self.check()?;
-        let examples = Examples::new(rows, labels, weights, factors, members)?;
-        averaged::average(&examples, &examples.mistakes(self.epochs, self.seed))
+    fn is_linear(&self) -> bool {
+        !self.voted
     }
 
-    /// Learns all classes from the rows numbered in `members`; the stages vote.
-    pub fn fit_voted(
-        &self,
-        rows: &SparseMatrix,
-        labels: &ClassLabels,
-        weights: &[f64],
-        factors: &ClassFactors,
-        members: &[u32],
-    ) -> Result<VotedScorer, FitError> {
-        self.check()?;
-        let examples = Examples::new(rows, labels, weights, factors, members)?;
-        VotedScorer::new(&examples, &examples.mistakes(self.epochs, self.seed))
+    fn weighs_columns(&self) -> bool {
+        true
+    }
+
+    fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+
+    fn times_as_long(&self) -> f64 {
+        1.5
     }
 }

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::Task;
-use crate::features::RowView;
+use crate::features::{RowView, SparseMatrix};
 use crate::numeric::Random;
-use crate::scorers::ScorerRoom;
+use crate::problem::{ClassFactors, ClassLabels, Targets};
+use crate::scorers::{SavedScorer, ScorerRoom};
 
 struct Sample {
     rows: SparseMatrix,
@@ -98,6 +99,14 @@ fn margin(weights: &[f64], row: RowView<'_>) -> f64 {
             .sum::<f64>()
 }
 
+impl Sample {
+    fn fit(&self, settings: Perceptron) -> SavedScorer {
+        let targets = Targets::new(&self.labels, &self.weights, &self.factors);
+        let problem = targets.among(&self.rows, &self.members);
+        settings.fit(&problem).unwrap().scorer
+    }
+}
+
 fn samples() -> impl Iterator<Item = Sample> {
     [
         (2, Task::SingleLabel),
@@ -115,19 +124,16 @@ const SETTINGS: Perceptron = Perceptron {
     seed: 11,
 };
 
+const VOTED: Perceptron = Perceptron {
+    voted: true,
+    ..SETTINGS
+};
+
 #[test]
 fn the_average_is_the_mean_of_the_weights_over_all_visits() {
     for sample in samples() {
-        let Sample {
-            rows,
-            labels,
-            weights,
-            factors,
-            members,
-        } = &sample;
-        let scorer = SETTINGS
-            .fit_averaged(rows, labels, weights, factors, members)
-            .unwrap();
+        let scorer = sample.fit(SETTINGS);
+        let scorer = scorer.as_linear().unwrap();
         for output in 0..scorer.output_count() {
             let stages = sample.stages(output, SETTINGS.epochs, SETTINGS.seed);
             let mean = |column: usize| {
@@ -146,16 +152,8 @@ fn the_votes_are_those_of_stages_that_are_kept() {
     let mut sure = 0;
     let mut room = ScorerRoom::default();
     for sample in samples() {
-        let Sample {
-            rows,
-            labels,
-            weights,
-            factors,
-            members,
-        } = &sample;
-        let scorer = SETTINGS
-            .fit_voted(rows, labels, weights, factors, members)
-            .unwrap();
+        let rows = &sample.rows;
+        let scorer = sample.fit(VOTED);
         let mut outputs = vec![0.0; scorer.output_count()];
         for row in rows.rows() {
             scorer.outputs_into(row, &mut room, &mut outputs);
@@ -184,16 +182,8 @@ fn the_parts_of_a_voted_score_add_up() {
     let mut room = ScorerRoom::default();
     let empty = SparseMatrix::from_rows(25, [vec![]]);
     for sample in samples() {
-        let Sample {
-            rows,
-            labels,
-            weights,
-            factors,
-            members,
-        } = &sample;
-        let scorer = SETTINGS
-            .fit_voted(rows, labels, weights, factors, members)
-            .unwrap();
+        let rows = &sample.rows;
+        let scorer = sample.fit(VOTED);
         let mut outputs = vec![0.0; scorer.output_count()];
         let mut bases = outputs.clone();
         scorer.outputs_into(empty.row(0), &mut room, &mut bases);
@@ -226,32 +216,19 @@ fn an_epoch_without_a_mistake_is_the_last() {
         by_output: vec![(1.0, 1.0)],
     };
     let members: Vec<u32> = (0..10).collect();
+    let targets = Targets::new(&labels, &[1.0; 10], &factors);
+    let problem = targets.among(&rows, &members);
     let fit = |epochs| {
-        let settings = Perceptron { epochs, ..SETTINGS };
-        let scorer = settings.fit_averaged(&rows, &labels, &[1.0; 10], &factors, &members);
-        (
-            scorer.unwrap().weight(0, 0),
-            scorer_votes(&settings, &rows, &labels, &factors, &members),
-        )
+        let scorer = |settings: Perceptron| {
+            let fitted = Perceptron { epochs, ..settings }.fit(&problem);
+            fitted.unwrap().scorer
+        };
+        let weight = scorer(SETTINGS).as_linear().unwrap().weight(0, 0);
+        (weight, scorer(VOTED).output_scores(rows.row(1))[0])
     };
     assert_eq!(fit(20), fit(10_000));
     let (weight, score) = fit(20);
     assert!(weight < 0.0 && score > 0.0);
-}
-
-fn scorer_votes(
-    settings: &Perceptron,
-    rows: &SparseMatrix,
-    labels: &ClassLabels,
-    factors: &ClassFactors,
-    members: &[u32],
-) -> f64 {
-    let scorer = settings
-        .fit_voted(rows, labels, &[1.0; 10], factors, members)
-        .unwrap();
-    let mut outputs = [0.0];
-    scorer.outputs_into(rows.row(1), &mut ScorerRoom::default(), &mut outputs);
-    outputs[0]
 }
 
 #[test]

@@ -3,20 +3,16 @@
 use rayon::prelude::*;
 
 use crate::FitError;
-use crate::features::{LaneWeights, SparseMatrix};
+use crate::features::LaneWeights;
 use crate::numeric::Random;
-use crate::problem::{ClassFactors, ClassLabels};
+use crate::problem::Problem;
 
 /// How many outputs learn side by side: a row is read once for all of them.
 const LANES: usize = 4;
 
 /// Rows to learn from.
 pub(super) struct Examples<'a> {
-    pub(super) rows: &'a SparseMatrix,
-    pub(super) labels: &'a ClassLabels,
-    members: &'a [u32],
-    factors: &'a ClassFactors,
-    weights: &'a [f64],
+    pub(super) problem: Problem<'a>,
     mean_weight: f64,
 }
 
@@ -51,31 +47,25 @@ impl Mistakes {
 }
 
 impl<'a> Examples<'a> {
-    pub(super) fn new(
-        rows: &'a SparseMatrix,
-        labels: &'a ClassLabels,
-        weights: &'a [f64],
-        factors: &'a ClassFactors,
-        members: &'a [u32],
-    ) -> Result<Self, FitError> {
-        let total: f64 = members.iter().map(|&row| weights[row as usize]).sum();
+    pub(super) fn new(problem: &Problem<'a>) -> Result<Self, FitError> {
+        let members = problem.members;
+        let total: f64 = members
+            .iter()
+            .map(|&row| problem.weights[row as usize])
+            .sum();
         let mean_weight = total / members.len().max(1) as f64;
         if !mean_weight.is_finite() {
             return Err(FitError::Overflow);
         }
         Ok(Self {
-            rows,
-            labels,
-            members,
-            factors,
-            weights,
+            problem: *problem,
             mean_weight,
         })
     }
 
     /// Visits the rows `epochs` times, for every output.
     pub(super) fn mistakes(&self, epochs: usize, seed: u64) -> Vec<Mistakes> {
-        let outputs: Vec<usize> = (0..self.labels.output_count()).collect();
+        let outputs: Vec<usize> = (0..self.problem.labels.output_count()).collect();
         outputs
             .par_chunks(LANES)
             .flat_map(|outputs| match outputs.len() {
@@ -89,14 +79,18 @@ impl<'a> Examples<'a> {
     fn visit<const L: usize>(&self, outputs: &[usize], epochs: usize, seed: u64) -> Vec<Mistakes> {
         let members_of: Vec<Vec<bool>> = outputs
             .iter()
-            .map(|&output| self.labels.membership(self.labels.class_of_output(output)))
+            .map(|&output| {
+                self.problem
+                    .labels
+                    .membership(self.problem.labels.class_of_output(output))
+            })
             .collect();
         let mut found = vec![Mistakes::default(); outputs.len()];
         let mut finished = vec![false; outputs.len()];
-        let mut weights = LaneWeights::<L>::zeros(self.rows.column_count());
+        let mut weights = LaneWeights::<L>::zeros(self.problem.rows.column_count());
         let mut biases = [0f64; L];
         let mut random = Random::from_seed(seed);
-        let mut order = self.members.to_vec();
+        let mut order = self.problem.members.to_vec();
         let mut visits = 0;
         for _ in 0..epochs {
             if finished.iter().all(|&finished| finished) {
@@ -105,7 +99,7 @@ impl<'a> Examples<'a> {
             random.shuffle(&mut order);
             let before: Vec<usize> = found.iter().map(|mistakes| mistakes.list.len()).collect();
             for &row in &order {
-                let view = self.rows.row(row as usize);
+                let view = self.problem.rows.row(row as usize);
                 let margins = weights.dot(view);
                 let mut steps = [0f64; L];
                 for (lane, mistakes) in found.iter_mut().enumerate() {
@@ -137,8 +131,8 @@ impl<'a> Examples<'a> {
     }
 
     fn step(&self, output: usize, row: u32, positive: bool) -> f64 {
-        let (more, less) = self.factors.by_output[output];
-        let size = self.weights[row as usize] / self.mean_weight;
+        let (more, less) = self.problem.factors.by_output[output];
+        let size = self.problem.weights[row as usize] / self.mean_weight;
         if positive { more * size } else { -less * size }
     }
 }

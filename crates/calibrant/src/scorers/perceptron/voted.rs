@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::averaged::link_of;
 use super::train::{Examples, Mistakes};
 use crate::FitError;
 use crate::features::RowView;
 use crate::scorers::postings::{Postings, lists_follow_one_another};
-use crate::scorers::saved::ScorerRoom;
+use crate::scorers::saved::{ClassScorer, OpenScorer, ScorerRoom};
 use crate::scorers::tensors::{NamedTensor, TensorReader};
 use crate::scorers::{Link, Storage};
 
@@ -74,8 +73,11 @@ impl VotedScorer {
             .collect();
         wrong.sort_unstable();
         wrong.dedup();
-        let columns: Vec<u32> = (0..examples.rows.column_count() as u32).collect();
-        let rows = examples.rows.rearranged(&wrong, &columns, columns.len());
+        let columns: Vec<u32> = (0..examples.problem.rows.column_count() as u32).collect();
+        let rows = examples
+            .problem
+            .rows
+            .rearranged(&wrong, &columns, columns.len());
         let mut stage_starts = vec![0u64];
         let (mut stage_rows, mut stage_steps, mut stage_votes) = (vec![], vec![], vec![]);
         for mistakes in mistakes {
@@ -98,23 +100,8 @@ impl VotedScorer {
             stage_rows: Storage::Owned(stage_rows),
             stage_steps: Storage::Owned(stage_steps),
             stage_votes: Storage::Owned(stage_votes),
-            link: link_of(examples),
+            link: Link::of(examples.problem.labels),
         })
-    }
-
-    /// How many outputs there are.
-    pub fn output_count(&self) -> usize {
-        self.stage_starts.len() - 1
-    }
-
-    /// How many features there are.
-    pub fn feature_count(&self) -> usize {
-        self.postings.column_count()
-    }
-
-    /// How outputs become scores.
-    pub fn link(&self) -> Link {
-        self.link
     }
 
     /// How many stages an output has.
@@ -149,9 +136,26 @@ impl VotedScorer {
         }
         &room.numbers
     }
+}
+
+impl ClassScorer for VotedScorer {
+    /// How many outputs there are.
+    fn output_count(&self) -> usize {
+        self.stage_starts.len() - 1
+    }
+
+    /// How outputs become scores.
+    fn link(&self) -> Link {
+        self.link
+    }
+
+    /// How many features there are.
+    fn feature_count(&self) -> usize {
+        self.postings.column_count()
+    }
 
     /// Fills `outputs`, one each.
-    pub fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
+    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
         let dots = self.dots(row, room);
         for (output, score) in outputs.iter_mut().enumerate() {
             let mut margin = 0.0;
@@ -177,7 +181,7 @@ impl VotedScorer {
     /// ```
     /// of it, where `v_j` are the weights of stage `j`; the sum below is not 0, because every stage in `U` has
     /// `v_j·x > 0`. These parts and the score without any term add up to the score.
-    pub fn parts_into(
+    fn parts_into(
         &self,
         row: RowView<'_>,
         output: usize,
@@ -236,16 +240,8 @@ impl VotedScorer {
         }
     }
 
-    /// What a model file says beside the arrays.
-    pub fn description(&self) -> VotedDescription {
-        VotedDescription {
-            link: self.link,
-            rows: self.postings.row_count() as u32,
-        }
-    }
-
     /// The numbers that a model file keeps.
-    pub(in crate::scorers) fn tensors(&self) -> Vec<NamedTensor<'_>> {
+    fn tensors(&self) -> Vec<NamedTensor<'_>> {
         let mut tensors = self.postings.tensors().to_vec();
         tensors.extend([
             NamedTensor::vector("stage_starts", &self.stage_starts),
@@ -255,12 +251,21 @@ impl VotedScorer {
         ]);
         tensors
     }
+}
+
+impl OpenScorer for VotedScorer {
+    type Description = VotedDescription;
+
+    /// What a model file says beside the arrays.
+    fn description(&self) -> VotedDescription {
+        VotedDescription {
+            link: self.link,
+            rows: self.postings.row_count() as u32,
+        }
+    }
 
     /// From a model file; `None` unless its arrays fit together.
-    pub(in crate::scorers) fn from_tensors(
-        description: VotedDescription,
-        reader: &TensorReader<'_>,
-    ) -> Option<Self> {
+    fn from_tensors(description: VotedDescription, reader: &TensorReader<'_>) -> Option<Self> {
         let postings = Postings::from_tensors(reader, description.rows as usize)?;
         let stage_starts = reader.stored_vector::<u64>("stage_starts")?;
         let stage_rows = reader.stored_vector::<u32>("stage_rows")?;

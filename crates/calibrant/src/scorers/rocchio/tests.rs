@@ -2,6 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::features::SparseMatrix;
+use crate::problem::{ClassFactors, ClassLabels, Targets};
+use crate::scorers::SavedScorer;
 
 const WIDTH: usize = 5;
 
@@ -21,14 +23,14 @@ fn fit(
     class_count: usize,
 ) -> CentroidScorer {
     let labels = labels(task, classes, class_count);
-    let factors = ClassFactors {
-        by_output: vec![(1.0, 1.0); labels.output_count()],
-    };
+    let factors = ClassFactors::equal(labels.output_count());
     let everyone: Vec<u32> = (0..rows.row_count() as u32).collect();
     let weights = vec![1.0; rows.row_count()];
-    Rocchio { nearness }
-        .fit_classes(rows, &labels, &weights, &factors, &everyone)
-        .unwrap()
+    let problem = Targets::new(&labels, &weights, &factors).among(rows, &everyone);
+    match (Rocchio { nearness }).fit(&problem).unwrap().scorer {
+        SavedScorer::Centroids(scorer) => scorer,
+        other => panic!("centres, not {other:?}"),
+    }
 }
 
 fn outputs(scorer: &CentroidScorer, row: RowView<'_>) -> Vec<f64> {

@@ -2,10 +2,10 @@
 
 use calibrant::features::SparseMatrix;
 use calibrant::numeric::Random;
-use calibrant::scorers::{AdaBoost, AdaBoostModel, BoostingKind, Dataset, Learner, Scorer};
+use calibrant::scorers::{AdaBoost, AdaBoostModel, BoostingKind, SavedScorer};
 use serde_json::{Value, json};
 
-use super::data::{check_near, numbers, rows_as_json};
+use super::data::{check_near, fit_one_class, numbers, rows_as_json};
 use super::python::ask;
 
 struct Case {
@@ -50,8 +50,10 @@ impl Case {
             kind: BoostingKind::Discrete,
             rounds: self.rounds,
         };
-        let data = Dataset::new(&self.rows, &self.labels, &self.weights).unwrap();
-        learner.fit(&data).unwrap()
+        match fit_one_class(&learner, &self.rows, &self.labels, &self.weights).scorer {
+            SavedScorer::Stumps(scorer) => scorer.models()[0].clone(),
+            other => panic!("stumps, not {other:?}"),
+        }
     }
 }
 

@@ -7,10 +7,25 @@ use calibrant::features::{
     SparseMatrix, Weighting, WeightingSettings,
 };
 use calibrant::numeric::Random;
+use calibrant::problem::{ClassFactors, ClassLabels, Targets};
+use calibrant::scorers::{ClassLearner, Fitted};
 use calibrant::text::Analyzer;
 use serde_json::{Value, json};
 
 use crate::common::data_file::data_file;
+
+/// What a learner makes of all rows, of which some belong to one class.
+pub(crate) fn fit_one_class(
+    learner: &dyn ClassLearner,
+    rows: &SparseMatrix,
+    belongs: &[bool],
+    weights: &[f64],
+) -> Fitted {
+    let members: Vec<u32> = (0..rows.row_count() as u32).collect();
+    let (labels, factors) = (ClassLabels::of_one_class(belongs), ClassFactors::equal(1));
+    let targets = Targets::new(&labels, weights, &factors);
+    learner.fit(&targets.among(rows, &members)).unwrap()
+}
 
 /// Rows of small counts over words of very unequal frequency, each leaning to the class of its row.
 pub(crate) fn random_counts(

@@ -2,13 +2,13 @@
 
 use calibrant::features::SparseMatrix;
 use calibrant::numeric::Random;
-use calibrant::scorers::{Dataset, Learner, LinearModel, LinearSvm, LogisticRegression};
+use calibrant::scorers::{ClassLearner, Fitted, LinearSvm, LogisticRegression};
 use calibrant::solvers::HingeLoss;
 use serde_json::json;
 
 use super::data::{
-    check_near, counts_of, log_tf_idf, numbers, random_classes, random_counts, reuters,
-    rows_as_json,
+    check_near, counts_of, fit_one_class, log_tf_idf, numbers, random_classes, random_counts,
+    reuters, rows_as_json,
 };
 use super::python::ask;
 
@@ -22,22 +22,22 @@ enum Loss {
     Logistic,
 }
 
-fn fit(loss: Loss, c: f64, data: &Dataset<'_>) -> LinearModel {
+fn fit(loss: Loss, c: f64, rows: &SparseMatrix, labels: &[bool], weights: &[f64]) -> Fitted {
     let svm = |loss| LinearSvm {
         c: Some(c),
         loss,
         ..LinearSvm::default()
     };
-    let model = match loss {
-        Loss::Hinge => svm(HingeLoss::Hinge).fit(data),
-        Loss::SquaredHinge => svm(HingeLoss::SquaredHinge).fit(data),
-        Loss::Logistic => LogisticRegression {
-            c: Some(c),
-            ..LogisticRegression::default()
-        }
-        .fit(data),
+    let logistic = LogisticRegression {
+        c: Some(c),
+        ..LogisticRegression::default()
     };
-    model.unwrap()
+    let learner: &dyn ClassLearner = match loss {
+        Loss::Hinge => &svm(HingeLoss::Hinge),
+        Loss::SquaredHinge => &svm(HingeLoss::SquaredHinge),
+        Loss::Logistic => &logistic,
+    };
+    fit_one_class(learner, rows, labels, weights)
 }
 
 /// A loss, `C` and which rows are positive.
@@ -49,8 +49,13 @@ fn check(rows: &SparseMatrix, weights: &[f64], cases: &[Case]) {
     let mut models = Vec::new();
     let mut asked = Vec::new();
     for (loss, c, labels) in cases {
-        let model = fit(*loss, *c, &Dataset::new(rows, labels, weights).unwrap());
-        assert!(model.convergence().converged, "{loss:?}, C = {c}");
+        let fitted = fit(*loss, *c, rows, labels, weights);
+        let convergence = fitted.convergence[0];
+        assert!(convergence.converged, "{loss:?}, C = {c}");
+        let model = fitted.scorer.as_linear().unwrap();
+        let of_columns: Vec<f64> = (0..rows.column_count())
+            .map(|column| model.weight(column, 0))
+            .collect();
         let name = match loss {
             Loss::Hinge => "hinge",
             Loss::SquaredHinge => "squared_hinge",
@@ -58,9 +63,9 @@ fn check(rows: &SparseMatrix, weights: &[f64], cases: &[Case]) {
         };
         asked.push(json!({
             "loss": name, "c": c, "labels": labels,
-            "weights": model.weights(), "bias": model.bias(),
+            "weights": of_columns, "bias": model.biases()[0],
         }));
-        models.push(model);
+        models.push(fitted);
     }
     let question = json!({
         "rows": rows_as_json(rows), "weights": weights, "tolerance": 1e-5, "cases": asked,
@@ -72,7 +77,7 @@ fn check(rows: &SparseMatrix, weights: &[f64], cases: &[Case]) {
         let what = format!("case {number}: {loss:?}, C = {c}");
         let ours = answers[number]["ours"].as_f64().unwrap();
         // Weights are kept as f32, which moves the objective by far less than the gap.
-        let recorded = models[number].convergence().objective;
+        let recorded = models[number].convergence[0].objective;
         check_near(&format!("{what}, recorded"), recorded, ours, 1e-5, ours);
         for theirs in numbers(&answers[number]["theirs"]) {
             check_near(&what, ours, theirs, TOLERANCE, theirs);

@@ -3,8 +3,8 @@
 use calibrant::Task;
 use calibrant::features::SparseMatrix;
 use calibrant::numeric::Random;
-use calibrant::problem::ClassLabels;
-use calibrant::scorers::{NaiveBayes, NaiveBayesKind, Smoothing};
+use calibrant::problem::{ClassFactors, ClassLabels, Targets};
+use calibrant::scorers::{ClassLearner, NaiveBayes, NaiveBayesKind, Smoothing};
 use serde_json::{Value, json};
 
 use super::data::{
@@ -38,21 +38,18 @@ fn outputs(
     weights: &[f64],
 ) -> Vec<Vec<f64>> {
     let everyone: Vec<u32> = (0..rows.row_count() as u32).collect();
+    let factors = ClassFactors::equal(labels.output_count());
+    let targets = Targets::new(labels, weights, &factors);
     let presence = rows.clone().map_rows(|_, values| values.fill(1.0));
     let rows = if learner.presence_only() {
         // Counts would be taken for more than presence, and are refused.
-        assert!(
-            learner
-                .fit_classes(rows, labels, weights, &everyone)
-                .is_err()
-        );
+        assert!(learner.fit(&targets.among(rows, &everyone)).is_err());
         &presence
     } else {
         rows
     };
-    let model = learner
-        .fit_classes(rows, labels, weights, &everyone)
-        .unwrap();
+    let fitted = learner.fit(&targets.among(rows, &everyone)).unwrap();
+    let model = fitted.scorer.as_linear().unwrap();
     rows.rows()
         .map(|row| {
             let mut outputs = vec![0.0; model.output_count()];

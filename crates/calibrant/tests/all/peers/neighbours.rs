@@ -4,10 +4,10 @@ use std::io::Write;
 
 use calibrant::Task;
 use calibrant::features::SparseMatrix;
-use calibrant::problem::{ClassFactors, ClassLabels};
+use calibrant::problem::{ClassFactors, ClassLabels, Targets};
 use calibrant::scorers::{
-    Approximate, NearestNeighbours, Neighbour, NeighbourCount, NeighbourIndex, SavedScorer,
-    SearchRoom, Vote, recall_at_k,
+    Approximate, ClassLearner, NearestNeighbours, Neighbour, NeighbourCount, NeighbourIndex,
+    SavedScorer, SearchRoom, Vote, recall_at_k,
 };
 use serde_json::json;
 
@@ -118,10 +118,9 @@ fn neighbours_and_accuracy_are_scikit_learns_on_twenty_newsgroups() {
         };
         let weights = vec![1.0; posts.train.row_count()];
         let members = everyone(&posts.train);
-        let scorer = settings
-            .fit_classes(&posts.train, &posts.labels(), &weights, &factors, &members)
-            .unwrap();
-        let ours = posts.accuracy(&SavedScorer::Neighbours(Box::new(scorer)));
+        let labels = posts.labels();
+        let problem = Targets::new(&labels, &weights, &factors).among(&posts.train, &members);
+        let ours = posts.accuracy(&settings.fit(&problem).unwrap().scorer);
         let theirs = answer[theirs].as_f64().unwrap();
         let plain = answer["uniform"].as_f64().unwrap();
         assert!(ours >= plain, "{vote:?}: ours {ours}, theirs {plain}");

@@ -1,8 +1,8 @@
 //! Perceptrons beside scikit-learn's, which keeps the last weights.
 
 use calibrant::Task;
-use calibrant::problem::{ClassFactors, ClassLabels};
-use calibrant::scorers::Perceptron;
+use calibrant::problem::{ClassFactors, ClassLabels, Targets};
+use calibrant::scorers::{ClassLearner, Perceptron};
 use serde_json::json;
 
 use super::data::{log_tf_idf_of_both, numbers, part_of_reuters, rows_as_json};
@@ -12,12 +12,6 @@ use super::python::ask;
 const TOPICS: [&str; 10] = [
     "earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship", "wheat", "corn",
 ];
-
-fn equal(outputs: usize) -> ClassFactors {
-    ClassFactors {
-        by_output: vec![(1.0, 1.0); outputs],
-    }
-}
 
 #[test]
 fn the_average_is_at_least_as_accurate_on_twenty_newsgroups() {
@@ -34,15 +28,9 @@ fn the_average_is_at_least_as_accurate_on_twenty_newsgroups() {
     let theirs = numbers(&answer)[0];
     let members: Vec<u32> = (0..posts.train.row_count() as u32).collect();
     let weights = vec![1.0; members.len()];
-    let scorer = Perceptron::default()
-        .fit_classes(
-            &posts.train,
-            &posts.labels(),
-            &weights,
-            &equal(20),
-            &members,
-        )
-        .unwrap();
+    let (labels, factors) = (posts.labels(), ClassFactors::equal(20));
+    let problem = Targets::new(&labels, &weights, &factors).among(&posts.train, &members);
+    let scorer = Perceptron::default().fit(&problem).unwrap().scorer;
     let ours = posts.accuracy(&scorer);
     assert!(ours >= theirs, "ours {ours}, theirs {theirs}");
 }
@@ -90,9 +78,9 @@ fn the_average_and_the_vote_make_no_more_errors_on_ten_reuters_topics() {
             ..Perceptron::default()
         };
         let weights = vec![1.0; members.len()];
-        let scorer = settings
-            .fit_classes(&train, &labels, &weights, &equal(10), &members)
-            .unwrap();
+        let factors = ClassFactors::equal(10);
+        let problem = Targets::new(&labels, &weights, &factors).among(&train, &members);
+        let scorer = settings.fit(&problem).unwrap().scorer;
         let mut right = 0;
         for (row, topics) in test.rows().zip(&of_test) {
             for (topic, score) in scorer.output_scores(row).into_iter().enumerate() {

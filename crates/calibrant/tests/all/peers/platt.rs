@@ -2,8 +2,10 @@
 
 use calibrant::calibration::{CalibrationMethod, Calibrator, HeldOutScores, Platt};
 use calibrant::corpus::Folds;
+use calibrant::features::SparseMatrix;
 use calibrant::numeric::Random;
-use calibrant::scorers::{Dataset, Learner, LinearSvm, NaiveBayes};
+use calibrant::problem::{ClassFactors, ClassLabels, Targets};
+use calibrant::scorers::{ClassLearner, LinearSvm, NaiveBayes};
 use serde_json::{Value, json};
 
 use super::data::{check_near, counts_of, log_tf_idf, numbers, reuters};
@@ -86,19 +88,34 @@ fn held_out_scores_of_real_stories_get_the_probabilities_of_scikit_learn() {
     let keys: Vec<u128> = (0..stories.len() as u128).collect();
     let folds = Folds::stratified(&keys, &classes, 2, 5, 1).unwrap();
     let counts = counts_of(&stories);
-    let weights = vec![1.0; stories.len()];
-    let data = Dataset::new(&counts, &labels, &weights).unwrap();
     // Naive Bayes' scores are in the hundreds, the machine's about one.
-    let bayes = cross_fitted(&NaiveBayes::default(), &data, &folds);
-    let rows = log_tf_idf(counts.clone());
-    let data = Dataset::new(&rows, &labels, &weights).unwrap();
-    let svm = cross_fitted(&LinearSvm::default(), &data, &folds);
+    let bayes = held_out(&NaiveBayes::default(), &counts, &labels, &folds);
+    let svm = held_out(
+        &LinearSvm::default(),
+        &log_tf_idf(counts.clone()),
+        &labels,
+        &folds,
+    );
     check(&[("naive Bayes", bayes), ("support vector machine", svm)]);
 }
 
-fn cross_fitted<L: Learner>(learner: &L, data: &Dataset<'_>, folds: &Folds) -> HeldOutScores {
-    let (_, scores) = learner.cross_fit(data, folds).unwrap();
-    let (labels, weights) = (data.labels().to_vec(), data.weights().to_vec());
-    let held_out = HeldOutScores::assume_weighted(scores, labels, weights).unwrap();
-    held_out.with_folds(folds.assignment().to_vec()).unwrap()
+/// Scores of rows, each by a scorer that did not learn from its fold.
+fn held_out(
+    learner: &dyn ClassLearner,
+    rows: &SparseMatrix,
+    labels: &[bool],
+    folds: &Folds,
+) -> HeldOutScores {
+    let weights = vec![1.0; labels.len()];
+    let (classes, factors) = (ClassLabels::of_one_class(labels), ClassFactors::equal(1));
+    let targets = Targets::new(&classes, &weights, &factors);
+    let mut scores = vec![0.0; labels.len()];
+    for fold in 0..folds.count() {
+        let (members, held_out) = folds.split(fold);
+        let fitted = learner.fit(&targets.among(rows, &members)).unwrap();
+        for row in held_out {
+            scores[row as usize] = fitted.scorer.output_scores(rows.row(row as usize))[0];
+        }
+    }
+    HeldOutScores::assume(scores, labels.to_vec()).unwrap()
 }

@@ -2,8 +2,8 @@
 
 use calibrant::Task;
 use calibrant::features::SparseMatrix;
-use calibrant::problem::{ClassFactors, ClassLabels};
-use calibrant::scorers::{Nearness, Rocchio, SavedScorer};
+use calibrant::problem::{ClassFactors, ClassLabels, Targets};
+use calibrant::scorers::{ClassLearner, Nearness, Rocchio};
 use serde_json::json;
 
 use super::data::{log_tf_idf_of_both, numbers, part_of_reuters, rows_as_json};
@@ -46,9 +46,8 @@ fn check(train: &SparseMatrix, test: &SparseMatrix, of_train: &[u32], of_test: &
     let members: Vec<u32> = (0..train.row_count() as u32).collect();
     let weights = vec![1.0; members.len()];
     let nearest = |nearness| -> Vec<usize> {
-        let fitted =
-            Rocchio { nearness }.fit_classes(&train, &labels, &weights, &factors, &members);
-        let scorer = SavedScorer::Centroids(fitted.unwrap());
+        let problem = Targets::new(&labels, &weights, &factors).among(&train, &members);
+        let scorer = Rocchio { nearness }.fit(&problem).unwrap().scorer;
         let nearest = test.rows().map(|row| {
             let scores = scorer.output_scores(row);
             (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(b.cmp(&a)))

@@ -187,7 +187,7 @@ fn a_default_that_fails_is_named_and_nothing_else_is_called_so() {
     let default = &found.trials[place].tried;
     assert_eq!(
         (default.classifier, default.documents),
-        (Classifier::default().with_settled_price(), 60)
+        (Classifier::default().with_settled_cost(), 60)
     );
 }
 

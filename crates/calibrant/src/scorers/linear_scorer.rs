@@ -8,8 +8,10 @@ use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 
 use super::length_damping::LengthDamping;
+use super::saved::{ClassScorer, OpenScorer, ScorerRoom};
 use super::tensors::{NamedTensor, TensorReader};
 use crate::features::RowView;
+use crate::problem::ClassLabels;
 
 /// How outputs become one score a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +24,17 @@ pub enum Link {
     /// Outputs are joint log-probabilities; a class's score is its log-odds against the rest:
     /// `s_c = a_c - ln Σ_{k≠c} e^{a_k}`.
     AgainstRest,
+}
+
+impl Link {
+    /// For scorers of each class against the rest: two exclusive classes share an output.
+    pub(crate) fn of(labels: &ClassLabels) -> Self {
+        if labels.output_count() < labels.class_count {
+            Self::Mirror
+        } else {
+            Self::Independent
+        }
+    }
 }
 
 /// Numbers that are owned or lie in a memory-mapped model file.
@@ -105,6 +118,17 @@ impl WeightMatrix {
             Self::Double(values) => values[place],
         }
     }
+}
+
+/// What a file keeps of weights beside the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinearDescription {
+    /// How outputs become scores.
+    pub link: Link,
+    /// How much less terms say where there are many of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damping: Option<LengthDamping>,
 }
 
 /// A linear model of all classes.
@@ -233,8 +257,45 @@ impl LinearClassScorer {
             }
         }
     }
+}
 
-    pub(super) fn tensors(&self) -> Vec<NamedTensor<'_>> {
+impl ClassScorer for LinearClassScorer {
+    fn output_count(&self) -> usize {
+        self.biases.len()
+    }
+
+    fn link(&self) -> Link {
+        self.link
+    }
+
+    fn feature_count(&self) -> usize {
+        self.weights.len() / self.biases.len()
+    }
+
+    fn outputs_into(&self, row: RowView<'_>, _room: &mut ScorerRoom, outputs: &mut [f64]) {
+        Self::outputs_into(self, row, outputs);
+    }
+
+    fn parts_into(
+        &self,
+        row: RowView<'_>,
+        output: usize,
+        _room: &mut ScorerRoom,
+        parts: &mut [f64],
+    ) {
+        let factor = self.factor_of(row);
+        for ((column, value), part) in row.entries().zip(parts) {
+            let known = column < self.feature_count();
+            let weight = if known {
+                self.weight(column, output)
+            } else {
+                0.0
+            };
+            *part = factor * value * weight;
+        }
+    }
+
+    fn tensors(&self) -> Vec<NamedTensor<'_>> {
         let shape = vec![self.feature_count(), self.output_count()];
         let weights = match &self.weights {
             WeightMatrix::Single(weights) => NamedTensor::shaped("weights", shape, weights),
@@ -242,8 +303,23 @@ impl LinearClassScorer {
         };
         vec![NamedTensor::vector("biases", &self.biases), weights]
     }
+}
 
-    pub(super) fn from_tensors(link: Link, reader: &TensorReader<'_>) -> Option<Self> {
+impl OpenScorer for LinearClassScorer {
+    type Description = LinearDescription;
+
+    fn description(&self) -> LinearDescription {
+        LinearDescription {
+            link: self.link,
+            damping: self.damping,
+        }
+    }
+
+    fn from_tensors(description: LinearDescription, reader: &TensorReader<'_>) -> Option<Self> {
+        let LinearDescription { link, damping } = description;
+        damping
+            .is_none_or(|damping| damping.is_sound())
+            .then_some(())?;
         let biases = reader.vector::<f64>("biases")?;
         let (weights, width) = match reader.dtype("weights")? {
             Dtype::F32 => {
@@ -257,7 +333,7 @@ impl LinearClassScorer {
             _ => return None,
         };
         (width == biases.len()).then_some(())?;
-        Self::new(weights, biases, link)
+        Some(Self::new(weights, biases, link)?.with_damping(damping))
     }
 }
 
