@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use calibrant::corpus::{Fields, LabelNeed, read_batches};
+use calibrant::jobs::system_names;
 use calibrant::pipeline::{
     Acquaintance, CombineSettings, CombinedModel, Combiner, FORMAT_VERSION, FitSettings,
     HeldOutDocuments, HeldOutMeasures, Model, TrainingSummary,
 };
 
 use crate::arguments::{CombineArguments, InspectArguments};
-use crate::compare::names;
 use crate::error::CliError;
 use crate::fit::{searched_for, warn_bad_rows, warn_known, write_copies, write_trials};
 use crate::input;
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
         }
     }
     let mut models = Vec::new();
-    for (path, name) in arguments.models.iter().zip(names(&arguments.models)) {
+    for (path, name) in arguments.models.iter().zip(system_names(&arguments.models)) {
         models.push((name, Model::open(path)?));
     }
     let combiner = Combiner::new(models)?;
@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
     for note in unknown_label_notes(&unknown_labels, documents.left_out, "models", fate) {
         warn(&note);
     }
-    for (name, known) in names(&arguments.models).iter().zip(&documents.known) {
+    for (name, known) in system_names(&arguments.models).iter().zip(&documents.known) {
         refuse_known(arguments, name, known)?;
         if warn_known(&format!("`{name}`"), known).is_some() {
             warn(&format!(

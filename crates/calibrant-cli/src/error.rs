@@ -6,7 +6,7 @@ use calibrant::corpus::{FoldError, ReadError};
 use calibrant::decision::CostError;
 use calibrant::evaluation::EvaluationError;
 use calibrant::index::IndexError;
-use calibrant::jobs::{PredictError, PriorError};
+use calibrant::jobs::{EvaluateError, ExplainError, PredictError, PriorError};
 use calibrant::pipeline::{CalibratorFileError, CombineError, ModelFileError};
 use calibrant::{CalibrationError, FitError};
 
@@ -173,6 +173,39 @@ impl From<PredictError> for CliError {
             PredictError::NoScores => Self::new(error.to_string())
                 .hint("leave out --scores, or predict with its members one by one"),
             _ => Self::new(error.to_string()),
+        }
+    }
+}
+
+/// The next step where a class is not known.
+const LIST_CLASSES: &str = "`calibrant inspect MODEL` lists its classes";
+
+impl From<EvaluateError> for CliError {
+    fn from(error: EvaluateError) -> Self {
+        let said = Self::new(error.to_string());
+        match error {
+            EvaluateError::NoClass { .. } => said.hint(LIST_CLASSES),
+            EvaluateError::ExclusiveClasses => Self::new(
+                "--classes needs a multi-label model: the classes of this one exclude each other",
+            )
+            .hint("use --where to choose documents"),
+            EvaluateError::Predict(error) => error.into(),
+            EvaluateError::Measure(error) => error.into(),
+            _ => said,
+        }
+    }
+}
+
+impl From<ExplainError> for CliError {
+    fn from(error: ExplainError) -> Self {
+        let said = Self::new(error.to_string());
+        match error {
+            ExplainError::Read(error) => error.into(),
+            ExplainError::NoClass { .. } => said.hint(LIST_CLASSES),
+            ExplainError::NoText { .. } => {
+                said.hint("take the document from a file with those fields: --file FILE --row N")
+            }
+            _ => said,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! `calibrant explain`
 
 use std::io::{Read, Write};
-use std::ops::ControlFlow;
 
-use calibrant::corpus::{Content, LabelNeed, read_batches_until};
+use calibrant::corpus::{Content, Fields, LabelNeed};
+use calibrant::jobs::{explain, read_row};
 use calibrant::pipeline::{Explanation, Model};
 
 use crate::arguments::ExplainArguments;
@@ -16,10 +16,7 @@ use crate::table::{probability, table};
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
     let content = content(arguments, &model)?;
-    let explanations: Vec<Explanation> = classes(arguments, &model, &content)?
-        .into_iter()
-        .map(|class| model.explain(&content, class))
-        .collect();
+    let explanations = explain(&model, &content, &arguments.class)?;
     let mut out = stdout();
     if arguments.json {
         serde_json::to_writer(&mut out, &explanations)?;
@@ -33,87 +30,29 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<(), CliError> {
 }
 
 fn content(arguments: &ExplainArguments, model: &Model) -> Result<Content, CliError> {
-    let Some((file, row)) = arguments.file.as_ref().zip(arguments.row) else {
-        let text = arguments.input.join(" ");
-        if text != "-" {
-            return Ok(Content::Text(text));
-        }
-        let mut bytes = Vec::new();
-        std::io::stdin()
-            .lock()
-            .take(64 << 20)
-            .read_to_end(&mut bytes)?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            CliError::new(format!(
-                "standard input is not UTF-8 after byte {}",
-                error.utf8_error().valid_up_to()
-            ))
-        })?;
-        return Ok(Content::Text(text));
-    };
-    let fields = arguments.reading.fields(model.fields());
-    let options = arguments.reading.options(fields, LabelNeed::Ignored);
-    let mut number = 0;
-    let mut found = None;
-    let progress = TerminalProgress::default();
-    read_batches_until(
-        &input::source(file),
-        &options,
-        &progress,
-        |documents| documents,
-        |documents| {
-            for document in documents {
-                number += 1;
-                if number == row.get() {
-                    found = Some(document.content);
-                    return ControlFlow::Break(());
-                }
-            }
-            ControlFlow::Continue(())
-        },
-    )?;
-    found.ok_or_else(|| {
-        CliError::new(format!(
-            "{file}: there is no row {row}; {number} rows were read"
-        ))
-    })
-}
-
-fn classes(
-    arguments: &ExplainArguments,
-    model: &Model,
-    content: &Content,
-) -> Result<Vec<usize>, CliError> {
-    if arguments.class.is_empty() {
-        let mut probabilities =
-            vec![calibrant::Probability::from_log_odds(0.0); model.class_count()];
-        model.predict_into(
-            content,
-            &mut calibrant::pipeline::PredictBuffers::default(),
-            &mut probabilities,
-        );
-        let best = (0..probabilities.len()).fold(0, |best, class| {
-            if probabilities[class] > probabilities[best] {
-                class
-            } else {
-                best
-            }
-        });
-        return Ok(vec![best]);
+    if let Some((file, row)) = arguments.file.as_ref().zip(arguments.row) {
+        let fields = arguments.reading.fields(&Fields::default());
+        let options = arguments.reading.options(fields, LabelNeed::Ignored);
+        let source = input::source(file);
+        let progress = TerminalProgress::default();
+        return Ok(read_row(model, &source, &options, row, &progress)?);
     }
-    arguments
-        .class
-        .iter()
-        .map(|name| {
-            model
-                .class_names()
-                .position(|class| class == name)
-                .ok_or_else(|| {
-                    CliError::new(format!("the model has no class `{name}`"))
-                        .hint("`calibrant inspect MODEL` lists its classes")
-                })
-        })
-        .collect()
+    let text = arguments.input.join(" ");
+    if text != "-" {
+        return Ok(Content::Text(text));
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(64 << 20)
+        .read_to_end(&mut bytes)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        CliError::new(format!(
+            "standard input is not UTF-8 after byte {}",
+            error.utf8_error().valid_up_to()
+        ))
+    })?;
+    Ok(Content::Text(text))
 }
 
 fn show(out: &mut impl Write, explanation: &Explanation, most: usize) -> Result<(), CliError> {

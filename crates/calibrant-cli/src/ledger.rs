@@ -1,38 +1,15 @@
-//! The ledger of evaluations, in a file beside the models that it speaks of.
+//! The ledger of evaluations on the command line.
 
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::io::Write;
 
-use calibrant::evaluation::{
-    LEDGER_FILE_NAME, Ledger, LedgerEntry, LedgerNote, TestSetHash, content_hash, utc_time,
-};
-use calibrant::pipeline::Model;
+use calibrant::evaluation::{LedgerNote, TestSetHash};
+use calibrant::jobs::{Look, record_looks};
 
 use crate::error::CliError;
 use crate::output::warn;
 
-/// One system that has been measured.
-pub(crate) struct Look<'a> {
-    /// The model file, or the file of probabilities.
-    pub(crate) path: &'a Path,
-    pub(crate) classifier: String,
-    pub(crate) log_loss: f64,
-}
-
-/// The learner's name as model files write it.
-pub(crate) fn learner_name(model: &Model) -> String {
-    let Some(model) = model.as_single() else {
-        return "combination".to_owned();
-    };
-    let settings = serde_json::to_value(model.settings().classifier).unwrap_or_default();
-    settings["learner"].as_str().unwrap_or("unknown").to_owned()
-}
-
 /// Says how often the test set was evaluated before, and writes down that it was now. Whatever goes
-/// wrong is a warning: no evaluation fails because of its ledger. `None` where there is no ledger.
+/// wrong is a warning. `None` where there is no ledger.
 pub(crate) fn record(
     wanted: bool,
     test_set: &TestSetHash,
@@ -41,85 +18,12 @@ pub(crate) fn record(
     if !wanted {
         return None;
     }
-    let test_set_hash = test_set.to_hex();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let time = utc_time(now.map_or(0, |since| since.as_secs()));
-    let mut lines: BTreeMap<PathBuf, String> = BTreeMap::new();
-    for look in looks {
-        // What is no ordinary file has no folder of its own to keep a ledger in.
-        if !look.path.metadata().is_ok_and(|found| found.is_file()) {
-            continue;
-        }
-        let model_hash = match File::open(look.path).and_then(content_hash) {
-            Ok(hash) => hash,
-            Err(error) => {
-                give_up(look.path, &error);
-                continue;
-            }
-        };
-        let name = look.path.file_name().unwrap_or_default();
-        let entry = LedgerEntry {
-            time: time.clone(),
-            test_set: test_set_hash.clone(),
-            rows: test_set.rows(),
-            model: name.to_string_lossy().into_owned(),
-            model_hash,
-            classifier: look.classifier.clone(),
-            log_loss: look.log_loss,
-        };
-        *lines.entry(ledger_of(look.path)).or_default() += &entry.line();
+    let mut problems = Vec::new();
+    let note = record_looks(test_set, looks, &mut problems);
+    for problem in problems {
+        warn(&format!("{problem} (--no-ledger does without)"));
     }
-    let mut ledger: Option<Ledger> = None;
-    for (path, lines) in &lines {
-        match read_and_append(path, lines) {
-            Ok(before) => ledger.get_or_insert_default().merge(before),
-            Err(error) => give_up(path, &error),
-        }
-    }
-    Some(ledger?.note(&test_set_hash))
-}
-
-fn give_up(path: &Path, error: &io::Error) {
-    warn(&format!(
-        "no ledger of evaluations is kept: `{}`: {error} (--no-ledger does without)",
-        path.display()
-    ));
-}
-
-fn ledger_of(model: &Path) -> PathBuf {
-    let folder = model
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    // Two ways to write one folder are one ledger.
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    folder.join(LEDGER_FILE_NAME)
-}
-
-/// What the ledger said before, after adding lines to it in one write.
-fn read_and_append(path: &Path, lines: &str) -> io::Result<Ledger> {
-    // Opening a pipe would wait for its other end: looked at first.
-    if path.metadata().is_ok_and(|found| !found.is_file()) {
-        return Err(io::Error::other("it is not an ordinary file"));
-    }
-    let mut file = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .open(path)?;
-    let length = file.metadata()?.len();
-    // Of a ledger that is too long the end is read; the line that is cut in two is passed over.
-    file.seek(SeekFrom::Start(length.saturating_sub(Ledger::MOST_BYTES)))?;
-    let ledger = Ledger::read(&file)?;
-    // A last line that was cut short must not swallow the first of ours.
-    let mut last = [b'\n'];
-    if length > 0 {
-        file.seek(SeekFrom::End(-1))?;
-        file.read_exact(&mut last)?;
-    }
-    let line_break = if last == [b'\n'] { "" } else { "\n" };
-    file.write_all(format!("{line_break}{lines}").as_bytes())?;
-    Ok(ledger)
+    note
 }
 
 /// What the ledger has to say, if anything, below the numbers.

@@ -7,7 +7,6 @@ mod compare;
 mod demo;
 mod error;
 mod evaluate;
-mod evaluate_page;
 mod explain;
 mod fit;
 mod index;

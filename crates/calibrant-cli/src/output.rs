@@ -33,27 +33,7 @@ pub(crate) fn count_of(count: usize, one: &str) -> String {
 /// How many labels a message names.
 const SHOWN_LABELS: usize = 10;
 
-/// Says so where all unknown labels are known ones but for how a whole number is written, as in `1.0` for `1`.
-pub(crate) fn written_otherwise<'a>(
-    unknown: &BTreeMap<String, usize>,
-    known: impl Iterator<Item = &'a str>,
-) -> Option<String> {
-    let whole = |label: &str| {
-        let number: f64 = label.trim().parse().ok()?;
-        (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i64)
-    };
-    let known: BTreeMap<i64, &str> = known.filter_map(|k| Some((whole(k)?, k))).collect();
-    let mut pairs = unknown.keys().map(|label| {
-        let same = known.get(&whole(label)?)?;
-        Some(format!("`{label}` where the other has `{same}`"))
-    });
-    let first = pairs.next()??;
-    pairs
-        .all(|pair| pair.is_some())
-        .then(|| format!("all unknown labels are whole numbers written otherwise: {first}"))
-}
-
-/// What to do about it.
+/// What to do about labels that differ only in how a number is written.
 pub(crate) const WRITE_ALIKE: &str =
     "write labels alike in both files; data frames turn 1 into 1.0 where a value is missing";
 

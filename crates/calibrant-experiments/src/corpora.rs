@@ -6,12 +6,12 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use calibrant::NoProgress;
 use calibrant::calibration::CalibratorKind;
 use calibrant::corpus::Document;
 use calibrant::evaluation::{Evaluation, Forecasts, evaluate};
-use calibrant::pipeline::{Classifier, FitSettings, Model, PredictBuffers, TrainingCorpus, fit};
+use calibrant::pipeline::{Classifier, FitSettings, Model, TrainingCorpus, fit};
 use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes};
-use calibrant::{NoProgress, Probability, RowLabels, Task};
 
 use crate::data::{CORPORA, Corpus};
 
@@ -138,28 +138,9 @@ fn measure(
 }
 
 pub(crate) fn forecasts(model: &Model, test: &[Document]) -> Forecasts {
-    let numbers: BTreeMap<&str, u32> = model.class_names().zip(0..).collect();
-    let mut buffers = PredictBuffers::default();
-    let mut classes = vec![Probability::from_log_odds(0.0); model.class_count()];
-    let mut forecasts = Forecasts {
-        task: model.task(),
-        class_names: model.class_names().map(str::to_owned).collect(),
-        probabilities: Vec::new(),
-        labels: RowLabels::new(),
+    // Weights of test documents have no part in these measures.
+    Forecasts {
         weights: None,
-    };
-    for document in test {
-        let known: Vec<u32> = document
-            .labels
-            .iter()
-            .filter_map(|label| numbers.get(label.as_str()).copied())
-            .collect();
-        if model.task() == Task::SingleLabel && known.len() != 1 {
-            continue;
-        }
-        model.predict_into(&document.content, &mut buffers, &mut classes);
-        forecasts.probabilities.extend_from_slice(&classes);
-        forecasts.labels.push(known);
+        ..model.forecast_documents(test).forecasts
     }
-    forecasts
 }

@@ -11,12 +11,13 @@ use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 
+use calibrant::NoProgress;
 use calibrant::corpus::{Document, Fields};
 use calibrant::decision::OtherRule;
 use calibrant::evaluation::{OpenForecast, OpenWorldReport};
-use calibrant::pipeline::{Classifier, FitSettings, Model, PredictBuffers, TrainingCorpus, fit};
+use calibrant::jobs::ForecastSettings;
+use calibrant::pipeline::{Classifier, FitSettings, Model, TrainingCorpus, fit};
 use calibrant::scorers::{LinearSvm, LogisticRegression, NaiveBayes, Rocchio};
-use calibrant::{NoProgress, Probability};
 
 use crate::data::Corpus;
 
@@ -115,28 +116,11 @@ fn contest(
 }
 
 fn forecasts(model: &Model, test: &[Document]) -> Result<Vec<OpenForecast>, Box<dyn Error>> {
-    let thresholds = model.other_thresholds(OtherRule::Loss(LOSS))?;
-    let names: Vec<&str> = model.class_names().collect();
-    let mut buffers = PredictBuffers::default();
-    let mut classes = vec![Probability::from_log_odds(0.0); names.len()];
-    let mut forecasts = Vec::with_capacity(test.len());
-    for document in test {
-        let said = model.predict_into(document, &mut buffers, &mut classes);
-        let above = said.above_thresholds(&thresholds).1;
-        let first = (0..names.len()).max_by(|&a, &b| {
-            let (a, b) = (classes[a].log_odds(), classes[b].log_odds());
-            a.total_cmp(&b)
-        });
-        let is = |class: &usize| document.labels.iter().any(|label| label == names[*class]);
-        forecasts.push(OpenForecast {
-            unknown: !(0..names.len()).any(|class| is(&class)),
-            called_other: above < 0.0,
-            best: above,
-            largest_probability: first.map_or(0.0, |class| classes[class].value()),
-            right: first.is_some_and(|class| is(&class)),
-        });
-    }
-    Ok(forecasts)
+    let settings = ForecastSettings {
+        thresholds: Some(model.other_thresholds(OtherRule::Loss(LOSS))?),
+        ..ForecastSettings::default()
+    };
+    Ok(model.forecast_documents_with(test, &settings).open)
 }
 
 #[cfg(test)]

@@ -139,6 +139,15 @@ pub(crate) enum LabelCount {
     Several,
 }
 
+impl From<LabelCount> for Task {
+    fn from(count: LabelCount) -> Self {
+        match count {
+            LabelCount::One => Self::SingleLabel,
+            LabelCount::Several => Self::MultiLabel,
+        }
+    }
+}
+
 fn threshold_costs(text: &str) -> Result<ThresholdCosts, String> {
     let parsed = text.split_once(':').and_then(|(wrong, left)| {
         Some(ThresholdCosts {

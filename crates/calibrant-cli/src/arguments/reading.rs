@@ -33,27 +33,17 @@ pub(crate) struct ReadArguments {
 }
 
 impl ReadArguments {
-    /// The fields asked for, the others as `remembered`.
+    /// The fields asked for, the others as `remembered`. Each command that has a use for groups asks for them itself.
     pub(crate) fn fields(&self, remembered: &Fields) -> Fields {
-        let or = |given: &Option<String>, remembered: &Option<String>| {
-            given.clone().or_else(|| remembered.clone())
+        let asked = Fields {
+            text: self.text.clone(),
+            label: self.label.clone(),
+            label_separator: self.label_separator.clone(),
+            id: self.id.clone(),
+            weight: self.weight.clone(),
+            ..Fields::default()
         };
-        Fields {
-            text: if self.text.is_empty() {
-                remembered.text.clone()
-            } else {
-                self.text.clone()
-            },
-            label: or(&self.label, &remembered.label),
-            label_separator: or(&self.label_separator, &remembered.label_separator),
-            id: or(&self.id, &remembered.id),
-            weight: or(&self.weight, &remembered.weight),
-            // Each command that has a use for groups asks for them itself.
-            group: None,
-            numeric: remembered.numeric.clone(),
-            categorical: remembered.categorical.clone(),
-            asked: remembered.asked.clone(),
-        }
+        asked.completed_by(remembered)
     }
 
     pub(crate) fn options(&self, fields: Fields, labels_required: LabelNeed) -> ReadOptions {

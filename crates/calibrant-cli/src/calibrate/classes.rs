@@ -1,22 +1,10 @@
 //! Which classes there are, and which of them a label means.
 
 use calibrant::corpus::ReadSummary;
+use calibrant::jobs::is_usual;
 
 use super::columns::Columns;
 use crate::error::CliError;
-
-/// Pairs of labels of which everybody knows which is meant, the positive first.
-const USUAL_PAIRS: [(&str, &str); 9] = [
-    ("1", "0"),
-    ("1", "-1"),
-    ("true", "false"),
-    ("t", "f"),
-    ("yes", "no"),
-    ("y", "n"),
-    ("positive", "negative"),
-    ("pos", "neg"),
-    ("+", "-"),
-];
 
 /// A score field and the class that it speaks for.
 pub(super) struct ClassField {
@@ -112,20 +100,6 @@ pub(super) fn two_classes(
         (first, second)
     };
     Ok(vec![(*negative).to_owned(), (*positive).to_owned()])
-}
-
-/// Whether everybody knows that the first of two labels is the positive one.
-pub(crate) fn is_usual(positive: &str, negative: &str) -> bool {
-    let (positive, negative) = (plain(positive), plain(negative));
-    USUAL_PAIRS.contains(&(positive.as_str(), negative.as_str()))
-}
-
-/// Lower case, and `1.0` or `+1` as `1`.
-fn plain(label: &str) -> String {
-    match label.parse::<f64>() {
-        Ok(number) if number.is_finite() => number.to_string(),
-        _ => label.to_lowercase(),
-    }
 }
 
 /// The name of everything but the positive class, where that is several labels.

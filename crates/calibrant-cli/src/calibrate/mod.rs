@@ -23,7 +23,6 @@ use crate::error::CliError;
 use crate::fit::warn_bad_rows;
 use crate::output::{check_target, note, stdout, warn, write_page};
 use crate::prior::{choice, show_prior};
-pub(crate) use classes::is_usual;
 use classes::{class_fields, class_of_labels, two_classes};
 use columns::Columns;
 pub(crate) use report::write_origin;

@@ -1,8 +1,8 @@
 //! The comparison as a page for a browser.
 
+use calibrant::jobs::CompareReport;
 use calibrant::plot::{Block, Section, Table, page};
 
-use super::CompareReport;
 use super::terminal::{
     COPIES, PAIR_COLUMNS, copies_sentence, heading, legend, pair_legend, pair_rows, system_columns,
     system_rows,

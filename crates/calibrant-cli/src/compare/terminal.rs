@@ -5,8 +5,8 @@ use std::io::Write;
 use calibrant::evaluation::{
     BootstrapDifference, ComparedPair, Comparison, LossDifference, MarkedLoss,
 };
+use calibrant::jobs::CompareReport;
 
-use super::CompareReport;
 use crate::error::CliError;
 use crate::ledger::show_note;
 use crate::output::{count_of, loss_unit};

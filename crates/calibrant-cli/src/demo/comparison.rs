@@ -3,7 +3,7 @@
 use calibrant::calibration::CalibratorKind;
 use calibrant::corpus::{Document, Fields};
 use calibrant::evaluation::{Binning, Forecasts, SortedForecasts, evaluate};
-use calibrant::pipeline::{Classifier, FitSettings, PredictBuffers, TrainingCorpus, fit};
+use calibrant::pipeline::{Classifier, FitSettings, TrainingCorpus, fit};
 use calibrant::scorers::{LinearSvm, NaiveBayes};
 use calibrant::{Probability, Progress};
 use serde::Serialize;
@@ -151,17 +151,8 @@ fn forecast(
             "the training letters do not hold every class",
         ));
     }
-    let class_count = test.class_count();
-    let unset = Probability::from_log_odds(0.0);
-    let mut probabilities = vec![unset; test.letters.len() * class_count];
-    let mut buffers = PredictBuffers::default();
-    for (letter, classes) in test
-        .letters
-        .iter()
-        .zip(probabilities.chunks_exact_mut(class_count))
-    {
-        model.predict_into(letter, &mut buffers, classes);
-    }
+    let said = test.letters.iter().map(|letter| model.predict(letter));
+    let probabilities = said.flatten().collect();
     Ok(Forecasts {
         probabilities,
         ..test.truth.clone()

@@ -2,30 +2,10 @@
 
 use std::io::Write;
 
-use calibrant::Probability;
-use calibrant::evaluation::{OpenForecast, OpenWorldReport};
+use calibrant::evaluation::OpenWorldReport;
 
 use crate::error::CliError;
 use crate::table::{decimal, table};
-
-/// What became of a document with these known classes; `above` is how far the best class is above
-/// its threshold.
-pub(super) fn forecast(known: &[u32], classes: &[Probability], above: f64) -> OpenForecast {
-    let first = classes.iter().copied().enumerate().reduce(|best, class| {
-        if class.1.log_odds() > best.1.log_odds() {
-            class
-        } else {
-            best
-        }
-    });
-    OpenForecast {
-        unknown: known.is_empty(),
-        called_other: above < 0.0,
-        best: above,
-        largest_probability: first.map_or(0.0, |(_, probability)| probability.value()),
-        right: first.is_some_and(|(class, _)| known.contains(&(class as u32))),
-    }
-}
 
 pub(super) fn show(out: &mut impl Write, report: Option<&OpenWorldReport>) -> Result<(), CliError> {
     let Some(report) = report else {

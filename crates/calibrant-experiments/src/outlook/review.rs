@@ -5,8 +5,8 @@ use std::path::Path;
 
 use calibrant::corpus::Document;
 use calibrant::numeric::Random;
-use calibrant::pipeline::{FitSettings, Model, PredictBuffers, TrainingCorpus, fit};
-use calibrant::{NoProgress, Probability, Task};
+use calibrant::pipeline::{FitSettings, Model, TrainingCorpus, fit};
+use calibrant::{NoProgress, Task};
 use rayon::prelude::*;
 
 use super::tally::{List, Tally, tallies, write_lists};
@@ -108,12 +108,7 @@ pub(super) fn measure(
 
 /// The probability of every class for each of these texts.
 fn stated(model: &Model, texts: &[Document], which: &[usize]) -> Vec<Vec<f64>> {
-    which
-        .par_iter()
-        .map_init(PredictBuffers::default, |buffers, &text| {
-            let mut classes = vec![Probability::from_log_odds(0.0); model.class_count()];
-            model.predict_into(&texts[text].content, buffers, &mut classes);
-            classes.iter().map(|p| p.value()).collect()
-        })
+    let said = which.par_iter().map(|&text| model.predict(&texts[text]));
+    said.map(|classes| classes.iter().map(|p| p.value()).collect())
         .collect()
 }

@@ -44,6 +44,36 @@ impl Fields {
         self.label.as_deref().unwrap_or("label")
     }
 
+    /// These, and where nothing is named what `remembered` has. Cells beside the text are always the remembered ones, since
+    /// they are features of a model; groups are those of the file at hand.
+    ///
+    /// ```
+    /// use calibrant::corpus::Fields;
+    /// let asked = Fields { label: Some("topic".into()), ..Fields::default() };
+    /// let learned = Fields { text: vec!["body".into()], group: Some("thread".into()), ..Fields::default() };
+    /// let both = asked.completed_by(&learned);
+    /// assert_eq!((both.text[0].as_str(), both.label_name(), both.group), ("body", "topic", None));
+    /// ```
+    pub fn completed_by(&self, remembered: &Self) -> Self {
+        let or = |own: &Option<String>, remembered: &Option<String>| {
+            own.clone().or_else(|| remembered.clone())
+        };
+        Self {
+            text: match self.text.is_empty() {
+                true => remembered.text.clone(),
+                false => self.text.clone(),
+            },
+            label: or(&self.label, &remembered.label),
+            label_separator: or(&self.label_separator, &remembered.label_separator),
+            id: or(&self.id, &remembered.id),
+            weight: or(&self.weight, &remembered.weight),
+            group: self.group.clone(),
+            numeric: remembered.numeric.clone(),
+            categorical: remembered.categorical.clone(),
+            asked: remembered.asked.clone(),
+        }
+    }
+
     /// Whether numbers or categories are read beside the text, or in its place.
     pub fn has_side_columns(&self) -> bool {
         !(self.numeric.is_empty() && self.categorical.is_empty())

@@ -267,7 +267,8 @@ impl<'m> Predictor<'m> {
 
     /// Every document of a source, in its order, to `sink` on the calling thread. Documents are read and predicted in
     /// parallel and go on as soon as they can; only shares that must be estimated hold them back until all are read.
-    /// Labels and weights have no part in predicting and are not looked at.
+    /// Labels and weights have no part in predicting and are not looked at; fields that `options` do not name are those that
+    /// the model learned from.
     pub fn predict_source<E: From<PredictError>>(
         &self,
         source: &Source,
@@ -278,6 +279,7 @@ impl<'m> Predictor<'m> {
         let mut options = options.clone();
         options.labels_required = LabelNeed::Ignored;
         options.own_id = true;
+        options.fields = options.fields.completed_by(&self.fields());
         options.fields.weight = None;
         let mut keys = DocumentKeys::new(options.fields.id.is_some());
         let mut held = Rows::default();

@@ -10,8 +10,8 @@ use super::observations::leading_words;
 use super::pooled::{pooled, pools_without};
 use super::training_corpus::content_key;
 use super::{
-    Acquaintance, ClassSummary, CombinedMember, CombinedModel, HeldOutMeasures, Model,
-    PredictBuffers, SingleModel, TrainingKeys, TrainingSummary,
+    Acquaintance, ClassSummary, CombinedMember, CombinedModel, HeldOutMeasures, LabelMatcher,
+    Model, PredictBuffers, SingleModel, TrainingKeys, TrainingSummary,
 };
 use crate::calibration::{CalibrationNote, CalibratorKind, LogOddsPool, MemberForecasts};
 use crate::corpus::{ContentRef, Document, Fields};
@@ -94,7 +94,6 @@ pub enum CombineError {
 pub struct Combiner {
     names: Vec<String>,
     members: Vec<SingleModel>,
-    class_numbers: BTreeMap<String, u32>,
 }
 
 /// What the models say about some documents.
@@ -160,15 +159,7 @@ impl Combiner {
             names.push(name);
             members.push(*model);
         }
-        let classes = members[0].summary().classes.iter().zip(0..);
-        let class_numbers = classes
-            .map(|(class, number)| (class.label.clone(), number))
-            .collect();
-        Ok(Self {
-            names,
-            members,
-            class_numbers,
-        })
+        Ok(Self { names, members })
     }
 
     /// The fields that all models read.
@@ -233,19 +224,11 @@ impl Combiner {
         for (all, batch) in to.known.iter_mut().zip(&batch.known) {
             all.merge(batch);
         }
+        let mut matcher = LabelMatcher::new(self.task(), self.members[0].class_names());
         let rows = batch.documents.into_iter();
         for (document, stated) in rows.zip(batch.probabilities.chunks_exact(width)) {
-            let mut labels: Vec<u32> = Vec::new();
-            for label in document.labels {
-                match self.class_numbers.get(&label) {
-                    Some(&class) => labels.push(class),
-                    None => *to.unknown_labels.entry(label).or_default() += 1,
-                }
-            }
-            labels.sort_unstable();
-            labels.dedup();
-            if self.task() == Task::SingleLabel && labels.len() != 1 {
-                to.left_out += 1;
+            let (labels, measured) = matcher.classes(document.labels.iter().map(String::as_str));
+            if !measured {
                 continue;
             }
             to.rows.push(Row {
@@ -257,6 +240,10 @@ impl Combiner {
                 weight: document.weight,
                 probabilities: stated.to_vec(),
             });
+        }
+        to.left_out += matcher.left_out;
+        for (label, count) in matcher.unknown_labels {
+            *to.unknown_labels.entry(label).or_default() += count;
         }
     }
 
@@ -338,7 +325,7 @@ impl Combiner {
         pool_of: impl Fn(usize) -> &'p LogOddsPool,
     ) -> Forecasts {
         pooled(
-            self.class_numbers.keys().cloned().collect(),
+            self.members[0].class_names().map(str::to_owned).collect(),
             forecasts,
             pool_of,
         )

@@ -71,6 +71,21 @@ impl Model {
         }
     }
 
+    /// Whether it reads texts: a model of numbers and categories alone does not.
+    pub fn reads_text(&self) -> bool {
+        let fields = self.fields();
+        let terms = match self {
+            Self::Single(model) => model.extractor().term_count(),
+            Self::Combined(model) => {
+                let members = model.members().iter();
+                members
+                    .map(|member| member.model().extractor().term_count())
+                    .sum()
+            }
+        };
+        !fields.has_side_columns() || !fields.text.is_empty() || terms > 0
+    }
+
     /// The fields of the training file that it learned from.
     pub fn fields(&self) -> &Fields {
         match self {

@@ -2,8 +2,6 @@
 
 use super::svg::{Anchor, Svg, plain, shorten_middle, shorten_to, text_width};
 
-/// A larger matrix is cut down to this many classes.
-const MOST_CLASSES: usize = 30;
 /// Up to this many classes fit into a figure of ordinary width.
 const FEW_CLASSES: usize = 12;
 const NARROW: f64 = 560.0;
@@ -29,6 +27,9 @@ pub struct ConfusionPlot {
 }
 
 impl ConfusionPlot {
+    /// More classes than this cannot be read: see [`ConfusionTable::most_confused`](crate::evaluation::ConfusionTable::most_confused).
+    pub const MOST_CLASSES: usize = 30;
+
     /// Whether the figure needs the whole width of a page.
     pub fn is_wide(&self) -> bool {
         self.names.len() > FEW_CLASSES
@@ -37,8 +38,7 @@ impl ConfusionPlot {
 
 /// Draws a confusion matrix as a heat map with numbers: a row for every true class, a column
 /// for every decision. The darker a cell, the larger its share of the row; right
-/// decisions are on the diagonal and in another colour. Of more than thirty classes those are
-/// shown that are confused most, and the others are added up.
+/// decisions are on the diagonal and in another colour.
 ///
 /// ```
 /// use calibrant::plot::{ConfusionPlot, confusion_plot};
@@ -50,7 +50,7 @@ impl ConfusionPlot {
 /// assert!(svg.contains("ham taken for spam: 2 of 10"));
 /// ```
 pub fn confusion_plot(plot: &ConfusionPlot) -> String {
-    let matrix = Matrix::of(plot).most_confused(MOST_CLASSES);
+    let matrix = Matrix::of(plot);
     let count = matrix.names.len();
     let width = if plot.is_wide() { WIDE } else { NARROW };
     let mut svg = Svg::new();
@@ -186,38 +186,6 @@ impl Matrix {
         let size = self.names.len();
         self.counts[row * size..(row + 1) * size].iter().sum()
     }
-
-    /// The classes with the most mistakes, in their old order, and the others as one.
-    fn most_confused(self, most: usize) -> Self {
-        let size = self.names.len();
-        if size <= most {
-            return self;
-        }
-        let mut mistakes = vec![0.0; size];
-        for row in 0..size {
-            for column in (0..size).filter(|&column| column != row) {
-                mistakes[row] += self.at(row, column);
-                mistakes[column] += self.at(row, column);
-            }
-        }
-        let mut order: Vec<usize> = (0..size).collect();
-        order.sort_by(|&a, &b| mistakes[b].total_cmp(&mistakes[a]).then(a.cmp(&b)));
-        let mut place = vec![most - 1; size];
-        let mut kept: Vec<usize> = order.into_iter().take(most - 1).collect();
-        kept.sort_unstable();
-        for (new, &old) in kept.iter().enumerate() {
-            place[old] = new;
-        }
-        let mut counts = vec![0.0; most * most];
-        for row in 0..size {
-            for column in 0..size {
-                counts[place[row] * most + place[column]] += self.at(row, column);
-            }
-        }
-        let mut names: Vec<String> = kept.iter().map(|&old| self.names[old].clone()).collect();
-        names.push(format!("({} others)", size - kept.len()));
-        Self { names, counts }
-    }
 }
 
 #[cfg(test)]
@@ -239,26 +207,6 @@ mod tests {
         assert!(svg.contains("<title>spam taken for ham: 1.5000 of 10</title>"));
         assert!(svg.contains(">8.5</text>"));
         assert_eq!(svg.matches(" heat\"").count(), 3); // what is zero stays empty
-    }
-
-    #[test]
-    fn many_classes_are_cut_down_to_the_most_confused() {
-        let size = 200;
-        let mut counts = vec![0.0; size * size];
-        for class in 0..size {
-            counts[class * size + class] = 10.0;
-        }
-        counts[7 * size + 150] = 5.0;
-        let plot = ConfusionPlot {
-            names: (0..size).map(|class| format!("class {class}")).collect(),
-            counts,
-            ..ConfusionPlot::default()
-        };
-        let svg = confusion_plot(&plot);
-        check_svg(&svg);
-        assert!(plot.is_wide() && svg.contains("class 7 taken for class 150: 5 of 15"));
-        assert!(svg.contains("(171 others) recognised: 1710 of 1710"));
-        assert!(svg.len() < 30_000, "{}", svg.len());
     }
 
     #[test]

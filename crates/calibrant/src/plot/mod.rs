@@ -7,7 +7,6 @@
 
 mod axis;
 mod confusion_plot;
-mod consistency;
 mod cost_plot;
 mod curve;
 mod density_plot;

@@ -1,6 +1,5 @@
 //! Forecasts, cut into the bins that a reliability diagram shows.
 
-use super::consistency::Consistency;
 use crate::Probability;
 use crate::evaluation::{ReliabilityBin, reliability};
 use crate::numeric::order_bits;
@@ -51,7 +50,7 @@ impl From<&ReliabilityBin> for ReliabilityPoint {
             observed: bin.observed,
             lower: bin.lower,
             upper: bin.upper,
-            consistent: None,
+            consistent: Some((bin.consistent_lower, bin.consistent_upper)),
             count: bin.count,
         }
     }
@@ -119,22 +118,9 @@ impl ReliabilitySeries {
     /// ```
     pub fn new(name: &str, forecasts: &[Forecast], bins: usize) -> Self {
         let bins = reliability(forecasts, bins);
-        let mut sums = vec![Consistency::default(); bins.len()];
-        let scale = largest_weight(forecasts);
-        for &(probability, _, weight) in forecasts.iter().filter(counts) {
-            let value = probability.value();
-            let bin = bins.partition_point(|bin| bin.stated_highest < value);
-            if let Some(sums) = sums.get_mut(bin) {
-                sums.add(probability, weight / scale);
-            }
-        }
-        let points = bins.iter().zip(sums).map(|(bin, sums)| ReliabilityPoint {
-            consistent: Some(sums.range()),
-            ..ReliabilityPoint::from(bin)
-        });
         Self {
             name: name.to_owned(),
-            points: points.collect(),
+            points: bins.iter().map(ReliabilityPoint::from).collect(),
             histogram: histogram(forecasts, Scale::Linear, (0.0, 1.0)),
         }
     }
@@ -179,7 +165,7 @@ impl ReliabilitySeries {
         for tied in sorted.chunk_by(|a, b| a.0.log_odds() == b.0.log_odds()) {
             let coordinate = along(scale, tied[0].0);
             if bin.is_full(scale, coordinate, step, usual) {
-                points.push(bin.point(&sorted[start..next]));
+                points.push(point(&sorted[start..next]));
                 bin = Gathered::default();
                 start = next;
             }
@@ -195,7 +181,7 @@ impl ReliabilitySeries {
                 start -= before;
                 bin.add(0.0, &sorted[start..next]);
             }
-            points.push(bin.point(&sorted[start..next]));
+            points.push(point(&sorted[start..next]));
         }
         Self {
             name: name.to_owned(),
@@ -225,7 +211,6 @@ fn along(scale: Scale, probability: Probability) -> f64 {
 #[derive(Default)]
 struct Gathered {
     from: Option<f64>,
-    sums: Consistency,
     /// `Σ w p(1-p)`.
     spread: f64,
     count: usize,
@@ -236,7 +221,6 @@ impl Gathered {
         self.from.get_or_insert(coordinate);
         self.count += forecasts.len();
         for &(probability, _, weight) in forecasts {
-            self.sums.add(probability, weight);
             self.spread += weight * probability.value() * probability.complement().value();
         }
     }
@@ -259,15 +243,15 @@ impl Gathered {
             }
         }
     }
+}
 
-    fn point(&self, forecasts: &[Forecast]) -> ReliabilityPoint {
-        let bin = reliability(forecasts, 1);
-        let point = bin.first().map(ReliabilityPoint::from);
-        ReliabilityPoint {
-            consistent: Some(self.sums.range()),
-            count: forecasts.len(),
-            ..point.unwrap_or(ReliabilityPoint::NOTHING)
-        }
+/// One bin, measured; the band of a perfect forecaster is that of all other measures.
+fn point(forecasts: &[Forecast]) -> ReliabilityPoint {
+    let bin = reliability(forecasts, 1);
+    let point = bin.first().map(ReliabilityPoint::from);
+    ReliabilityPoint {
+        count: forecasts.len(),
+        ..point.unwrap_or(ReliabilityPoint::NOTHING)
     }
 }
 

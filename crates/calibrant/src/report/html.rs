@@ -401,14 +401,15 @@ fn mistakes(report: &Report) -> Section {
              document, shared evenly; what has no partner stands under “(nothing)”."
         }
     };
+    let shown = report.confusion.most_confused(ConfusionPlot::MOST_CLASSES);
     let plot = ConfusionPlot {
         title: "True classes in rows, decisions in columns".to_owned(),
         description: format!(
             "Confusion matrix of {} classes.",
             report.confusion.names.len()
         ),
-        names: report.confusion.names.clone(),
-        counts: report.confusion.counts.clone(),
+        counts: shown.dense(),
+        names: shown.names,
     };
     let figure = Figure {
         svg: confusion_plot(&plot),
@@ -431,28 +432,21 @@ fn mistakes(report: &Report) -> Section {
 /// The largest cells off the diagonal.
 fn frequent_mistakes(report: &Report) -> Option<Table> {
     let names = &report.confusion.names;
-    let size = names.len();
+    let counts = &report.confusion.cells;
     // Whole numbers are counts; what is weighed may be anything.
-    let weighed = report
-        .confusion
-        .counts
+    let weighed = counts.values().any(|count| count.fract() != 0.0);
+    let mistakes = counts
         .iter()
-        .any(|count| count.fract() != 0.0);
-    let mut cells: Vec<(f64, usize, usize)> = Vec::new();
-    for (cell, &count) in report.confusion.counts.iter().enumerate() {
-        let (row, column) = (cell / size, cell % size);
-        if row != column && count > 0.0 {
-            cells.push((count, row, column));
-        }
-    }
+        .filter(|((row, column), count)| row != column && **count > 0.0);
+    let mut cells: Vec<(f64, usize, usize)> = mistakes
+        .map(|(&(row, column), &count)| (count, row as usize, column as usize))
+        .collect();
     cells.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     cells.truncate(8);
     let rows: Vec<Vec<String>> = cells
         .into_iter()
         .map(|(count, row, column)| {
-            let total: f64 = report.confusion.counts[row * size..(row + 1) * size]
-                .iter()
-                .sum();
+            let total = report.confusion.row_total(row);
             vec![
                 names[row].clone(),
                 names[column].clone(),

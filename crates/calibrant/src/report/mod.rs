@@ -107,7 +107,7 @@ impl Report {
     ///     evaluation: &evaluate(&forecasts)?,
     ///     scores: vec![],
     /// })?;
-    /// assert_eq!(report.confusion.counts, [1.0, 0.0, 0.0, 1.0]);
+    /// assert_eq!(report.confusion.dense(), [1.0, 0.0, 0.0, 1.0]);
     /// assert!(report.to_html().contains("<h1>Two letters</h1>"));
     /// # Ok::<(), calibrant::evaluation::EvaluationError>(())
     /// ```

@@ -8,10 +8,7 @@ fn of_source<'m>(
     documents: &[Document],
 ) -> (Vec<Prediction<'m>>, PredictSummary) {
     let file = file_of(documents);
-    let options = ReadOptions {
-        fields: predictor.fields(),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default();
     let mut all = Vec::new();
     let source = Source::Path(file.path().to_owned());
     let summary = predictor

@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use calibrant::evaluation::StatedCell;
-
-use super::stated::{NameKind, Names, Rows};
-use crate::error::CliError;
+use super::TableError;
+use super::arrange::{NameKind, Names, Rows};
+use crate::evaluation::StatedCell;
 
 /// Cells as they come, each of a document and a class.
 pub(super) struct Groups<'a> {
@@ -80,15 +79,13 @@ impl<'a> Groups<'a> {
 
     /// A whole table, with the classes in order; every document must have them all. Rows may stand in any order
     /// where identifiers tell documents apart, else a document ends where the next begins.
-    pub(super) fn rows(self) -> Result<Rows, CliError> {
+    pub(super) fn rows(self) -> Result<Rows, TableError> {
         let file = self.path.display().to_string();
         let mut seen = HashSet::with_capacity(self.cells.len());
         let by_id = self.ids.is_some() && self.cells.iter().all(|c| seen.insert((c.id, c.class)));
         drop(seen);
         if !by_id && self.cells.first().is_some_and(|cell| cell.begun == 0) {
-            return Err(CliError::new(format!(
-                "{file}: the first row of a document must have rank 1"
-            )));
+            return Err(TableError::FirstRank { file });
         }
         let mut order: Vec<usize> = (0..self.classes.len()).collect();
         order.sort_unstable_by_key(|&class| &self.classes[class]);
@@ -127,11 +124,11 @@ impl<'a> Groups<'a> {
                 match cells.next() {
                     Some((d, c, cell)) if (d, c) == (document, class) => stated.push(cell),
                     _ => {
-                        return Err(CliError::new(format!(
-                            "document {} of `{file}` does not have exactly one probability for the class `{name}`",
-                            document + 1
-                        ))
-                        .hint("every document needs every class: predict without --top"));
+                        return Err(TableError::MissingClass {
+                            file,
+                            document: document + 1,
+                            class: name.clone(),
+                        });
                     }
                 }
             }

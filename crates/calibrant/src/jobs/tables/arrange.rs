@@ -2,21 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use calibrant::evaluation::{StatedCell, StatedEnds, StatedTable};
-use calibrant::{Probability, Task};
+use super::{MissingRows, TableError, TableNote};
+use crate::evaluation::{StatedCell, StatedEnds, StatedTable};
+use crate::{Probability, Task};
 
-use super::test_set::TestSet;
-use crate::error::CliError;
-use crate::output::{count_of, note, warn};
-
-/// What a system states about every document of the test set, in the order of the test set.
-pub(crate) struct Stated {
+/// What a system states about every document of a test set, in the order of the test set.
+#[derive(Debug, Clone)]
+pub struct StatedForecasts {
     /// Its classes, in its own order.
-    pub(crate) classes: Vec<String>,
+    pub classes: Vec<String>,
     /// Document by document, then by class.
-    pub(crate) probabilities: Vec<Probability>,
+    pub probabilities: Vec<Probability>,
     /// What was done about zeros and ones; absent for models.
-    pub(crate) ends: Option<StatedEnds>,
+    pub ends: Option<StatedEnds>,
 }
 
 /// How far the probabilities of exclusive classes may be from a sum of one: room for a table printed with few
@@ -88,11 +86,12 @@ impl Rows {
     /// --id named the identifier. The rule for zeros and ones looks at all rows of the file.
     pub(super) fn arrange(
         self,
-        test_set: &TestSet,
+        wanted: &[Option<String>],
         asked: bool,
         task: Task,
-    ) -> Result<Stated, CliError> {
-        let order = self.order(test_set, asked)?;
+        notes: &mut Vec<TableNote>,
+    ) -> Result<StatedForecasts, TableError> {
+        let order = self.order(wanted, asked, notes)?;
         let class_count = self.classes.len();
         let mut table = StatedTable::settle(task, class_count, &self.cells);
         if self.one_column && class_count == 2 {
@@ -101,15 +100,15 @@ impl Rows {
         if let Some((row, sum)) = table.ends.farthest_row
             && (sum - 1.0).abs() > SUM_TOLERANCE
         {
-            return Err(CliError::new(format!(
-                "the probabilities of {} of `{}` sum to {sum:.4}, and those of exclusive classes must sum to 1",
-                self.names.of_row(row),
-                self.file
-            ))
-            .hint("--labels several measures every class on its own"));
+            return Err(TableError::Sum {
+                document: self.names.of_row(row),
+                file: self.file,
+                sum,
+            });
         }
-        for said in table.ends.sentences() {
-            warn(&format!("`{}`: {said}", self.file));
+        for sentence in table.ends.sentences() {
+            let file = self.file.clone();
+            notes.push(TableNote::Ends { file, sentence });
         }
         let rows = order.into_iter().flat_map(|row| {
             let first = row * class_count;
@@ -117,7 +116,7 @@ impl Rows {
                 .iter()
                 .copied()
         });
-        Ok(Stated {
+        Ok(StatedForecasts {
             probabilities: rows.collect(),
             classes: self.classes,
             ends: Some(table.ends),
@@ -125,14 +124,19 @@ impl Rows {
     }
 
     /// The row of each document.
-    fn order(&self, test_set: &TestSet, asked: bool) -> Result<Vec<usize>, CliError> {
-        let documents = test_set.labels.len();
+    fn order(
+        &self,
+        wanted: &[Option<String>],
+        asked: bool,
+        notes: &mut Vec<TableNote>,
+    ) -> Result<Vec<usize>, TableError> {
+        let documents = wanted.len();
         let ids = match &self.names {
             Names::Nobody => return self.in_their_order(documents),
             Names::RowNumbers(numbers) => return self.by_number(numbers, documents),
             Names::Ids(ids) => ids,
         };
-        let wanted: Vec<Option<&str>> = test_set.ids.iter().map(Option::as_deref).collect();
+        let wanted: Vec<Option<&str>> = wanted.iter().map(Option::as_deref).collect();
         // The same identifiers in the same order, unique or not.
         let same = ids.iter().map(|id| Some(id.as_str()));
         if ids.len() == documents && same.eq(wanted.iter().copied()) {
@@ -140,83 +144,70 @@ impl Rows {
         }
         let known: Option<Vec<&str>> = wanted.iter().copied().collect();
         match known.filter(|_| documents > 0) {
-            Some(wanted) => self.joined(ids, &wanted, asked),
-            None if asked => Err(self.without_identifier(&wanted)),
+            Some(wanted) => self.joined(ids, &wanted, asked, notes),
+            None if asked => Err(without_identifier(&wanted)),
             // Nothing to join by in the test set. Documents without a name were numbered under `id`.
             None => match numbered(ids, documents) {
                 Some(order) => {
                     if !order.is_sorted() {
-                        self.say_numbers();
+                        notes.push(self.are_numbers());
                     }
                     Ok(order)
                 }
                 None => {
-                    warn(&format!(
-                        "`{}` has a column `id` and the test set has none: rows are taken in their order",
-                        self.file
-                    ));
+                    let file = self.file.clone();
+                    notes.push(TableNote::OnlyTableHasIds { file });
                     self.in_their_order(documents)
                 }
             },
         }
     }
 
-    fn in_their_order(&self, documents: usize) -> Result<Vec<usize>, CliError> {
+    fn in_their_order(&self, documents: usize) -> Result<Vec<usize>, TableError> {
         if self.row_count == documents {
             return Ok((0..documents).collect());
         }
-        Err(CliError::new(format!(
-            "`{}` speaks of {}, but the test set has {documents}",
-            self.file,
-            count_of(self.row_count, "document")
-        ))
-        .hint("rows must stand in the order of the test set (after --where); a column `id` in both, or --id FIELD, joins them instead"))
-    }
-
-    fn by_number(&self, numbers: &[String], documents: usize) -> Result<Vec<usize>, CliError> {
-        numbered(numbers, documents).ok_or_else(|| {
-            CliError::new(format!(
-                "the column `row` of `{}` does not number the {documents} documents of the test set: it has {} rows{}",
-                self.file,
-                numbers.len(),
-                match numbers.len() == documents {
-                    true => ", but not each number once",
-                    false => "",
-                }
-            ))
-            .hint("predict for the same documents (with the same --where), or with --id FIELD, by which rows are joined in any number")
+        Err(TableError::RowCount {
+            file: self.file.clone(),
+            rows: self.row_count,
+            documents,
         })
     }
 
-    fn say_numbers(&self) {
-        note(&format!(
-            "the identifiers of `{}` are numbers of rows, and are taken as such",
-            self.file
-        ));
+    fn by_number(&self, numbers: &[String], documents: usize) -> Result<Vec<usize>, TableError> {
+        numbered(numbers, documents).ok_or_else(|| TableError::RowNumbers {
+            file: self.file.clone(),
+            rows: numbers.len(),
+            documents,
+        })
     }
 
-    fn without_identifier(&self, wanted: &[Option<&str>]) -> CliError {
-        let first = wanted.iter().position(Option::is_none).unwrap_or(0);
-        let message = format!("document {} of the test set has no identifier", first + 1);
-        CliError::new(message).hint("--id names the field that has one")
+    fn are_numbers(&self) -> TableNote {
+        TableNote::IdsAreRows {
+            file: self.file.clone(),
+        }
     }
 
     /// Earlier versions wrote numbers of rows under `id`. Where identifiers are such numbers, and those of the test
     /// set do not count its rows, nothing tells which was meant.
-    fn check_unambiguous(&self, ids: &[String], wanted: &[&str]) -> Result<(), CliError> {
+    fn check_unambiguous(&self, ids: &[String], wanted: &[&str]) -> Result<(), TableError> {
         let are_numbers = numbered(ids, ids.len()).is_some();
         if !are_numbers || rise(wanted) {
             return Ok(());
         }
-        Err(CliError::new(format!(
-            "the column `id` of `{}` may hold identifiers of the test set, or numbers of rows: it has every number up to {}",
-            self.file,
-            ids.len()
-        ))
-        .hint("if they are identifiers, say so by --id (`--id id`); if they number rows, call the column `row`, or predict again"))
+        Err(TableError::IdsOrRows {
+            file: self.file.clone(),
+            rows: ids.len(),
+        })
     }
 
-    fn joined(&self, ids: &[String], wanted: &[&str], asked: bool) -> Result<Vec<usize>, CliError> {
+    fn joined(
+        &self,
+        ids: &[String],
+        wanted: &[&str],
+        asked: bool,
+        notes: &mut Vec<TableNote>,
+    ) -> Result<Vec<usize>, TableError> {
         let mut row_of: HashMap<&str, usize> = HashMap::with_capacity(ids.len());
         let mut twice = None;
         for (row, id) in ids.iter().enumerate() {
@@ -234,25 +225,24 @@ impl Rows {
             if missing.len() == wanted.len()
                 && let Some(order) = numbered(ids, wanted.len())
             {
-                self.say_numbers();
+                notes.push(self.are_numbers());
                 return Ok(order);
             }
             self.check_unambiguous(ids, wanted)?;
         }
-        let unique = "identifiers must be unique; --id names another field";
         if let Some(id) = twice {
-            let message = format!("`{}` has two rows with the identifier `{id}`", self.file);
-            return Err(CliError::new(message).hint(unique));
+            return Err(TableError::TwiceInTable {
+                file: self.file.clone(),
+                id: id.clone(),
+            });
         }
         let known: HashSet<&str> = wanted.iter().copied().collect();
         if known.len() < wanted.len() {
             let mut seen = HashSet::new();
             let id = wanted.iter().find(|id| !seen.insert(**id)).copied();
-            return Err(CliError::new(format!(
-                "the test set has two documents with the identifier `{}`",
-                id.unwrap_or_default()
-            ))
-            .hint(unique));
+            return Err(TableError::TwiceInTestSet {
+                id: id.unwrap_or_default().to_owned(),
+            });
         }
         let more: Vec<&str> = ids
             .iter()
@@ -260,31 +250,31 @@ impl Rows {
             .filter(|id| !known.contains(id))
             .collect();
         if !missing.is_empty() {
-            return Err(CliError::new(format!(
-                "`{}` has no row for {} of {} documents of the test set ({}), and {} rows of its own{}",
-                self.file,
-                missing.len(),
-                wanted.len(),
-                listed(&missing),
-                more.len(),
-                if more.is_empty() { String::new() } else { format!(" ({})", listed(&more)) },
-            ))
-            .hint(match numbered(ids, ids.len()) {
-                Some(_) => "both are joined by their column `id`; if it numbers rows there, call it `row`",
-                None => "both are joined by their column `id`; --id names another field of the test set",
-            }));
+            return Err(TableError::MissingRows(Box::new(MissingRows {
+                file: self.file.clone(),
+                missing: missing.len(),
+                documents: wanted.len(),
+                shown_missing: listed(&missing),
+                more: more.len(),
+                shown_more: listed(&more),
+                are_numbers: numbered(ids, ids.len()).is_some(),
+            })));
         }
         if !more.is_empty() {
-            let rows = match more.len() {
-                1 => format!("1 row of `{}` is", self.file),
-                many => format!("{many} rows of `{}` are", self.file),
-            };
-            note(&format!(
-                "{rows} of no document of the test set ({})",
-                listed(&more)
-            ));
+            notes.push(TableNote::MoreRows {
+                file: self.file.clone(),
+                rows: more.len(),
+                shown: listed(&more),
+            });
         }
         Ok(wanted.iter().map(|id| row_of[id]).collect())
+    }
+}
+
+fn without_identifier(wanted: &[Option<&str>]) -> TableError {
+    let first = wanted.iter().position(Option::is_none).unwrap_or(0);
+    TableError::TestSetWithoutId {
+        document: first + 1,
     }
 }
 

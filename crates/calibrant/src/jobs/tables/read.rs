@@ -3,89 +3,37 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use calibrant::Task;
-use calibrant::corpus::{
-    Document, Fields, LabelNeed, ReadOptions, Source, field_names, open_lines, read_batches,
-};
-use calibrant::evaluation::StatedCell;
-use calibrant::text::FIELD_BREAK;
 use serde::Deserialize;
 
-use super::Question;
+use super::arrange::{NameKind, Names, Rows, StatedForecasts, log_odds, plain_number};
 use super::groups::Groups;
-use super::stated::{NameKind, Names, Rows, Stated, log_odds, plain_number};
-use super::test_set::TestSet;
-use crate::calibrate::is_usual;
-use crate::error::CliError;
-use crate::output::warn;
-use crate::progress::TerminalProgress;
-
-/// The classes that a file must speak of.
-pub(super) enum Wanted {
-    /// These; other columns are something else.
-    Exactly(Vec<String>),
-    /// These, which occur in the test set; other columns are classes that do not.
-    AtLeast(Vec<String>),
-}
-
-impl Wanted {
-    fn names(&self) -> &[String] {
-        match self {
-            Wanted::Exactly(names) | Wanted::AtLeast(names) => names,
-        }
-    }
-}
-
-/// What other programs put before the name of a class.
-const PREFIXES: [&str; 5] = ["", "probability_", "proba_", "prob_", "p_"];
-
-/// Columns that are no classes, whoever wrote the file.
-const NO_CLASSES: [&str; 12] = [
-    "",
-    "id",
-    "row",
-    "index",
-    "Unnamed: 0",
-    "text",
-    "label",
-    "prediction",
-    "predicted",
-    "rank",
-    "fold",
-    "split",
-];
-
-/// How a file is laid out.
-enum Layout {
-    /// A row a document, a column a class: names of columns, and of their classes.
-    Wide(Vec<String>, Vec<String>),
-    /// A row a document, one probability: of the second of these classes, or of the only one.
-    One {
-        classes: Vec<String>,
-        column: &'static str,
-    },
-    /// A row for each document and class, as `calibrant predict` writes tables.
-    Long { with_log_odds: bool },
-    /// An object a document with a list of classes, as `calibrant predict` writes JSON Lines.
-    Lists,
-}
+use super::layout::{Layout, layout};
+use super::{TableError, TableNote, TableQuestion};
+use crate::corpus::{
+    Document, Fields, LabelNeed, ReadOptions, Source, field_names, open_lines, read_batches,
+};
+use crate::evaluation::StatedCell;
+use crate::text::FIELD_BREAK;
+use crate::{NoProgress, Task};
 
 /// Reads the probabilities of all documents of the test set.
-pub(super) fn read(
-    arguments: &Question<'_>,
+///
+/// `ids` has the identifier of each document of the test set, where it has one.
+pub fn read_forecasts(
     path: &Path,
-    test_set: &TestSet,
-    wanted: &Wanted,
+    ids: &[Option<String>],
+    question: &TableQuestion<'_>,
     task: Task,
-) -> Result<Stated, CliError> {
+    notes: &mut Vec<TableNote>,
+) -> Result<StatedForecasts, TableError> {
     let source = Source::Path(path.to_owned());
     let columns = field_names(&source, None)?;
-    let layout = layout(arguments, path, &columns, wanted, task)?;
+    let layout = layout(path, &columns, question, task, notes)?;
     let has = |name: &str| columns.iter().any(|column| column == name);
     // A class may be called `row`, and then its column holds its probabilities.
     let has_row_numbers = has("row")
         && !matches!(&layout, Layout::Wide(names, _) if names.iter().any(|name| name == "row"));
-    let (id_field, kind) = match &arguments.reading.id {
+    let (id_field, kind) = match &question.reading.fields.id {
         Some(field) => (Some(id_column(path, field, &columns)?), NameKind::Ids),
         // Whoever wrote an identifier meant rows to be known by it.
         None if has("id") => (Some("id".to_owned()), NameKind::Ids),
@@ -123,154 +71,17 @@ pub(super) fn read(
             groups.rows()?
         }
     };
-    rows.arrange(test_set, arguments.reading.id.is_some(), task)
-}
-
-fn layout(
-    arguments: &Question<'_>,
-    path: &Path,
-    columns: &[String],
-    wanted: &Wanted,
-    task: Task,
-) -> Result<Layout, CliError> {
-    let has = |name: &str| columns.iter().any(|column| column == name);
-    if has("rank") && has("label") && has("probability") {
-        return Ok(Layout::Long {
-            with_log_odds: has("log_odds"),
-        });
-    }
-    if has("classes")
-        && (has("id") || has("row"))
-        && !wanted.names().iter().any(|name| name == "classes")
-    {
-        return Ok(Layout::Lists);
-    }
-    let named = |prefix: &str, class: &str| format!("{prefix}{class}");
-    let missing = |prefix: &str| -> Vec<&str> {
-        let classes = wanted.names().iter().map(String::as_str);
-        classes
-            .filter(|class| !has(&named(prefix, class)))
-            .collect()
-    };
-    if let Some(prefix) = PREFIXES.iter().find(|prefix| missing(prefix).is_empty()) {
-        let mut classes = wanted.names().to_vec();
-        if let Wanted::AtLeast(_) = wanted {
-            let known = classes.clone();
-            classes.extend(other_classes(arguments, columns, prefix, &known));
-            classes.sort_unstable();
-        }
-        let names = classes.iter().map(|class| named(prefix, class)).collect();
-        return Ok(Layout::Wide(names, classes));
-    }
-    let classes = match task {
-        Task::SingleLabel => 2,
-        Task::MultiLabel => 1,
-    };
-    if has("probability") && wanted.names().len() == classes {
-        let classes = one_column(arguments, path, columns, wanted.names())?;
-        // Log-odds lose nothing near 0 and 1.
-        let column = if has("log_odds") {
-            "log_odds"
-        } else {
-            "probability"
-        };
-        return Ok(Layout::One { classes, column });
-    }
-    let lacking = missing("");
-    let shown: Vec<String> = lacking
-        .iter()
-        .take(10)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    let more = if lacking.len() > 10 { ", …" } else { "" };
-    let there: Vec<String> = columns
-        .iter()
-        .take(20)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    Err(CliError::new(format!(
-        "`{}` is not a calibrant model, and as a table of probabilities it has no column for the class {}{more}",
-        path.display(),
-        shown.join(", ")
-    ))
-    .hint(format!(
-        "name the columns after the classes (or `proba_CLASS`); its columns are {}",
-        there.join(", ")
-    )))
-}
-
-/// Columns beyond the labels that occur: classes too, unless they are known to be something else.
-fn other_classes(
-    arguments: &Question<'_>,
-    columns: &[String],
-    prefix: &str,
-    known: &[String],
-) -> Vec<String> {
-    let reading = &arguments.reading;
-    let fields = reading.text.iter();
-    let fields = fields
-        .chain(&reading.label)
-        .chain(&reading.id)
-        .chain(&reading.weight);
-    let fields: Vec<&String> = fields
-        .chain(reading.filters.iter().map(|filter| &filter.field))
-        .collect();
-    columns
-        .iter()
-        .filter(|column| !NO_CLASSES.contains(&column.as_str()) && !fields.contains(column))
-        .filter_map(|column| column.strip_prefix(prefix))
-        .filter(|class| !class.is_empty() && !known.iter().any(|name| name == class))
-        .map(str::to_owned)
-        .collect()
-}
-
-/// The classes of a file with one column, the one that it speaks of last.
-fn one_column(
-    arguments: &Question<'_>,
-    path: &Path,
-    columns: &[String],
-    names: &[String],
-) -> Result<Vec<String>, CliError> {
-    let mut classes = names.to_vec();
-    classes.sort_unstable();
-    let named = match arguments.positive {
-        Some(positive) => Some(positive.to_owned()),
-        None if columns.iter().any(|column| column == "class") => only_class(path)?,
-        None => None,
-    };
-    if let Some(positive) = &named {
-        let position = classes.iter().position(|class| class == positive);
-        let position = position.ok_or_else(|| {
-            let names: Vec<String> = classes.iter().map(|name| format!("`{name}`")).collect();
-            CliError::new(format!("there is no class `{positive}` for --positive"))
-                .hint(format!("the classes are {}", names.join(", ")))
-        })?;
-        let positive = classes.remove(position);
-        classes.push(positive);
-    } else if let [first, second] = &classes[..] {
-        if is_usual(first, second) {
-            classes.swap(0, 1);
-            return Ok(classes);
-        }
-        if is_usual(second, first) {
-            return Ok(classes);
-        }
-        warn(&format!(
-            "the column `probability` of `{}` is taken for the class `{second}`; --positive names another",
-            path.display()
-        ));
-    }
-    Ok(classes)
+    rows.arrange(ids, question.reading.fields.id.is_some(), task, notes)
 }
 
 /// The class that a table of `calibrant calibrate` says its probabilities are of; `None` where rows differ.
-fn only_class(path: &Path) -> Result<Option<String>, CliError> {
+pub(super) fn only_class(path: &Path) -> Result<Option<String>, TableError> {
     let options = table_options(vec!["class".to_owned()], None);
     let (mut first, mut differ) = (None, false);
     read_batches(
         &Source::Path(path.to_owned()),
         &options,
-        &TerminalProgress::default(),
+        &NoProgress,
         |batch| batch,
         |batch| {
             for document in &batch {
@@ -282,16 +93,14 @@ fn only_class(path: &Path) -> Result<Option<String>, CliError> {
     Ok(first.filter(|_| !differ))
 }
 
-fn id_column(path: &Path, field: &str, columns: &[String]) -> Result<String, CliError> {
+fn id_column(path: &Path, field: &str, columns: &[String]) -> Result<String, TableError> {
     [field, "id"]
         .into_iter()
         .find(|name| columns.iter().any(|column| column == name))
         .map(str::to_owned)
-        .ok_or_else(|| {
-            let other = if field == "id" { "" } else { " or `id`" };
-            let path = path.display();
-            CliError::new(format!("`{path}` has no column `{field}`{other}"))
-                .hint("without --id rows are taken in the order of the test set")
+        .ok_or_else(|| TableError::NoIdColumn {
+            file: path.display().to_string(),
+            field: field.to_owned(),
         })
 }
 
@@ -346,24 +155,31 @@ fn unmarked(field: &str) -> &str {
 }
 
 /// A value that is no probability, and where it stands.
-fn not_a_probability(file: &str, line: u64, column: &str, value: &str) -> CliError {
-    let shown: String = value.chars().take(40).collect();
-    CliError::new(format!(
-        "{file}, line {line}: `{shown}` in the column `{column}` is no probability"
-    ))
-    .hint("probabilities are numbers from 0 to 1; --classes names the columns of the classes")
+fn not_a_probability(file: &str, line: u64, column: &str, value: &str) -> TableError {
+    TableError::NotAProbability {
+        file: file.to_owned(),
+        line,
+        column: column.to_owned(),
+        value: value.chars().take(40).collect(),
+    }
 }
 
-fn no_identifier(file: &str, line: u64) -> CliError {
-    CliError::new(format!("{file}, line {line}: the row has no identifier"))
-        .hint("without --id rows are taken in the order of the test set")
+fn no_identifier(file: &str, line: u64) -> TableError {
+    TableError::NoIdentifier {
+        file: file.to_owned(),
+        line,
+    }
 }
 
-fn read_wide(source: &Source, columns: Vec<String>, id: Option<String>) -> Result<Wide, CliError> {
+fn read_wide(
+    source: &Source,
+    columns: Vec<String>,
+    id: Option<String>,
+) -> Result<Wide, TableError> {
     let file = source.name();
     let with_ids = id.is_some();
     let options = table_options(columns.clone(), id);
-    let parse = |documents: Vec<Document>| -> Result<Wide, CliError> {
+    let parse = |documents: Vec<Document>| -> Result<Wide, TableError> {
         let mut batch = Wide {
             width: columns.len(),
             cells: Vec::with_capacity(documents.len() * columns.len()),
@@ -403,24 +219,18 @@ fn read_wide(source: &Source, columns: Vec<String>, id: Option<String>) -> Resul
         ids: with_ids.then(Vec::new),
     };
     let mut failure = None;
-    read_batches(
-        source,
-        &options,
-        &TerminalProgress::default(),
-        parse,
-        |batch| match batch {
-            Ok(batch) if failure.is_none() => {
-                all.cells.extend(batch.cells);
-                if let (Some(all), Some(batch)) = (&mut all.ids, batch.ids) {
-                    all.extend(batch);
-                }
+    read_batches(source, &options, &NoProgress, parse, |batch| match batch {
+        Ok(batch) if failure.is_none() => {
+            all.cells.extend(batch.cells);
+            if let (Some(all), Some(batch)) = (&mut all.ids, batch.ids) {
+                all.extend(batch);
             }
-            Ok(_) => {}
-            Err(error) => {
-                failure.get_or_insert(error);
-            }
-        },
-    )?;
+        }
+        Ok(_) => {}
+        Err(error) => {
+            failure.get_or_insert(error);
+        }
+    })?;
     failure.map_or(Ok(all), Err)
 }
 
@@ -430,7 +240,7 @@ fn read_long(
     with_log_odds: bool,
     id: Option<String>,
     groups: &mut Groups<'_>,
-) -> Result<(), CliError> {
+) -> Result<(), TableError> {
     let file = source.name();
     // The label comes last: it alone may hold a line break.
     let value_column = if with_log_odds {
@@ -441,7 +251,7 @@ fn read_long(
     let columns = ["rank", value_column, "label"].map(str::to_owned).to_vec();
     let options = table_options(columns, id);
     let mut failure = None;
-    let mut one = |document: Document| -> Result<(), CliError> {
+    let mut one = |document: Document| -> Result<(), TableError> {
         let mut values = text_of(&document).splitn(3, '\n').map(unmarked);
         let mut next = || values.next().unwrap_or_default();
         let (rank, value, label) = (next(), next(), next());
@@ -461,7 +271,7 @@ fn read_long(
     read_batches(
         source,
         &options,
-        &TerminalProgress::default(),
+        &NoProgress,
         |batch| batch,
         |batch| {
             for document in batch {
@@ -494,17 +304,22 @@ struct ListedClass {
 const MOST_LINE_BYTES: u64 = 64 << 20;
 
 /// An object for each document.
-fn read_lists(source: &Source, path: &Path, groups: &mut Groups<'_>) -> Result<(), CliError> {
+fn read_lists(source: &Source, path: &Path, groups: &mut Groups<'_>) -> Result<(), TableError> {
     let Some(mut lines) = open_lines(source)? else {
-        return Err(CliError::new(format!("`{}` is a folder", path.display())));
+        return Err(TableError::Folder {
+            file: path.display().to_string(),
+        });
     };
     let mut line = Vec::new();
     let mut number = 0u64;
     loop {
         line.clear();
         number += 1;
-        let bad =
-            |reason: String| CliError::new(format!("{}, line {number}: {reason}", path.display()));
+        let bad = |reason: String| TableError::BadLine {
+            file: path.display().to_string(),
+            line: number,
+            reason,
+        };
         let read = std::io::Read::take(&mut lines, MOST_LINE_BYTES).read_until(b'\n', &mut line);
         if read.map_err(|error| bad(error.to_string()))? == 0 {
             return Ok(());

@@ -1,0 +1,309 @@
+//! How good are a model's probabilities, or those of a table, on labelled documents?
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::forecast::{ForecastSettings, LabelledForecasts};
+use super::predict::{PredictError, Predictor};
+use super::prior::{PriorChoice, PriorPlan, PriorReport, TrainedShares};
+use super::systems::Answers;
+use crate::corpus::{ReadOptions, Source};
+use crate::decision::{CostMatrix, OtherRule};
+use crate::evaluation::{
+    BootstrapSettings, Evaluation, EvaluationError, EvaluationOptions, Forecasts, LedgerNote,
+    OpenWorldReport, StatedEnds, evaluate_with,
+};
+use crate::pipeline::Model;
+use crate::report::ClassScores;
+use crate::{Progress, Task};
+
+mod class_scores;
+
+use class_scores::{class_scores, shown_outputs};
+
+/// What is to be measured of a model.
+#[derive(Debug, Clone, Default)]
+pub struct EvaluateSettings {
+    /// Only these classes, of a multi-label model; none named means all.
+    pub classes: Vec<String>,
+    /// What to do about classes that are as common as in training no longer.
+    pub prior: PriorChoice,
+    /// Whether documents of no class are noticed by this rule.
+    pub other: Option<OtherRule>,
+    /// What decisions cost.
+    pub costs: Option<CostMatrix>,
+    /// Replicates of the intervals, chosen by the number of decisions where `None`; 0 leaves them out.
+    pub bootstrap: Option<usize>,
+    /// Of how many classes, the most frequent ones, the scores are kept for a report's figures.
+    pub shown_scores: usize,
+}
+
+/// Why nothing can be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvaluateError {
+    /// A class was named that the model does not have.
+    #[error("the model has no class `{class}`")]
+    NoClass {
+        /// What was named.
+        class: String,
+    },
+    /// Some of the classes cannot be measured where they exclude each other.
+    #[error("the classes of this model exclude each other: all of them are measured, or none")]
+    ExclusiveClasses,
+    /// Predictions cannot be made.
+    #[error(transparent)]
+    Predict(#[from] PredictError),
+    /// Forecasts cannot be measured.
+    #[error(transparent)]
+    Measure(#[from] EvaluationError),
+}
+
+/// What was measured; as JSON what `evaluate --json` prints.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct EvaluateReport {
+    /// The measures.
+    #[serde(flatten)]
+    pub evaluation: Evaluation,
+    /// Labels of the test documents that the model does not know, with how many documents have them.
+    pub unknown_labels: BTreeMap<String, usize>,
+    /// Documents that could not be measured because their only label is unknown (one label per document).
+    pub documents_left_out: usize,
+    /// Malformed rows that were skipped.
+    pub bad_rows: u64,
+    /// What was done about stated zeros and ones; absent for models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stated_ends: Option<StatedEnds>,
+    /// What was done about the classes' shares; absent where nothing was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prior: Option<PriorReport>,
+    /// How many of the documents are copies of others; absent for tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copies: Option<usize>,
+    /// About how many of the documents the model had learned from; null where there is no sign of any.
+    pub learned_from: Option<usize>,
+    /// Documents of unknown classes that `other` noticed; absent where it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<OpenWorldReport>,
+    /// How often the test set was evaluated before; null without a ledger.
+    pub ledger: Option<LedgerNote>,
+}
+
+/// Measures, with what a report needs to draw them.
+pub struct Evaluated<'m> {
+    /// The measures.
+    pub report: EvaluateReport,
+    /// What was measured.
+    pub forecasts: Forecasts,
+    /// The scores behind the forecasts of [`EvaluateSettings::shown_scores`] classes.
+    pub scores: Vec<ClassScores<'m>>,
+}
+
+/// A model with what is to be measured of it, checked before anything is read.
+pub struct Evaluator<'m> {
+    model: &'m Model,
+    /// The classes that are measured.
+    wanted: Vec<usize>,
+    plan: PriorPlan,
+    forecast: ForecastSettings,
+    options: EvaluationOptions,
+}
+
+/// Measures a model on the labelled documents of a source. Fields that `options` do not name are those that the model learned
+/// from; a group field makes documents that belong together one piece of evidence.
+pub fn evaluate_source<'m>(
+    model: &'m Model,
+    source: &Source,
+    options: &ReadOptions,
+    settings: &EvaluateSettings,
+    progress: &dyn Progress,
+) -> Result<Evaluated<'m>, EvaluateError> {
+    let evaluator = Evaluator::new(model, settings)?;
+    let found = evaluator.forecast(source, options, progress)?;
+    evaluator.measure(found)
+}
+
+impl<'m> Evaluator<'m> {
+    /// Checks the settings against the model.
+    pub fn new(model: &'m Model, settings: &EvaluateSettings) -> Result<Self, EvaluateError> {
+        let wanted = wanted_classes(model, &settings.classes)?;
+        let plan = PriorPlan::new(&settings.prior, TrainedShares::of(model));
+        let plan = plan.map_err(PredictError::from)?;
+        if settings.other.is_some() && settings.prior.is_given() {
+            return Err(PredictError::OtherWithPrior.into());
+        }
+        let mut thresholds = None;
+        if let Some(rule) = settings.other {
+            if model.class_names().any(|class| class == Predictor::OTHER) {
+                return Err(PredictError::OtherIsAClass.into());
+            }
+            thresholds = Some(model.other_thresholds(rule).map_err(PredictError::from)?);
+        }
+        let outputs = shown_outputs(model, &wanted, settings.shown_scores);
+        Ok(Self {
+            model,
+            wanted,
+            plan,
+            forecast: ForecastSettings {
+                outputs,
+                thresholds,
+            },
+            options: evaluation_options(settings.costs.clone(), settings.bootstrap),
+        })
+    }
+
+    /// Reads and predicts the documents.
+    pub fn forecast(
+        &self,
+        source: &Source,
+        options: &ReadOptions,
+        progress: &dyn Progress,
+    ) -> Result<LabelledForecasts, EvaluateError> {
+        let found = self
+            .model
+            .forecast_with(source, options, &self.forecast, progress);
+        Ok(found.map_err(PredictError::from)?)
+    }
+
+    /// Measures them.
+    pub fn measure(&self, found: LabelledForecasts) -> Result<Evaluated<'m>, EvaluateError> {
+        let LabelledForecasts {
+            mut forecasts,
+            documents,
+            ..
+        } = found;
+        let weights = forecasts.weights.as_deref();
+        let decided = self.plan.decide(&forecasts.probabilities, weights);
+        let decided = decided.map_err(PredictError::from)?;
+        decided.apply(self.model.class_count(), &mut forecasts.probabilities);
+        let forecasts = restricted(forecasts, &self.wanted);
+        let options = EvaluationOptions {
+            groups: documents.together(),
+            copies: documents.copied(),
+            ..self.options.clone()
+        };
+        let evaluation = evaluate_with(&forecasts, &options)?;
+        let report = EvaluateReport {
+            evaluation,
+            unknown_labels: found.unknown_labels,
+            documents_left_out: found.left_out,
+            bad_rows: found.read.map_or(0, |read| read.bad_row_count),
+            stated_ends: None,
+            prior: decided.report,
+            copies: Some(documents.copies()),
+            learned_from: found.known.learned_from(),
+            other: OpenWorldReport::of(&found.open),
+            ledger: None,
+        };
+        let scores = class_scores(
+            self.model,
+            &self.forecast.outputs,
+            &found.scores,
+            &forecasts,
+        );
+        Ok(Evaluated {
+            report,
+            forecasts,
+            scores,
+        })
+    }
+}
+
+impl Evaluated<'static> {
+    /// Measures the forecasts of a table, which must be the only system that was asked.
+    pub fn of_table(
+        mut answers: Answers,
+        costs: Option<CostMatrix>,
+        bootstrap: Option<usize>,
+    ) -> Result<Self, EvaluateError> {
+        let forecasts = answers
+            .forecasts
+            .pop()
+            .ok_or(EvaluationError::NoDocuments)?;
+        let options = EvaluationOptions {
+            groups: answers.documents.together(),
+            ..evaluation_options(costs, bootstrap)
+        };
+        let report = EvaluateReport {
+            evaluation: evaluate_with(&forecasts, &options)?,
+            unknown_labels: answers.unknown_labels,
+            documents_left_out: answers.left_out,
+            bad_rows: answers.read.bad_row_count,
+            stated_ends: answers.ends.pop().flatten(),
+            prior: None,
+            copies: None,
+            learned_from: None,
+            other: None,
+            ledger: None,
+        };
+        Ok(Self {
+            report,
+            forecasts,
+            scores: Vec::new(),
+        })
+    }
+}
+
+fn evaluation_options(costs: Option<CostMatrix>, bootstrap: Option<usize>) -> EvaluationOptions {
+    EvaluationOptions {
+        costs,
+        bootstrap: (bootstrap != Some(0)).then(|| BootstrapSettings {
+            replicates: bootstrap,
+            ..BootstrapSettings::default()
+        }),
+        ..EvaluationOptions::default()
+    }
+}
+
+fn wanted_classes(model: &Model, names: &[String]) -> Result<Vec<usize>, EvaluateError> {
+    if names.is_empty() {
+        return Ok((0..model.class_count()).collect());
+    }
+    if model.task() == Task::SingleLabel {
+        return Err(EvaluateError::ExclusiveClasses);
+    }
+    let number = |name: &String| {
+        let mut all = model.class_names();
+        all.position(|class| class == name)
+            .ok_or_else(|| EvaluateError::NoClass {
+                class: name.clone(),
+            })
+    };
+    names.iter().map(number).collect()
+}
+
+/// The forecasts of some of the classes.
+fn restricted(forecasts: Forecasts, wanted: &[usize]) -> Forecasts {
+    let class_count = forecasts.class_names.len();
+    if wanted.len() == class_count {
+        return forecasts;
+    }
+    Forecasts {
+        class_names: wanted
+            .iter()
+            .map(|&class| forecasts.class_names[class].clone())
+            .collect(),
+        probabilities: forecasts
+            .probabilities
+            .chunks_exact(class_count)
+            .flat_map(|row| wanted.iter().map(|&class| row[class]))
+            .collect(),
+        labels: forecasts
+            .labels
+            .iter()
+            .map(|labels| {
+                let numbers = labels
+                    .iter()
+                    .filter_map(|&label| wanted.iter().position(|&class| class == label as usize));
+                numbers.map(|number| number as u32).collect::<Vec<u32>>()
+            })
+            .collect(),
+        ..forecasts
+    }
+}
+
+#[cfg(test)]
+#[path = "evaluate/tests.rs"]
+mod tests;

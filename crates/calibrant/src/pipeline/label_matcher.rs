@@ -1,0 +1,53 @@
+//! Labels of documents as numbers of classes.
+
+use std::collections::BTreeMap;
+
+use crate::Task;
+
+/// Turns the labels of documents into numbers of classes, and counts those that are not classes. Everything that holds
+/// forecasts against labels asks here.
+///
+/// ```
+/// use calibrant::{Task, pipeline::LabelMatcher};
+/// let mut matcher = LabelMatcher::new(Task::SingleLabel, ["ham", "spam"]);
+/// assert_eq!(matcher.classes(["spam"]), (vec![1], true));
+/// assert_eq!(matcher.classes(["eggs"]), (vec![], false)); // with one label per document it cannot be measured
+/// assert_eq!((matcher.unknown_labels["eggs"], matcher.left_out), (1, 1));
+/// ```
+#[derive(Debug, Clone)]
+pub struct LabelMatcher {
+    task: Task,
+    numbers: BTreeMap<String, u32>,
+    /// Labels that are not classes, with how many documents have them.
+    pub unknown_labels: BTreeMap<String, usize>,
+    /// Documents that cannot be measured: with one label per document, those without exactly one label that is a class.
+    pub left_out: usize,
+}
+
+impl LabelMatcher {
+    /// For these classes, numbered in their order.
+    pub fn new(task: Task, classes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self {
+            task,
+            numbers: classes.into_iter().map(Into::into).zip(0..).collect(),
+            unknown_labels: BTreeMap::new(),
+            left_out: 0,
+        }
+    }
+
+    /// The classes of one document, in order, and whether it can be measured.
+    pub fn classes<'l>(&mut self, labels: impl IntoIterator<Item = &'l str>) -> (Vec<u32>, bool) {
+        let mut known: Vec<u32> = Vec::new();
+        for label in labels {
+            match self.numbers.get(label) {
+                Some(&class) => known.push(class),
+                None => *self.unknown_labels.entry(label.to_owned()).or_default() += 1,
+            }
+        }
+        known.sort_unstable();
+        known.dedup();
+        let measured = self.task == Task::MultiLabel || known.len() == 1;
+        self.left_out += usize::from(!measured);
+        (known, measured)
+    }
+}
