@@ -105,4 +105,7 @@ pub(crate) fn show_prior(what: &str, report: &PriorReport) {
         ));
     }
     report.warnings.iter().for_each(|warning| warn(warning));
+    if unfair && when == AdaptPrior::Tested {
+        note("--adapt-prior=always shifts all the same");
+    }
 }

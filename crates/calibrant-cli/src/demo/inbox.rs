@@ -89,11 +89,6 @@ impl TestInbox {
         })
     }
 
-    /// How many classes there are.
-    pub(super) fn class_count(&self) -> usize {
-        self.truth.class_names.len()
-    }
-
     /// The true probabilities of one letter.
     pub(super) fn truth_of(&self, letter: usize) -> &[Probability] {
         row(&self.truth, letter)
