@@ -70,17 +70,23 @@ pub enum EvaluationError {
         found: usize,
     },
     /// A weight is negative, infinite or not a number.
-    #[error("document {document} has weight {weight}; weights must be finite and not negative")]
+    #[error(
+        "document {} has weight {weight}; weights must be finite and not negative",
+        document + 1
+    )]
     BadWeight {
-        /// Which document.
+        /// Which document, from 0; messages count from 1.
         document: usize,
         /// Its weight.
         weight: f64,
     },
     /// A label names no class.
-    #[error("document {document} has label number {label}, but there are only {classes} classes")]
+    #[error(
+        "document {} has label number {label}, but there are only {classes} classes",
+        document + 1
+    )]
     UnknownLabel {
-        /// Which document.
+        /// Which document, from 0; messages count from 1.
         document: usize,
         /// The label given.
         label: u32,
@@ -89,10 +95,11 @@ pub enum EvaluationError {
     },
     /// A single-label document without exactly one label.
     #[error(
-        "document {document} has {found} labels; single-label evaluation needs exactly one (evaluate as multi-label instead?)"
+        "document {} has {found} labels; single-label evaluation needs exactly one (evaluate as multi-label instead?)",
+        document + 1
     )]
     LabelCount {
-        /// Which document.
+        /// Which document, from 0; messages count from 1.
         document: usize,
         /// Labels given.
         found: usize,
@@ -112,10 +119,11 @@ pub enum EvaluationError {
     },
     /// The probabilities of a single-label document do not sum to one.
     #[error(
-        "the probabilities of document {document} sum to {sum:.4}; single-label probabilities must sum to 1 (evaluate as multi-label instead?)"
+        "the probabilities of document {} sum to {sum:.4}; single-label probabilities must sum to 1 (evaluate as multi-label instead?)",
+        document + 1
     )]
     RowSum {
-        /// Which document.
+        /// Which document, from 0; messages count from 1.
         document: usize,
         /// What its probabilities sum to.
         sum: f64,
@@ -387,7 +395,7 @@ mod tests {
         refused(&even(Task::SingleLabel, vec![]), "no documents");
         refused(
             &even(Task::SingleLabel, vec![vec![0], vec![0, 1]]),
-            "document 1 has 2 labels",
+            "document 2 has 2 labels",
         );
         refused(
             &even(Task::MultiLabel, vec![vec![0], vec![2]]),
@@ -395,14 +403,14 @@ mod tests {
         );
         let mut forecasts = even(Task::SingleLabel, vec![vec![0], vec![1]]);
         forecasts.probabilities[3] = Probability::from_log_odds(3.0);
-        refused(&forecasts, "document 1 sum to 1.45");
+        refused(&forecasts, "document 2 sum to 1.45");
         forecasts.probabilities.pop();
         refused(&forecasts, "2 x 2 probabilities, found 3");
         let mut forecasts = even(Task::MultiLabel, vec![vec![], vec![1]]);
         forecasts.weights = Some(vec![1.0]);
         refused(&forecasts, "found 1");
         forecasts.weights = Some(vec![1.0, f64::NAN]);
-        refused(&forecasts, "document 1 has weight NaN");
+        refused(&forecasts, "document 2 has weight NaN");
         forecasts.weights = Some(vec![0.0, 0.0]);
         refused(&forecasts, "weight zero");
         forecasts.class_names.clear();

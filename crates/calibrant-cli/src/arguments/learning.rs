@@ -270,9 +270,6 @@ impl LearningArguments {
     }
 
     pub(crate) fn task(&self) -> Option<Task> {
-        self.labels.map(|labels| match labels {
-            LabelCount::One => Task::SingleLabel,
-            LabelCount::Several => Task::MultiLabel,
-        })
+        self.labels.map(Into::into)
     }
 }

@@ -109,7 +109,8 @@ fn shares_costs_scores_and_other_are_as_asked() {
         ..EvaluateSettings::default()
     };
     let found = measured(&model, &test, &settings).unwrap();
-    assert!(found.report.prior.is_some() && found.report.evaluation.costs.is_some());
+    let further = found.report.evaluation.further.as_ref().unwrap();
+    assert!(found.report.prior.is_some() && further.costs.is_some());
     assert_eq!(found.scores.len(), 2);
     assert!(
         found
