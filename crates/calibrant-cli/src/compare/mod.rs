@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
     let source = input::source(&arguments.file);
     let progress = TerminalProgress::default();
     let answers = ask_systems(&systems, &source, &options, &settings, &progress).map_err(failed)?;
-    warn_answers(&answers)?;
+    warn_answers(&answers);
     for (system, known) in systems.iter().zip(&answers.known) {
         warn_known(&format!("`{}`", system.name), known);
     }
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         seed: arguments.seed,
         ..CompareSettings::default()
     };
-    let test_set = answers.test_set.clone();
+    let test_set = answers.test_set;
     let mut report = compare_systems(&systems, answers, &settings)?;
     let measured = systems.iter().zip(&report.comparison.systems);
     let looks: Vec<Look<'_>> = measured
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
 }
 
 /// Says what is strange about the documents and the tables.
-pub(crate) fn warn_answers(answers: &Answers) -> Result<(), CliError> {
+pub(crate) fn warn_answers(answers: &Answers) {
     warn_bad_rows(&answers.read);
     for said in &answers.notes {
         let text = match said {
@@ -104,5 +104,4 @@ pub(crate) fn warn_answers(answers: &Answers) -> Result<(), CliError> {
     if let Some(said) = WrittenOtherwise::of(unknown, names) {
         warn(&format!("{said}; {WRITE_ALIKE}"));
     }
-    Ok(())
 }

@@ -65,7 +65,7 @@ fn of_model(arguments: &EvaluateArguments, model: &Model) -> Result<(), CliError
     let progress = TerminalProgress::default();
     let source = input::source(&arguments.file);
     let found = evaluator.forecast(&source, &reading(arguments), &progress)?;
-    let test_set = found.test_set.clone();
+    let test_set = found.test_set;
     let mut notes = warn_found(model, &found)?;
     let evaluated = evaluator.measure(found)?;
     let report = &evaluated.report;
@@ -124,13 +124,13 @@ fn of_table(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let (options, progress) = (reading(arguments), TerminalProgress::default());
     let answers = ask_systems(&systems, &source, &options, &settings, &progress)
         .map_err(|error| system_error(error, ORDER))?;
-    warn_answers(&answers)?;
+    warn_answers(&answers);
     let mut costs_given = None;
     if let Some(forecasts) = answers.forecasts.first() {
         let names = forecasts.class_names.iter().map(String::as_str);
         costs_given = costs(arguments, forecasts.task, names)?;
     }
-    let test_set = answers.test_set.clone();
+    let test_set = answers.test_set;
     let evaluated = Evaluated::of_table(answers, costs_given, arguments.bootstrap)?;
     let ends = evaluated.report.stated_ends.iter();
     let notes = ends.flat_map(StatedEnds::sentences);

@@ -148,17 +148,9 @@ impl Ledger {
 /// Texts count as they were read: the same rows read from another field are another test set.
 ///
 /// ```
-/// use calibrant::corpus::{Content, Document};
+/// use calibrant::corpus::Document;
 /// use calibrant::evaluation::TestSetHash;
-/// let document = |text: &str, label: &str| Document {
-///     id: None,
-///     content: Content::Text(text.into()),
-///     labels: vec![label.into()],
-///     labels_were_list: false,
-///     weight: 1.0,
-///     group: None,
-///     line: 1,
-/// };
+/// let document = |text: &str, label: &str| Document::new(text).label(label);
 /// let (mut one, mut other) = (TestSetHash::default(), TestSetHash::default());
 /// one.add(&document("win big", "spam"));
 /// one.add(&document("see you", "ham"));

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::single_model::{PredictBuffers, SingleModel};
 use crate::Probability;
-use crate::calibration::Calibrator;
+use crate::calibration::{Calibrator, SavedMulticlassCalibrator};
 use crate::corpus::ContentRef;
 use crate::numeric::log_sum_exp;
 use crate::scorers::Link;
@@ -69,6 +69,13 @@ pub struct TermContribution {
     pub log_odds: f64,
 }
 
+/// Calibrated log-odds without any entry and with all, and what each adds in between.
+struct LogOddsShares {
+    base: f64,
+    total: f64,
+    shares: Vec<f64>,
+}
+
 impl SingleModel {
     pub(super) fn explain(&self, content: ContentRef<'_>, class: usize) -> Explanation {
         let mut buffers = PredictBuffers::default();
@@ -103,67 +110,89 @@ impl SingleModel {
         }
         contributions.iter_mut().for_each(|part| *part *= sign);
         let score = sign * scores[output];
-        let moved: f64 = contributions.iter().sum();
-        let (base, total, log_odds_of) = match &self.calibrators.joint {
-            None => {
-                let calibrated = |score: f64| {
-                    let calibrator = &self.calibrators.of_outputs[output];
-                    sign * calibrator.probability(sign * score).log_odds()
-                };
-                let (base, total) = (calibrated(score - moved), calibrated(score));
-                let still = moved.abs() <= 1e-12;
-                let slope = if still { 0.0 } else { (total - base) / moved };
-                let shares: Vec<f64> = contributions.iter().map(|part| slope * part).collect();
-                (if still { total } else { base }, total, shares)
-            }
+        let along = match &self.calibrators.joint {
+            None => self.shares_alone(output, sign, score, &contributions),
             Some(joint) => {
                 let parts: Vec<Vec<f64>> = (0..outputs.len()).map(parts_of).collect();
-                let from: Vec<f64> = outputs
-                    .iter()
-                    .zip(&parts)
-                    .map(|(output, parts)| output - parts.iter().sum::<f64>())
-                    .collect();
-                let path = self.path_slopes(joint, class, &from, &outputs);
-                let mut shares = vec![0.0; entries.len()];
-                for (parts, slope) in parts.iter().zip(&path.slopes) {
-                    for (share, part) in shares.iter_mut().zip(parts) {
-                        *share += slope * part;
-                    }
-                }
-                (path.base, path.total, shares)
+                self.shares_together(joint, class, &outputs, &parts)
             }
         };
-
-        let mut terms: Vec<TermContribution> = entries
-            .into_iter()
-            .zip(contributions)
-            .zip(log_odds_of)
-            .map(|(((column, value), contribution), log_odds)| {
-                let (term, count) = names.get(&(column as u32)).cloned().unwrap_or_default();
-                TermContribution {
-                    term,
-                    count,
-                    value,
-                    score: contribution,
-                    log_odds,
-                }
-            })
-            .collect();
+        let terms = entries.into_iter().zip(contributions).zip(along.shares);
+        let terms = terms.map(|(((column, value), contribution), log_odds)| {
+            let (term, count) = names.get(&(column as u32)).cloned().unwrap_or_default();
+            TermContribution {
+                term,
+                count,
+                value,
+                score: contribution,
+                log_odds,
+            }
+        });
+        let mut terms: Vec<TermContribution> = terms.collect();
         terms.sort_by(|a, b| {
-            b.log_odds
-                .abs()
-                .total_cmp(&a.log_odds.abs())
-                .then_with(|| a.term.cmp(&b.term))
+            let strength = b.log_odds.abs().total_cmp(&a.log_odds.abs());
+            strength.then_with(|| a.term.cmp(&b.term))
         });
         Explanation {
             label: self.summary.classes[class].label.clone(),
             probability: classes[class].value(),
             log_odds: classes[class].log_odds(),
             score,
-            calibrated_log_odds: total,
-            base_log_odds: base,
+            calibrated_log_odds: along.total,
+            base_log_odds: along.base,
             terms,
             unknown_terms: unknown.len(),
+        }
+    }
+
+    /// Where an output has a calibrator of its own: each entry's share of the way from the base to the score.
+    fn shares_alone(
+        &self,
+        output: usize,
+        sign: f64,
+        score: f64,
+        contributions: &[f64],
+    ) -> LogOddsShares {
+        let calibrated = |score: f64| {
+            let calibrator = &self.calibrators.of_outputs[output];
+            sign * calibrator.probability(sign * score).log_odds()
+        };
+        let moved: f64 = contributions.iter().sum();
+        let (base, total) = (calibrated(score - moved), calibrated(score));
+        let still = moved.abs() <= 1e-12;
+        let slope = if still { 0.0 } else { (total - base) / moved };
+        LogOddsShares {
+            base: if still { total } else { base },
+            total,
+            shares: contributions.iter().map(|part| slope * part).collect(),
+        }
+    }
+
+    /// Where all classes have a calibrator together: each entry's share through every output. `parts` has those of the
+    /// entries for each output.
+    fn shares_together(
+        &self,
+        joint: &SavedMulticlassCalibrator,
+        class: usize,
+        outputs: &[f64],
+        parts: &[Vec<f64>],
+    ) -> LogOddsShares {
+        let from: Vec<f64> = outputs
+            .iter()
+            .zip(parts)
+            .map(|(output, parts)| output - parts.iter().sum::<f64>())
+            .collect();
+        let path = self.path_slopes(joint, class, &from, outputs);
+        let mut shares = vec![0.0; parts.first().map_or(0, Vec::len)];
+        for (parts, slope) in parts.iter().zip(&path.slopes) {
+            for (share, part) in shares.iter_mut().zip(parts) {
+                *share += slope * part;
+            }
+        }
+        LogOddsShares {
+            base: path.base,
+            total: path.total,
+            shares,
         }
     }
 

@@ -15,18 +15,10 @@ use crate::text::Analyzer;
 /// and that one part alone keeps away would come back if the part were dropped.
 ///
 /// ```
-/// use calibrant::corpus::{Content, Document};
+/// use calibrant::corpus::Document;
 /// use calibrant::rules::{RuleAudit, RuleSet};
 /// use calibrant::text::Analyzer;
-/// let document = |text: &str, label: &str| Document {
-///     id: None,
-///     content: Content::Text(text.into()),
-///     labels: vec![label.into()],
-///     labels_were_list: false,
-///     weight: 1.0,
-///     group: None,
-///     line: 1,
-/// };
+/// let document = |text: &str, label: &str| Document::new(text).label(label);
 /// let rules: RuleSet = "oil: crude OR oil AND NOT palm".parse()?;
 /// let audit = RuleAudit::new(&rules, &Analyzer::default())?;
 /// let counts = audit.count(&[
