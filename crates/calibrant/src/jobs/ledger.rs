@@ -59,7 +59,7 @@ impl LedgerProblem {
 }
 
 /// The learner's name as model files write it.
-pub fn learner_name(model: &Model) -> String {
+fn learner_name(model: &Model) -> String {
     let Some(model) = model.as_single() else {
         return "combination".to_owned();
     };

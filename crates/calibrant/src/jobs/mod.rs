@@ -26,7 +26,7 @@ pub use evaluate::{
 };
 pub use explain::{ExplainError, explain, read_row};
 pub use forecast::{ForecastSettings, LabelledForecasts, WrittenOtherwise};
-pub use ledger::{LedgerProblem, Look, learner_name, record_looks};
+pub use ledger::{LedgerProblem, Look, record_looks};
 pub use positive::is_usual;
 pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor};
 pub use prediction::{ClassProbability, DocumentKey, DocumentKeys, Prediction};
