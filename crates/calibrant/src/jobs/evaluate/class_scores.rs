@@ -2,7 +2,7 @@
 
 use crate::calibration::{Calibrator, SavedCalibrator};
 use crate::evaluation::Forecasts;
-use crate::pipeline::{CalibrationNote, ClassSummary, Classifier, Model, SingleModel};
+use crate::pipeline::{CalibrationNote, ClassSummary, Model};
 use crate::report::ClassScores;
 
 /// The outputs whose scores are shown: of the wanted classes the most frequent in training. A combination has no scores of
@@ -49,7 +49,8 @@ pub(super) fn class_scores<'m>(
         });
         let calibrator: &dyn Calibrator = &model.calibrators()[output];
         let mut calibrators = vec![(curve_name(summary), calibrator)];
-        if states_log_odds(model) && model.calibrators()[output] != SavedCalibrator::Identity {
+        let states_log_odds = model.settings().states_log_odds();
+        if states_log_odds && model.calibrators()[output] != SavedCalibrator::Identity {
             calibrators.push(("without calibration".to_owned(), &SavedCalibrator::Identity));
         }
         shown.push(ClassScores {
@@ -59,17 +60,6 @@ pub(super) fn class_scores<'m>(
         });
     }
     shown
-}
-
-/// Whether scores are log-odds before calibration. Margins, similarities and votes are not, nor is what a code makes of
-/// the answers of its columns.
-fn states_log_odds(model: &SingleModel) -> bool {
-    let settings = model.settings();
-    let learner = matches!(
-        settings.classifier,
-        Classifier::NaiveBayes(_) | Classifier::LogisticRegression(_)
-    );
-    learner && settings.code.is_none()
 }
 
 fn curve_name(summary: &ClassSummary) -> String {
