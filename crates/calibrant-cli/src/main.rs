@@ -10,6 +10,7 @@ mod evaluate;
 mod evaluate_page;
 mod explain;
 mod fit;
+mod fit_report;
 mod index;
 mod input;
 mod inspect;
@@ -23,6 +24,7 @@ mod rules;
 mod search;
 mod side_columns;
 mod table;
+mod training;
 
 use std::io::Write;
 use std::process::ExitCode;

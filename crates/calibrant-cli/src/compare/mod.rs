@@ -20,11 +20,11 @@ use calibrant::{Probability, Task};
 
 use crate::arguments::{CompareArguments, LabelCount, ReadArguments};
 use crate::error::CliError;
-use crate::fit::warn_known;
 use crate::ledger::{Look, learner_name, record};
 use crate::output::{
     WRITE_ALIKE, check_target, stdout, unknown_label_notes, warn, write_page, written_otherwise,
 };
+use crate::training::warn_known;
 use stated::Stated;
 pub(crate) use terminal::{copies_sentence, show_copies};
 use test_set::TestSet;

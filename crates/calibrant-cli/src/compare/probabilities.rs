@@ -8,6 +8,7 @@ use calibrant::corpus::{
     Document, Fields, LabelNeed, ReadOptions, Source, field_names, open_lines, read_batches,
 };
 use calibrant::evaluation::StatedCell;
+use calibrant::jobs::is_usual;
 use calibrant::text::FIELD_BREAK;
 use serde::Deserialize;
 
@@ -15,7 +16,6 @@ use super::Question;
 use super::groups::Groups;
 use super::stated::{NameKind, Names, Rows, Stated, log_odds, plain_number};
 use super::test_set::TestSet;
-use crate::calibrate::is_usual;
 use crate::error::CliError;
 use crate::output::warn;
 use crate::progress::TerminalProgress;

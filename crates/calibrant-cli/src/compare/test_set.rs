@@ -12,7 +12,7 @@ use calibrant::pipeline::{Acquaintance, Model, PredictBuffers, TestDocuments, le
 
 use super::{Question, System};
 use crate::error::CliError;
-use crate::fit::warn_bad_rows;
+use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::progress::TerminalProgress;
 

@@ -22,13 +22,14 @@ use crate::arguments::EvaluateArguments;
 use crate::compare::{copies_sentence, open_model, show_copies};
 use crate::error::CliError;
 use crate::evaluate_page::EvaluatePage;
-use crate::fit::{warn_bad_rows, warn_known};
+use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::ledger::{Look, learner_name, record, show_note};
 use crate::output::{WRITE_ALIKE, stdout, unknown_label_notes, warn, written_otherwise};
 use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
 use crate::side_columns::unknown_notes;
+use crate::training::warn_known;
 
 /// What counts copies once here, and what counts rows.
 const COPIES: &str = "intervals and the spread of the number of errors count them once; the measures themselves, the tests of calibration by \

@@ -1,14 +1,38 @@
 //! What calibrant can do, as calls: a plain settings value in, a result that can be written as JSON out. Nothing is printed
 //! here; every front end shows the same results in its own way.
 
+mod calibrate;
+mod combine;
+mod fit;
+mod fit_report;
+mod inspect;
+mod positive;
 mod predict;
 mod prediction;
 mod prior;
+mod score_columns;
 #[cfg(test)]
 mod testing;
+mod trainer;
 
+pub use calibrate::{
+    CalibrateError, CalibrateSettings, CalibratedScores, ChosenClasses, ClassField, LabelGuess,
+    MeasuredOn, MeasuredScores, fit_scores, forecast_scores, listed, measure_scores, read_examples,
+};
+pub use combine::{
+    Combination, CombineJobError, CombineReport, CombinedModels, Member, combine_source,
+};
+pub use fit::{FitJobError, FittedModel, SearchOutcome, fit_documents, fit_source, search_source};
+pub use fit_report::{ClassFit, FitReport, NextBest, class_fits, rules_without_class};
+pub use inspect::{
+    CalibratorInspection, CombinationInspection, InspectError, Inspection, ModelInspection,
+    RankingInspection,
+};
+pub use positive::is_usual;
 pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor};
 pub use prediction::{ClassProbability, DocumentKey, DocumentKeys, Prediction};
 pub use prior::{
     AdaptPrior, DecidedPrior, PriorChoice, PriorError, PriorPlan, PriorReport, TrainedShares,
 };
+pub use score_columns::{LabelName, ScoreColumns};
+pub use trainer::Trainer;

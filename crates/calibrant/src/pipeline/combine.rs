@@ -171,6 +171,11 @@ impl Combiner {
         })
     }
 
+    /// The names of the models.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// The fields that all models read.
     pub fn fields(&self) -> &Fields {
         self.members[0].fields()
