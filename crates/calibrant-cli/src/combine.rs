@@ -1,78 +1,28 @@
-//! `calibrant combine`, and combinations in `calibrant inspect`
+//! `calibrant combine`
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
-use calibrant::corpus::{Fields, LabelNeed, read_batches};
-use calibrant::jobs::system_names;
-use calibrant::pipeline::{
-    Acquaintance, CombineSettings, CombinedModel, Combiner, FORMAT_VERSION, FitSettings,
-    HeldOutDocuments, HeldOutMeasures, Model, TrainingSummary,
+use calibrant::corpus::{Fields, LabelNeed};
+use calibrant::jobs::{
+    CombineJobError, CombineReport, CombinedModels, combine_source, system_names,
 };
+use calibrant::pipeline::{CombineSettings, CombinedModel, Combiner, Model};
 
-use crate::arguments::{CombineArguments, InspectArguments};
+use crate::arguments::CombineArguments;
 use crate::error::CliError;
-use crate::fit::{searched_for, warn_bad_rows, warn_known, write_copies, write_trials};
+use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::output::{check_target, count_of, loss_unit, stdout, unknown_label_notes, warn};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
+use crate::training::{warn_known, write_copies};
 
 #[derive(serde::Serialize)]
-struct CombineReport<'a> {
+struct SavedReport<'a> {
     model: String,
     model_bytes: u64,
-    documents: usize,
-    /// How many of them are copies.
-    copies: usize,
-    /// How many groups were held out together; absent without --group.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    groups: Option<usize>,
-    documents_left_out: usize,
-    bad_rows: u64,
-    unknown_labels: &'a BTreeMap<String, usize>,
-    /// For each model, about how many of the documents it had learned from; null where there is no sign of any.
-    learned_from: Vec<Option<usize>>,
     #[serde(flatten)]
-    combination: Combination<'a>,
-    /// Cross-validated: by weights that were found without the document.
-    held_out: &'a HeldOutMeasures,
-}
-
-#[derive(serde::Serialize)]
-struct Combination<'a> {
-    members: Vec<Member<'a>>,
-    intercepts: BTreeMap<&'a str, f64>,
-}
-
-#[derive(serde::Serialize)]
-struct Member<'a> {
-    name: &'a str,
-    weight: f64,
-    /// Of the member alone, on the same documents.
-    log_loss: f64,
-    settings: &'a FitSettings,
-}
-
-impl<'a> Combination<'a> {
-    fn of(model: &'a CombinedModel) -> Self {
-        let pool = model.pool();
-        let members = model.members().iter().zip(pool.weights());
-        let classes = model.summary().classes.iter().zip(pool.intercepts());
-        Self {
-            members: members
-                .map(|(member, &weight)| Member {
-                    name: member.name(),
-                    weight,
-                    log_loss: member.log_loss(),
-                    settings: member.model().settings(),
-                })
-                .collect(),
-            intercepts: classes
-                .map(|(class, &intercept)| (class.label.as_str(), intercept))
-                .collect(),
-        }
-    }
+    report: CombineReport<'a>,
 }
 
 pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
@@ -98,59 +48,61 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
         ..arguments.reading.fields(combiner.fields())
     };
     let options = arguments.reading.options(fields, LabelNeed::Required);
-    let progress = TerminalProgress::default();
-    let mut documents = HeldOutDocuments::default();
-    let read = read_batches(
+    let settings = CombineSettings {
+        folds: arguments.folds,
+        seed: arguments.seed,
+    };
+    let combined = combine_source(
+        combiner,
         &input::source(&arguments.data),
         &options,
-        &progress,
-        |documents| combiner.forecast(documents),
-        |batch| combiner.add(batch, &mut documents),
+        &settings,
+        arguments.even_if_learned_from,
+        &TerminalProgress::default(),
     )?;
-    warn_bad_rows(&read);
-    let unknown_labels = documents.unknown_labels.clone();
+    warn_of(arguments, &combined);
+    combined.model.save(&arguments.output)?;
+    report(arguments, &combined)
+}
+
+impl From<CombineJobError> for CliError {
+    fn from(error: CombineJobError) -> Self {
+        match error {
+            CombineJobError::Read(error) => error.into(),
+            CombineJobError::Combine(error) => error.into(),
+            error => CliError::new(error.to_string()).hint(
+                "keep some documents back from every fit; --even-if-learned-from goes on all the same",
+            ),
+        }
+    }
+}
+
+/// What to beware of.
+fn warn_of(arguments: &CombineArguments, combined: &CombinedModels) {
+    warn_bad_rows(&combined.read);
     let fate = ["takes no part", "take no part"];
-    for note in unknown_label_notes(&unknown_labels, documents.left_out, "models", fate) {
+    let (unknown, left_out) = (&combined.unknown_labels, combined.left_out);
+    for note in unknown_label_notes(unknown, left_out, "models", fate) {
         warn(&note);
     }
-    for (name, known) in system_names(&arguments.models).iter().zip(&documents.known) {
-        refuse_known(arguments, name, known)?;
+    for (name, known) in system_names(&arguments.models).iter().zip(&combined.known) {
         if warn_known(&format!("`{name}`"), known).is_some() {
             warn(&format!(
                 "`{name}` therefore gets too much weight, and the log losses of `{name}` and of the combination are too low"
             ));
         }
     }
-    let known: Vec<Option<usize>> = documents
-        .known
-        .iter()
-        .map(Acquaintance::learned_from)
-        .collect();
-    let settings = CombineSettings {
-        folds: arguments.folds,
-        seed: arguments.seed,
-    };
-    let model = combiner.combine(documents, &settings)?;
-    model.save(&arguments.output)?;
+}
+
+fn report(arguments: &CombineArguments, combined: &CombinedModels) -> Result<(), CliError> {
     let model_bytes = std::fs::metadata(&arguments.output)?.len();
-    let Some(combined) = model.as_combined() else {
-        return Ok(());
-    };
-    let summary = model.summary();
+    let summary = combined.model.summary();
     let mut out = stdout();
     if arguments.json {
-        let report = CombineReport {
+        let report = SavedReport {
             model: arguments.output.display().to_string(),
             model_bytes,
-            documents: summary.documents,
-            copies: summary.copies,
-            groups: summary.groups,
-            documents_left_out: summary.documents_left_out,
-            bad_rows: read.bad_row_count,
-            unknown_labels: &unknown_labels,
-            learned_from: known,
-            combination: Combination::of(combined),
-            held_out: &summary.held_out,
+            report: CombineReport::of(combined),
         };
         serde_json::to_writer(&mut out, &report)?;
         writeln!(out)?;
@@ -159,13 +111,15 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
     writeln!(
         out,
         "{} models combined on {}, {} classes ({})",
-        combined.members().len(),
+        arguments.models.len(),
         count_of(summary.documents, "document"),
         summary.classes.len(),
         summary.task,
     )?;
     write_copies(&mut out, summary)?;
-    write_members(&mut out, combined)?;
+    if let Some(model) = combined.model.as_combined() {
+        write_members(&mut out, model)?;
+    }
     writeln!(
         out,
         "\nwrote {} ({:.1} MB)",
@@ -173,25 +127,6 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
         model_bytes as f64 / 1e6
     )?;
     Ok(out.flush()?)
-}
-
-/// Weights found on documents that a model has mostly learned from would be its own, whatever it is worth.
-fn refuse_known(
-    arguments: &CombineArguments,
-    name: &str,
-    known: &Acquaintance,
-) -> Result<(), CliError> {
-    match known.learned_from() {
-        Some(count) if 2 * count > known.documents && !arguments.even_if_learned_from => {
-            Err(CliError::new(format!(
-                "`{name}` learned from about {count} of the {} documents of {}; weights need documents that no model has \
-                 learned from",
-                known.documents, arguments.data
-            ))
-            .hint("keep some documents back from every fit; --even-if-learned-from goes on all the same"))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Weights and log losses, the combination's beside those of its models.
@@ -222,78 +157,4 @@ pub(crate) fn write_members(out: &mut impl Write, model: &CombinedModel) -> Resu
     ]);
     writeln!(out, "\n{rows}")?;
     Ok(())
-}
-
-#[derive(serde::Serialize)]
-struct InspectReport<'a> {
-    kind: &'static str,
-    format_version: u32,
-    file_bytes: u64,
-    fields: &'a Fields,
-    summary: &'a TrainingSummary,
-    #[serde(flatten)]
-    combination: Combination<'a>,
-}
-
-/// Shows a combination.
-pub(crate) fn inspect_combination(
-    arguments: &InspectArguments,
-    model: &CombinedModel,
-    file_bytes: u64,
-) -> Result<(), CliError> {
-    if arguments.terms.is_some() {
-        return Err(CliError::new("a combination has no terms of its own").hint(
-            "leave out --terms, inspect its models, or see one document with `calibrant explain`",
-        ));
-    }
-    let mut out = stdout();
-    if arguments.json {
-        let report = InspectReport {
-            kind: "combination",
-            format_version: FORMAT_VERSION,
-            file_bytes,
-            fields: model.fields(),
-            summary: model.summary(),
-            combination: Combination::of(model),
-        };
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
-    }
-    let summary = model.summary();
-    writeln!(
-        out,
-        "{} (combination of {} models, {:.1} MB, format {FORMAT_VERSION})",
-        arguments.model.display(),
-        model.members().len(),
-        file_bytes as f64 / 1e6
-    )?;
-    let mut rows = table(&["", ""], 2);
-    let mut add = |name: &str, value: String| {
-        rows.add_row(vec![name.to_owned(), value]);
-    };
-    add(
-        "combined by",
-        format!("calibrant {}", summary.calibrant_version),
-    );
-    add("fields", serde_json::to_string(model.fields())?);
-    add("documents", summary.documents.to_string());
-    add("labels", summary.task.to_string());
-    writeln!(out, "{}", rows.to_string().trim_start())?;
-    write_members(&mut out, model)?;
-    let mut rows = table(&["class", "documents", "intercept"], 1);
-    for (class, intercept) in summary.classes.iter().zip(model.pool().intercepts()) {
-        rows.add_row(vec![
-            class.label.clone(),
-            class.positives.to_string(),
-            format!("{intercept:+.4}"),
-        ]);
-    }
-    writeln!(out, "\n{rows}")?;
-    if !summary.search.is_empty() {
-        writeln!(out, "\nchosen (*) among")?;
-        write_trials(&mut out, &summary.search, None)?;
-        writeln!(out, "\n{}", searched_for(summary))?;
-    }
-    Ok(out.flush()?)
 }

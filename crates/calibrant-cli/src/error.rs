@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use calibrant::corpus::{FoldError, ReadError};
 use calibrant::decision::CostError;
+use calibrant::decision::OtherError;
 use calibrant::evaluation::EvaluationError;
 use calibrant::index::IndexError;
 use calibrant::jobs::{EvaluateError, ExplainError, PredictError, PriorError};
@@ -67,6 +68,12 @@ impl From<io::Error> for CliError {
 
 impl From<ReadError> for CliError {
     fn from(error: ReadError) -> Self {
+        if let ReadError::BadRow(row) = &error
+            && let Some(field) = row.field_of_categories()
+        {
+            let hint = format!("--categorical {field} reads it as a category; {SKIP_BAD_ROWS}");
+            return Self::new(error.to_string()).hint(hint);
+        }
         let hint = match &error {
             ReadError::NotFound { .. } => Some("check the path; `-` reads from standard input"),
             ReadError::UnknownField { .. } => Some(
@@ -160,6 +167,11 @@ impl From<PredictError> for CliError {
             PredictError::Read(error) => error.into(),
             PredictError::Prior(error) => error.into(),
             PredictError::Fit(error) => error.into(),
+            PredictError::Other(OtherError::Joint) => Self::new(format!("--other: {error}"))
+                .hint("fit it with `--multiclass auto` or `one_vs_rest`"),
+            PredictError::Other(OtherError::NoCosts) => {
+                Self::new(format!("--other: {error}")).hint("fit it with `--other-cost`")
+            }
             PredictError::Other(_) => Self::new(format!("--other: {error}")),
             PredictError::OtherIsAClass => {
                 Self::new(format!("--other: {error}")).hint("rename that label and fit again")
@@ -270,7 +282,7 @@ impl From<IndexError> for CliError {
             }
             IndexError::Read(error) => return error.into(),
             IndexError::NoFields { .. } => {
-                "leave the option out; the id is <DOCNO>, the title <TITLE> or <HEADLINE>"
+                "leave --text, --id, --title and --where out; the id is <DOCNO>, the title <TITLE> or <HEADLINE>"
             }
             IndexError::MissingId { .. } => {
                 "name the field with --id, or use --numbered to call documents 1, 2, …"

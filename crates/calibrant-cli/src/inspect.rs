@@ -1,114 +1,164 @@
 //! `calibrant inspect`
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use calibrant::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
-use calibrant::corpus::Fields;
+use calibrant::jobs::{
+    CalibratorInspection, CombinationInspection, InspectError, Inspection, ModelInspection,
+};
 use calibrant::pipeline::{
-    CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ModelFileError, ScoreCalibrator,
-    SingleModel, TrainingSummary,
+    Model, ModelFileError, ScoreCalibrator, SingleModel, TermsError, TrainingSummary,
 };
-use calibrant::scorers::{
-    ClassScorer, LengthDamping, Link, SavedScorer, ScorerDescription, StumpScorer,
-};
+use calibrant::ranking::learning::RankModel;
+use calibrant::scorers::{LengthDamping, SavedScorer};
 
 use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
-use crate::combine::inspect_combination;
+use crate::combine::write_members;
 use crate::error::CliError;
-use crate::fit::{
+use crate::output::stdout;
+use crate::table::{Facts, decimal, table};
+use crate::training::{
     describe_code, searched_for, write_classes, write_multiclass, write_prices, write_trials,
     write_weightings,
 };
-use crate::output::stdout;
-use crate::table::{decimal, table};
-
-#[derive(serde::Serialize)]
-struct InspectReport<'a> {
-    format_version: u32,
-    file_bytes: u64,
-    settings: &'a FitSettings,
-    scorer: ScorerDescription,
-    fields: &'a Fields,
-    summary: &'a TrainingSummary,
-    calibrators: &'a [SavedCalibrator],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    class_calibrator: Option<&'a SavedMulticlassCalibrator>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    terms: Option<BTreeMap<String, Vec<(String, f64)>>>,
-}
 
 pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
-    let model = match Model::open(&arguments.model) {
-        Err(ModelFileError::IsCalibrator { path }) => return calibrator(arguments, &path),
-        Err(ModelFileError::IsRanking { path }) => {
-            return crate::rank::inspect::run(arguments, &path);
+    let path = &arguments.model;
+    match Model::open(path) {
+        Err(ModelFileError::IsCalibrator { path }) => {
+            let calibrator = ScoreCalibrator::open(&path)?;
+            refuse_terms(arguments, "a calibrator of scores knows no terms")?;
+            show(
+                arguments,
+                &Inspection::of_calibrator(&calibrator, size(&path)?),
+            )
         }
-        model => model?,
+        Err(ModelFileError::IsRanking { path }) => {
+            let model = RankModel::open(&path)?;
+            refuse_terms(arguments, "a ranking model knows columns, not terms")?;
+            show(arguments, &Inspection::of_ranking(&model, size(&path)?))
+        }
+        model => {
+            let model = model?;
+            let inspection = Inspection::of_model(&model, size(path)?, arguments.terms);
+            show(arguments, &inspection.map_err(failure)?)
+        }
+    }
+}
+
+fn size(path: &Path) -> Result<u64, CliError> {
+    Ok(std::fs::metadata(path)?.len())
+}
+
+fn refuse_terms(arguments: &InspectArguments, why: &str) -> Result<(), CliError> {
+    match arguments.terms {
+        Some(_) => Err(CliError::new(why).hint("leave out --terms")),
+        None => Ok(()),
+    }
+}
+
+fn failure(error: InspectError) -> CliError {
+    let hint = match &error {
+        InspectError::NoTerms(_) => {
+            "leave out --terms, inspect its models, or see one document with `calibrant explain`"
+        }
+        InspectError::Terms(TermsError::NoWeights { .. }) => {
+            "leave out --terms, or see one document with `calibrant explain`"
+        }
+        _ => "leave out --terms",
     };
-    let file_bytes = std::fs::metadata(&arguments.model)?.len();
-    let model = match &model {
-        Model::Single(model) => model,
-        Model::Combined(model) => return inspect_combination(arguments, model, file_bytes),
-    };
-    let terms = arguments
-        .terms
-        .map(|count| strongest_terms(model, count))
-        .transpose()?;
+    CliError::new(error.to_string()).hint(hint)
+}
+
+/// As JSON, or as text by the kind.
+fn show(arguments: &InspectArguments, inspection: &Inspection<'_>) -> Result<(), CliError> {
     let mut out = stdout();
     if arguments.json {
-        let report = InspectReport {
-            format_version: FORMAT_VERSION,
-            file_bytes,
-            settings: model.settings(),
-            scorer: model.scorer().description(),
-            fields: model.fields(),
-            summary: model.summary(),
-            calibrators: model.calibrators(),
-            class_calibrator: model.class_calibrator(),
-            terms,
-        };
-        serde_json::to_writer(&mut out, &report)?;
+        serde_json::to_writer(&mut out, inspection)?;
         writeln!(out)?;
         return Ok(out.flush()?);
     }
-    let summary = model.summary();
-    let settings = model.settings();
+    let path = &arguments.model;
+    match inspection {
+        Inspection::Model(model) => write_model(&mut out, path, model)?,
+        Inspection::Combination(combination) => write_combination(&mut out, path, combination)?,
+        Inspection::Calibrator(calibrator) => write_calibrator(&mut out, path, calibrator)?,
+        Inspection::Ranking(ranking) => crate::rank::inspect::write(&mut out, path, ranking)?,
+        _ => {}
+    }
+    Ok(out.flush()?)
+}
+
+fn write_model(
+    out: &mut impl Write,
+    path: &Path,
+    inspection: &ModelInspection<'_>,
+) -> Result<(), CliError> {
+    let (settings, summary) = (inspection.settings, inspection.summary);
     writeln!(
         out,
-        "{} ({:.1} MB, format {FORMAT_VERSION})",
-        arguments.model.display(),
-        file_bytes as f64 / 1e6
+        "{} ({:.1} MB, format {})",
+        path.display(),
+        inspection.file_bytes as f64 / 1e6,
+        inspection.format_version
     )?;
-    let mut rows = table(&["", ""], 2);
-    let mut add = |name: &str, value: String| {
-        rows.add_row(vec![name.to_owned(), value]);
-    };
-    add(
+    let mut facts = Facts::default();
+    facts.add(
         "fitted by",
         format!("calibrant {}", summary.calibrant_version),
     );
-    add("classifier", serde_json::to_string(&settings.classifier)?);
+    facts.add("classifier", serde_json::to_string(&settings.classifier)?);
+    add_scorer(&mut facts, inspection.model);
+    facts.add("analyzer", serde_json::to_string(&settings.analyzer)?);
+    facts.add(
+        "weighting",
+        serde_json::to_string(&settings.effective_weighting())?,
+    );
+    facts.add("fields", serde_json::to_string(inspection.fields)?);
+    facts.add("documents", summary.documents.to_string());
+    facts.add("features", summary.features.to_string());
+    facts.add("labels", summary.task.to_string());
+    facts.add("seed", settings.seed.to_string());
+    // After a search it is that of documents for which others chose.
+    let loss = match summary.search.is_empty() {
+        true => "held-out log loss",
+        false => "expected log loss",
+    };
+    facts.add(loss, decimal(summary.held_out.log_loss));
+    writeln!(out, "{facts}")?;
+    write_weightings(out, summary)?;
+    write_prices(out, summary)?;
+    write_multiclass(out, summary)?;
+    write_classes(out, summary)?;
+    write_search(out, summary)?;
+    for (class, terms) in inspection.terms.iter().flatten() {
+        let terms: Vec<String> = terms
+            .iter()
+            .map(|(term, weight)| format!("{term} {weight:+.2}"))
+            .collect();
+        writeln!(out, "\n{class}: {}", terms.join(", "))?;
+    }
+    Ok(())
+}
+
+/// What some scorers have beside their settings.
+fn add_scorer(facts: &mut Facts, model: &SingleModel) {
     if let SavedScorer::OutputCodes(coded) = model.scorer() {
-        add("code", describe_code(coded.decoder().code(), model));
+        facts.add("code", describe_code(coded.decoder().code(), model));
     }
     if let SavedScorer::Neighbours(scorer) = model.scorer() {
-        add("neighbours that vote", scorer.k().to_string());
+        facts.add("neighbours that vote", scorer.k().to_string());
     }
-    if let Some(damping) = model
-        .scorer()
-        .as_linear()
-        .and_then(|scorer| scorer.damping())
-    {
+    let linear = model.scorer().as_linear();
+    if let Some(damping) = linear.and_then(|scorer| scorer.damping()) {
         let LengthDamping {
             exponent,
             usual,
             offset,
             least,
         } = damping;
-        add(
+        facts.add(
             "terms by the document's length",
             format!(
                 "× ({:.1} / (length + {offset:.1}))^{exponent}, length at least {least:.1}",
@@ -116,106 +166,93 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
             ),
         );
     }
-    add("analyzer", serde_json::to_string(&settings.analyzer)?);
-    add(
-        "weighting",
-        serde_json::to_string(&settings.effective_weighting())?,
-    );
-    add("fields", serde_json::to_string(model.fields())?);
-    add("documents", summary.documents.to_string());
-    add("features", summary.features.to_string());
-    add("labels", summary.task.to_string());
-    add("seed", settings.seed.to_string());
-    // After a search it is that of documents for which others chose.
-    let loss = match summary.search.is_empty() {
-        true => "held-out log loss",
-        false => "expected log loss",
-    };
-    add(loss, decimal(summary.held_out.log_loss));
-    writeln!(out, "{}", rows.to_string().trim_start())?;
-    write_weightings(&mut out, summary)?;
-    write_prices(&mut out, summary)?;
-    write_multiclass(&mut out, summary)?;
-    write_classes(&mut out, summary)?;
+}
+
+fn write_search(out: &mut impl Write, summary: &TrainingSummary) -> Result<(), CliError> {
     if !summary.search.is_empty() {
         writeln!(out, "\nchosen (*) among")?;
-        write_trials(&mut out, &summary.search, None)?;
+        write_trials(out, &summary.search, None)?;
         writeln!(out, "\n{}", searched_for(summary))?;
     }
-    for (class, terms) in terms.iter().flatten() {
-        let terms: Vec<String> = terms
-            .iter()
-            .map(|(term, weight)| format!("{term} {weight:+.2}"))
-            .collect();
-        writeln!(out, "\n{class}: {}", terms.join(", "))?;
-    }
-    Ok(out.flush()?)
+    Ok(())
 }
 
-#[derive(serde::Serialize)]
-struct CalibratorReport<'a> {
-    kind: &'static str,
-    format_version: u32,
-    file_bytes: u64,
-    #[serde(flatten)]
-    calibrator: &'a ScoreCalibrator,
+fn write_combination(
+    out: &mut impl Write,
+    path: &Path,
+    inspection: &CombinationInspection<'_>,
+) -> Result<(), CliError> {
+    let (model, summary) = (inspection.model, inspection.summary);
+    writeln!(
+        out,
+        "{} (combination of {} models, {:.1} MB, format {})",
+        path.display(),
+        model.members().len(),
+        inspection.file_bytes as f64 / 1e6,
+        inspection.format_version
+    )?;
+    let mut facts = Facts::default();
+    facts.add(
+        "combined by",
+        format!("calibrant {}", summary.calibrant_version),
+    );
+    facts.add("fields", serde_json::to_string(inspection.fields)?);
+    facts.add("documents", summary.documents.to_string());
+    facts.add("labels", summary.task.to_string());
+    writeln!(out, "{facts}")?;
+    write_members(out, model)?;
+    let mut rows = table(&["class", "documents", "intercept"], 1);
+    for (class, intercept) in summary.classes.iter().zip(model.pool().intercepts()) {
+        rows.add_row(vec![
+            class.label.clone(),
+            class.positives.to_string(),
+            format!("{intercept:+.4}"),
+        ]);
+    }
+    writeln!(out, "\n{rows}")?;
+    write_search(out, summary)
 }
 
-/// Shows a calibrator of scores.
-fn calibrator(arguments: &InspectArguments, path: &Path) -> Result<(), CliError> {
-    let calibrator = ScoreCalibrator::open(path)?;
-    if arguments.terms.is_some() {
-        return Err(
-            CliError::new("a calibrator of scores knows no terms").hint("leave out --terms")
-        );
-    }
-    let file_bytes = std::fs::metadata(path)?.len();
-    let mut out = stdout();
-    if arguments.json {
-        let report = CalibratorReport {
-            kind: "calibrator",
-            format_version: CALIBRATOR_VERSION,
-            file_bytes,
-            calibrator: &calibrator,
-        };
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
-    }
+fn write_calibrator(
+    out: &mut impl Write,
+    path: &Path,
+    inspection: &CalibratorInspection<'_>,
+) -> Result<(), CliError> {
+    let calibrator = inspection.calibrator;
     let summary = calibrator.summary();
     writeln!(
         out,
-        "{} (calibrator of scores, {file_bytes} bytes, format {CALIBRATOR_VERSION})",
-        path.display()
+        "{} (calibrator of scores, {} bytes, format {})",
+        path.display(),
+        inspection.file_bytes,
+        inspection.format_version
     )?;
-    write_origin(&mut out, &calibrator)?;
+    write_origin(out, calibrator)?;
     for note in &summary.notes {
         writeln!(out, "\nnote: {}", note.sentence())?;
     }
-    let mut rows = table(&["", ""], 2);
-    let mut add = |name: &str, value: String| {
-        rows.add_row(vec![name.to_owned(), value]);
-    };
-    add(
+    let mut facts = Facts::default();
+    facts.add(
         "fitted by",
         format!("calibrant {}", summary.calibrant_version),
     );
-    add("classes", calibrator.classes().join(", "));
-    add("fields", serde_json::to_string(calibrator.fields())?);
-    add("scale", serde_json::to_string(&calibrator.scale())?);
+    facts.add("classes", calibrator.classes().join(", "));
+    facts.add("fields", serde_json::to_string(calibrator.fields())?);
+    facts.add("scale", serde_json::to_string(&calibrator.scale())?);
     let curve = serde_json::to_string(calibrator.curve())?;
-    add("curve", shortened(&curve));
-    add(
+    facts.add("curve", shortened(&curve));
+    let measures = &summary.cross_validated;
+    facts.add(
         "cross-validated",
         format!(
             "log loss {}, Brier {}, ECE {}",
-            decimal(summary.cross_validated.log_loss),
-            decimal(summary.cross_validated.brier),
-            decimal(summary.cross_validated.ece)
+            decimal(measures.log_loss),
+            decimal(measures.brier),
+            decimal(measures.ece)
         ),
     );
-    writeln!(out, "{}", rows.to_string().trim_start())?;
-    Ok(out.flush()?)
+    writeln!(out, "{facts}")?;
+    Ok(())
 }
 
 /// Curves may hold thousands of numbers; --json shows them all.
@@ -228,90 +265,4 @@ fn shortened(text: &str) -> String {
         ),
         None => text.to_owned(),
     }
-}
-
-/// For each class the terms with the largest weights (for joint models: above the classes' mean).
-fn strongest_terms(
-    model: &SingleModel,
-    count: usize,
-) -> Result<BTreeMap<String, Vec<(String, f64)>>, CliError> {
-    let extractor = model.extractor();
-    if extractor.vocabulary().is_none() {
-        return Err(
-            CliError::new("a model with hashed features does not know its terms")
-                .hint("leave out --terms"),
-        );
-    }
-    let features = extractor.feature_names();
-    if let SavedScorer::Stumps(scorer) = model.scorer() {
-        return Ok(strongest_steps(model, scorer, &features, count));
-    }
-    let Some(scorer) = model.scorer().as_linear() else {
-        let what = match model.settings().code {
-            Some(_) => "an output code",
-            None => model.settings().classifier.name(),
-        };
-        return Err(CliError::new(format!("{what} has no weights to show"))
-            .hint("leave out --terms, or see one document with `calibrant explain`"));
-    };
-    let outputs = scorer.output_count();
-    let names: Vec<&str> = model.class_names().collect();
-    let strongest = |class: usize| {
-        let (output, sign) = match scorer.link() {
-            Link::Mirror => (0, if class == 0 { -1.0 } else { 1.0 }),
-            _ => (class, 1.0),
-        };
-        let weight = |feature: usize| {
-            let mean = match scorer.link() {
-                Link::AgainstRest => {
-                    (0..outputs)
-                        .map(|other| scorer.weight(feature, other))
-                        .sum::<f64>()
-                        / outputs as f64
-                }
-                _ => 0.0,
-            };
-            sign * (scorer.weight(feature, output) - mean)
-        };
-        let mut all: Vec<(usize, f64)> = (0..features.len())
-            .map(|feature| (feature, weight(feature)))
-            .collect();
-        all.sort_by(|a, b| b.1.total_cmp(&a.1));
-        all.into_iter()
-            .take(count)
-            .map(|(feature, weight)| (features[feature].clone().unwrap_or_default(), weight))
-            .collect()
-    };
-    Ok(names
-        .iter()
-        .enumerate()
-        .map(|(class, name)| ((*name).to_owned(), strongest(class)))
-        .collect())
-}
-
-/// For each class the terms whose stumps can add most to its score.
-fn strongest_steps(
-    model: &SingleModel,
-    scorer: &StumpScorer,
-    features: &[Option<String>],
-    count: usize,
-) -> BTreeMap<String, Vec<(String, f64)>> {
-    let strongest = |class: usize| {
-        let (output, sign) = match scorer.link() {
-            Link::Mirror => (0, if class == 0 { -1.0 } else { 1.0 }),
-            _ => (class, 1.0),
-        };
-        let mut all = scorer.farthest_steps(output);
-        all.sort_by(|a, b| (sign * b.1).total_cmp(&(sign * a.1)));
-        all.into_iter()
-            .take(count)
-            .map(|(feature, step)| {
-                let name = features.get(feature as usize).cloned().flatten();
-                (name.unwrap_or_default(), sign * step)
-            })
-            .collect()
-    };
-    (model.class_names().enumerate())
-        .map(|(class, name)| (name.to_owned(), strongest(class)))
-        .collect()
 }

@@ -9,6 +9,7 @@ mod error;
 mod evaluate;
 mod explain;
 mod fit;
+mod fit_report;
 mod index;
 mod input;
 mod inspect;
@@ -22,6 +23,7 @@ mod rules;
 mod search;
 mod side_columns;
 mod table;
+mod training;
 
 use std::io::Write;
 use std::process::ExitCode;

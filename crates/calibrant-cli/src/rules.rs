@@ -9,7 +9,7 @@ use calibrant::rules::{AuditCounts, RuleAudit, RuleReport, RuleSet, RulesError, 
 
 use crate::arguments::{RulesArguments, RulesCheckArguments, RulesCommand};
 use crate::error::CliError;
-use crate::fit::warn_bad_rows;
+use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::output::stdout;
 use crate::progress::TerminalProgress;

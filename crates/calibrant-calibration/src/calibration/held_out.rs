@@ -1,6 +1,7 @@
 //! Scores of examples that the scorer did not learn from.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::CalibrationError;
 use crate::numeric::{Random, order_bits, rising_order};
@@ -24,15 +25,16 @@ use crate::numeric::{Random, order_bits, rising_order};
 pub struct HeldOutScores {
     scores: Vec<f64>,
     labels: Vec<bool>,
-    weights: Vec<f64>,
-    folds: Option<Vec<u8>>,
+    // Shared: the outputs of a classifier have the same examples, and may be thousands.
+    weights: Arc<[f64]>,
+    folds: Option<Arc<[u8]>>,
 }
 
 impl HeldOutScores {
     /// Takes the caller's word that these examples were not learned from.
     pub fn assume(scores: Vec<f64>, labels: Vec<bool>) -> Result<Self, CalibrationError> {
         let weights = vec![1.0; scores.len()];
-        Self::checked(scores, labels, weights)
+        Self::checked(scores, labels, weights.into())
     }
 
     /// As [`Self::assume`], with a positive weight for each example.
@@ -41,14 +43,39 @@ impl HeldOutScores {
         labels: Vec<bool>,
         weights: Vec<f64>,
     ) -> Result<Self, CalibrationError> {
-        Self::checked(scores, labels, weights)
+        Self::checked(scores, labels, weights.into())
+    }
+
+    /// As [`Self::assume_weighted`] and [`Self::with_folds`], of weights and folds that many outputs have in common and share: a
+    /// thousand classes of a million documents would have 9 GB of copies.
+    ///
+    /// ```
+    /// use calibrant_calibration::calibration::HeldOutScores;
+    /// use std::sync::Arc;
+    /// let (weights, folds): (Arc<[f64]>, Arc<[u8]>) = ([1.0, 2.0].into(), [0, 1].into());
+    /// let first = HeldOutScores::sharing(vec![0.5, 1.5], vec![true, false], &weights, &folds)?;
+    /// let second = HeldOutScores::sharing(vec![2.5, 0.5], vec![false, true], &weights, &folds)?;
+    /// assert!(std::ptr::eq(first.weights(), second.weights()));
+    /// # Ok::<(), calibrant_calibration::CalibrationError>(())
+    /// ```
+    pub fn sharing(
+        scores: Vec<f64>,
+        labels: Vec<bool>,
+        weights: &Arc<[f64]>,
+        folds: &Arc<[u8]>,
+    ) -> Result<Self, CalibrationError> {
+        let checked = Self::checked(scores, labels, Arc::clone(weights))?;
+        Ok(Self {
+            folds: Some(one_each(Arc::clone(folds), checked.len())?),
+            ..checked
+        })
     }
 
     /// The fold of each example: the examples of a fold were scored without each other, and are left
     /// out together where calibrators are compared.
     pub fn with_folds(self, folds: Vec<u8>) -> Result<Self, CalibrationError> {
         Ok(Self {
-            folds: Some(one_each(folds, self.len())?),
+            folds: Some(one_each(folds.into(), self.len())?),
             ..self
         })
     }
@@ -63,15 +90,15 @@ impl HeldOutScores {
         Self {
             scores,
             labels,
-            weights,
-            folds,
+            weights: weights.into(),
+            folds: folds.map(Arc::from),
         }
     }
 
     fn checked(
         scores: Vec<f64>,
         labels: Vec<bool>,
-        weights: Vec<f64>,
+        weights: Arc<[f64]>,
     ) -> Result<Self, CalibrationError> {
         let mismatch = |right_name, right| CalibrationError::LengthMismatch {
             left_name: "scores",
@@ -144,7 +171,7 @@ impl HeldOutScores {
         self.scores
             .iter()
             .zip(&self.labels)
-            .zip(&self.weights)
+            .zip(self.weights.iter())
             .map(|((&score, &label), &weight)| (score, label, weight))
     }
 
@@ -195,7 +222,7 @@ impl HeldOutScores {
     /// the others, where a curve that follows every example looks better than it is.)
     pub(super) fn folds(&self) -> Vec<u8> {
         if let Some(folds) = &self.folds {
-            return folds.clone();
+            return folds.to_vec();
         }
         let mut random = Random::from_seed(0x666f_6c64);
         let positives = self.positives();
@@ -260,14 +287,14 @@ impl HeldOutScores {
 }
 
 /// Folds, if there is one for each example.
-pub(super) fn one_each(folds: Vec<u8>, examples: usize) -> Result<Vec<u8>, CalibrationError> {
-    if folds.len() == examples {
+pub(super) fn one_each<F: AsRef<[u8]>>(folds: F, examples: usize) -> Result<F, CalibrationError> {
+    if folds.as_ref().len() == examples {
         return Ok(folds);
     }
     Err(CalibrationError::LengthMismatch {
         left_name: "examples",
         left: examples,
         right_name: "folds",
-        right: folds.len(),
+        right: folds.as_ref().len(),
     })
 }

@@ -7,11 +7,11 @@ use calibrant::corpus::{LabelNeed, ScoredRow, read_scores};
 use calibrant::jobs::{DecidedPrior, DocumentKeys, Prediction, PriorPlan, PriorReport};
 use calibrant::pipeline::{ScoreCalibrator, ScoreRoom};
 
-use super::columns::read_error;
+use super::failure::read_error;
 use super::{note_ends, output_names, score_fields};
 use crate::arguments::CalibrateArguments;
 use crate::error::CliError;
-use crate::fit::warn_bad_rows;
+use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::output::{count_of, note};
 use crate::predict::warn_without_id;

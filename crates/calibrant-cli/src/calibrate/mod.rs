@@ -2,7 +2,7 @@
 
 mod apply;
 mod classes;
-mod columns;
+mod failure;
 mod page;
 mod report;
 
@@ -11,22 +11,23 @@ use std::path::Path;
 
 use calibrant::calibration::{CalibratorKind, ChoiceRules, MulticlassKind, ScoreScale};
 use calibrant::corpus::LabelNeed;
-use calibrant::evaluation::evaluate;
-use calibrant::jobs::{PriorPlan, TrainedShares};
-use calibrant::pipeline::{
-    ScoreCalibrator, ScoreFields, ScoreIs, ScoreNote, ScoreRoom, ScoreSettings, ScoreTable,
+use calibrant::jobs::{
+    CalibrateSettings, LabelGuess, MeasuredOn, MeasuredScores, PriorPlan, PriorReport,
+    TrainedShares, fit_scores, forecast_scores, listed, measure_scores, read_examples,
 };
-use calibrant::{CalibrationError, FitError, Probability};
+use calibrant::pipeline::{ScoreCalibrator, ScoreIs, ScoreNote};
 
 use crate::arguments::{CalibrateArguments, Method};
 use crate::error::CliError;
-use crate::fit::warn_bad_rows;
+use crate::fit_report::warn_bad_rows;
+use crate::input;
 use crate::output::{check_target, note, stdout, warn, write_page};
 use crate::prior::{choice, show_prior};
-use classes::{class_fields, class_of_labels, two_classes};
-use columns::Columns;
+use crate::progress::TerminalProgress;
+use classes::class_fields;
+use failure::failure;
+use report::Report;
 pub(crate) use report::write_origin;
-use report::{Measured, MeasuredOn, Report};
 
 pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     check(arguments)?;
@@ -42,8 +43,10 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
         }
     }
     let plan = prior_plan(arguments, &calibrator)?;
+    let mut measured_prior = None;
     if let Some(file) = &arguments.test {
-        measured = Some(test(arguments, &calibrator, &plan, file)?);
+        let (on_test, prior) = test(arguments, &calibrator, &plan, file)?;
+        (measured, measured_prior) = (Some(on_test), prior);
     }
     if let Some(ends) = measured
         .as_ref()
@@ -78,6 +81,7 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     let report = Report {
         calibrator: &calibrator,
         measured: measured.as_ref(),
+        measured_prior,
         notes: &notes,
         rows_predicted,
         prior,
@@ -159,32 +163,14 @@ fn check(arguments: &CalibrateArguments) -> Result<(), CliError> {
 fn fit(
     arguments: &CalibrateArguments,
     notes: &mut Vec<String>,
-) -> Result<(ScoreCalibrator, Option<Measured>), CliError> {
-    let file = arguments.file.as_deref().unwrap_or("-");
-    let fields = class_fields(&arguments.score)?;
-    let one_score = fields.len() == 1;
+) -> Result<(ScoreCalibrator, Option<MeasuredScores>), CliError> {
+    let name = arguments.file.as_deref().unwrap_or("-");
+    let scores = class_fields(&arguments.score)?;
+    let one_score = scores.len() == 1;
     let (method, multiclass) = methods(arguments, one_score)?;
-    let names: Vec<String> = fields.iter().map(|field| field.field.clone()).collect();
-    let mut options = arguments
-        .reading
-        .options(names.clone(), LabelNeed::Required);
-    options.scores_are_probabilities = arguments.score_is == ScoreIs::Probability;
-    let (columns, read) = Columns::read(file, &options)?;
-    warn_bad_rows(&read);
-    let classes = if one_score {
-        two_classes(&columns, arguments.positive.as_deref(), file, notes)?
-    } else {
-        fields.into_iter().map(|field| field.class).collect()
-    };
-    let class_of = class_of_labels(&columns, &classes, one_score, file, &read)?;
-    let labels = columns.classes(&class_of);
-    let settings = ScoreSettings {
-        classes,
-        fields: ScoreFields {
-            scores: names,
-            label: arguments.reading.label.clone(),
-            weight: arguments.reading.weight.clone(),
-        },
+    let settings = CalibrateSettings {
+        scores,
+        positive: arguments.positive.clone(),
         score_is: arguments.score_is,
         method,
         multiclass,
@@ -192,43 +178,44 @@ fn fit(
             monotone: arguments.monotone,
         },
     };
-    let table = ScoreTable {
-        scores: columns.scores.clone(),
-        labels: labels.clone(),
-        weights: columns.weights.clone(),
-    };
-    let fit = if columns.groups.is_empty() {
-        ScoreCalibrator::fit(table, &settings)
-    } else {
-        ScoreCalibrator::fit_grouped(table, &columns.groups, &settings)
-    };
-    let fit = fit.map_err(|error| fit_error(error, file))?;
-    let calibrator = fit.calibrator;
-    notes.extend(said_of_scale(&calibrator, arguments.score_is));
-    for (class, count) in settings
-        .classes
-        .iter()
-        .zip(&calibrator.summary().class_counts)
-    {
-        if *count == 0 {
-            warn(&format!("no example of {file} has the label `{class}`"));
-        }
+    let options = arguments.reading.options(Vec::new(), LabelNeed::Required);
+    let progress = TerminalProgress::default();
+    let source = input::source(name);
+    let file = name;
+    let fitted = fit_scores(&source, &options, &settings, &progress)
+        .map_err(|error| failure(error, file, one_score))?;
+    warn_bad_rows(&fitted.read);
+    notes.extend(fitted.guess.as_ref().map(said_of_labels));
+    notes.extend(said_of_scale(&fitted.calibrator, arguments.score_is));
+    for class in fitted.classes_without_examples() {
+        warn(&format!("no example of {file} has the label `{class}`"));
     }
     if arguments.test.is_some() {
-        return Ok((calibrator, None));
+        return Ok((fitted.calibrator, None));
     }
-    let (before, stated) = calibrator.as_stated(&columns.scores);
-    let mut measured = measure(
-        &calibrator,
+    let measured = measure_scores(
+        &fitted.calibrator,
         MeasuredOn::CrossValidation,
         file,
-        (before, fit.cross_validated),
-        &labels,
-        columns.weights,
-    )?;
-    measured.stated = stated;
-    measured.scores = columns.scores;
-    Ok((calibrator, Some(measured)))
+        fitted.examples,
+        fitted.cross_validated,
+    )
+    .map_err(|error| failure(error, file, one_score))?;
+    Ok((fitted.calibrator, Some(measured)))
+}
+
+/// What was decided about labels that nobody explained.
+fn said_of_labels(guess: &LabelGuess) -> String {
+    match guess {
+        LabelGuess::AgainstRest { positive, others } => {
+            format!("`{positive}` against all other labels: {}", listed(others))
+        }
+        LabelGuess::ByAlphabet { positive, negative } => format!(
+            "`{positive}` is taken as the positive label, `{negative}` as the negative one: a guess, by the alphabet; --positive \
+             says otherwise"
+        ),
+        _ => String::new(),
+    }
 }
 
 fn methods(
@@ -237,7 +224,7 @@ fn methods(
 ) -> Result<(CalibratorKind, MulticlassKind), CliError> {
     if !one_score && (arguments.monotone || arguments.positive.is_some()) {
         return Err(CliError::new(
-            "--monotone and --positive are for one score a row",
+            "--monotone and --positive are for one score per row",
         ));
     }
     match (arguments.method, one_score) {
@@ -245,25 +232,10 @@ fn methods(
         (Method::OneScore(kind), _) => Ok((kind, MulticlassKind::OneVsRest)),
         (Method::ClassScores(kind), false) => Ok((CalibratorKind::Auto, kind)),
         (Method::ClassScores(kind), true) => Err(CliError::new(format!(
-            "--method {} needs one score a class",
+            "--method {} needs one score per class",
             kind.name()
         ))
         .hint("give --score CLASS=FIELD,CLASS=FIELD,…")),
-    }
-}
-
-fn fit_error(error: FitError, file: &str) -> CliError {
-    match error {
-        FitError::OneClass { class, documents } => CliError::new(format!(
-            "all {documents} examples of {file} have the label `{class}`; a calibrator needs examples of two classes"
-        ))
-        .hint("check --label and --where"),
-        FitError::NothingStated { .. } => CliError::new(format!("{file}: {error}"))
-            .hint("leave such rows out; --score-is probability --skip-bad-rows does"),
-        FitError::Calibration(CalibrationError::TooFewExamples { .. }) => {
-            CliError::from(error).hint("add examples of the rarer label")
-        }
-        error => error.into(),
     }
 }
 
@@ -315,7 +287,7 @@ fn score_fields(
     let given = class_fields(&arguments.score)?;
     if given.len() != fitted.len() {
         return Err(CliError::new(format!(
-            "the calibrator takes {} scores a row, --score names {}",
+            "the calibrator takes {} scores per row, --score names {}",
             fitted.len(),
             given.len()
         ))
@@ -343,26 +315,20 @@ fn test(
     calibrator: &ScoreCalibrator,
     plan: &PriorPlan,
     file: &str,
-) -> Result<Measured, CliError> {
-    let scores = score_fields(arguments, calibrator)?;
-    let mut options = arguments.reading.options(scores, LabelNeed::Required);
-    let remembered = calibrator.fields();
-    let fields = &mut options.fields;
-    fields.label = fields.label.take().or_else(|| remembered.label.clone());
-    fields.weight = fields.weight.take().or_else(|| remembered.weight.clone());
-    fields.group = None;
-    options.scores_are_probabilities = calibrator.scale().is_probability();
-    let (columns, read) = Columns::read(file, &options)?;
+) -> Result<(MeasuredScores, Option<PriorReport>), CliError> {
+    let fields = score_fields(arguments, calibrator)?;
+    let options = arguments.reading.options(Vec::new(), LabelNeed::Required);
+    let progress = TerminalProgress::default();
+    let failed = |error| failure(error, file, calibrator.is_binary());
+    let source = input::source(file);
+    let (examples, read) =
+        read_examples(calibrator, &source, fields, &options, &progress).map_err(failed)?;
     warn_bad_rows(&read);
-    let one_score = calibrator.is_binary();
-    let class_of = class_of_labels(&columns, calibrator.classes(), one_score, file, &read)?;
-    let labels = columns.classes(&class_of);
-    let (before, stated) = calibrator.as_stated(&columns.scores);
     // What `--apply` would write: zeros count as they did where the calibrator was fitted.
-    let mut after = forecast(calibrator, &columns.scores);
+    let mut after = forecast_scores(calibrator, &examples.scores);
     note_ends(
         file,
-        calibrator.scale().count_at_ends(&columns.scores),
+        calibrator.scale().count_at_ends(&examples.scores),
         calibrator,
     );
     let outputs = output_names(calibrator);
@@ -370,24 +336,15 @@ fn test(
         .reading
         .weight
         .is_some()
-        .then_some(&columns.weights[..]);
+        .then_some(&examples.weights[..]);
     let decided = plan.decide(&after, weights)?;
     if let Some(report) = &decided.report {
         show_prior(file, report);
     }
     decided.apply(outputs.len(), &mut after);
-    let mut measured = measure(
-        calibrator,
-        MeasuredOn::Test,
-        file,
-        (before, after),
-        &labels,
-        columns.weights,
-    )?;
-    measured.prior = decided.report;
-    measured.stated = stated;
-    measured.scores = columns.scores;
-    Ok(measured)
+    let measured =
+        measure_scores(calibrator, MeasuredOn::Test, file, examples, after).map_err(failed)?;
+    Ok((measured, decided.report))
 }
 
 /// Of a calibrator that leaves scores as they are, what it does about those that cannot stay.
@@ -401,40 +358,4 @@ fn note_ends(file: &str, count: usize, calibrator: &ScoreCalibrator) {
             "{file}: {numbers} out as such did among the examples that the calibrator was fitted to; all others as they are stated"
         ));
     }
-}
-
-fn forecast(calibrator: &ScoreCalibrator, scores: &[f64]) -> Vec<Probability> {
-    let (width, outputs) = (calibrator.fields().scores.len(), calibrator.outputs().len());
-    let even = Probability::from_log_odds(0.0);
-    let mut probabilities = vec![even; scores.len() / width * outputs];
-    let mut room = ScoreRoom::default();
-    for (scores, out) in scores
-        .chunks_exact(width)
-        .zip(probabilities.chunks_exact_mut(outputs))
-    {
-        calibrator.probabilities_into(scores, &mut room, out);
-    }
-    probabilities
-}
-
-fn measure(
-    calibrator: &ScoreCalibrator,
-    on: MeasuredOn,
-    file: &str,
-    (before, after): (Vec<Probability>, Vec<Probability>),
-    labels: &[u32],
-    weights: Vec<f64>,
-) -> Result<Measured, CliError> {
-    let before = calibrator.forecasts(before, labels, weights);
-    let after = calibrator.forecasts(after, labels, before.weights.clone().unwrap_or_default());
-    Ok(Measured {
-        on,
-        file: file.to_owned(),
-        before: evaluate(&before)?,
-        after: evaluate(&after)?,
-        prior: None,
-        stated: None,
-        scores: Vec::new(),
-        forecasts: [before, after],
-    })
 }

@@ -1,6 +1,7 @@
 //! The report of a calibration as a page.
 
 use calibrant::calibration::{Calibrator, ScoreScale};
+use calibrant::jobs::MeasuredScores;
 use calibrant::pipeline::{ScoreCurve, TriedMethod};
 use calibrant::plot::{
     Block, Figure, LogOddsPlot, ReliabilityPlot, ReliabilitySeries, Section, Table, log_odds_plot,
@@ -8,13 +9,13 @@ use calibrant::plot::{
 };
 use calibrant::report::{ClassScores, ScoreFit};
 
-use super::report::{Measured, Report, heading, measures, tried};
+use super::report::{Report, heading, measures, tried};
 use crate::error::CliError;
 use crate::table::decimal;
 
 const RELIABILITY_BINS: usize = 15;
 
-pub(super) fn render(report: &Report<'_>, measured: &Measured) -> Result<String, CliError> {
+pub(super) fn render(report: &Report<'_>, measured: &MeasuredScores) -> Result<String, CliError> {
     let calibrator = report.calibrator;
     let summary = calibrator.summary();
     let [before, after] = &measured.forecasts;
@@ -158,7 +159,7 @@ fn names(tried: &[TriedMethod]) -> String {
 }
 
 /// The curve itself over what was counted, where there is one score.
-fn curve(report: &Report<'_>, measured: &Measured) -> Option<Figure> {
+fn curve(report: &Report<'_>, measured: &MeasuredScores) -> Option<Figure> {
     let calibrator = report.calibrator;
     let ScoreCurve::OneScore(curve) = calibrator.curve() else {
         return None;

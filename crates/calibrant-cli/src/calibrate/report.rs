@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use calibrant::calibration::{MulticlassKind, ScoreScale};
-use calibrant::evaluation::{BesidePerfect, Evaluation, Forecasts, StatedEnds};
-use calibrant::jobs::PriorReport;
+use calibrant::evaluation::{BesidePerfect, Evaluation, StatedEnds};
+use calibrant::jobs::{MeasuredOn, MeasuredScores, PriorReport};
 use calibrant::pipeline::{ScoreCalibrator, ScoreCurve};
 use comfy_table::CellAlignment;
 
@@ -13,34 +13,11 @@ use crate::error::CliError;
 use crate::output::count_of;
 use crate::table::{decimal, table};
 
-/// Which examples measures are of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum MeasuredOn {
-    /// The fitted ones, each forecast by a curve that was fitted to the other folds.
-    CrossValidation,
-    /// Others.
-    Test,
-}
-
-/// Measures before and after calibration.
-pub(super) struct Measured {
-    pub(super) on: MeasuredOn,
-    pub(super) file: String,
-    pub(super) before: Evaluation,
-    pub(super) after: Evaluation,
-    pub(super) prior: Option<PriorReport>,
-    /// What was done about stated zeros and ones before measuring.
-    pub(super) stated: Option<StatedEnds>,
-    /// As they came, row by row.
-    pub(super) scores: Vec<f64>,
-    /// Before and after.
-    pub(super) forecasts: [Forecasts; 2],
-}
-
 pub(super) struct Report<'a> {
     pub(super) calibrator: &'a ScoreCalibrator,
-    pub(super) measured: Option<&'a Measured>,
+    pub(super) measured: Option<&'a MeasuredScores>,
+    /// Of the examples that measures are of.
+    pub(super) measured_prior: Option<PriorReport>,
     /// What was guessed, and what to beware of.
     pub(super) notes: &'a [String],
     pub(super) rows_predicted: Option<u64>,
@@ -167,7 +144,7 @@ impl Report<'_> {
             after: &measured.after,
             before: &measured.before,
             stated_ends: measured.stated.as_ref(),
-            prior: measured.prior.as_ref(),
+            prior: self.measured_prior.as_ref(),
         });
         let report = JsonReport {
             method: &summary.method,
@@ -193,7 +170,7 @@ impl Report<'_> {
         write_origin(out, self.calibrator)?;
         if let Some(measured) = self.measured {
             writeln!(out, "\n{}", heading(self.calibrator, measured))?;
-            if let Some(said) = measured.prior.as_ref().and_then(PriorReport::sentence) {
+            if let Some(said) = self.measured_prior.as_ref().and_then(PriorReport::sentence) {
                 writeln!(out, "{said}")?;
             }
             let mut rows = table(&["measure", "before", "after", ""], 1);
@@ -263,7 +240,7 @@ pub(crate) fn write_origin(
     Ok(())
 }
 
-pub(super) fn heading(calibrator: &ScoreCalibrator, measured: &Measured) -> String {
+pub(super) fn heading(calibrator: &ScoreCalibrator, measured: &MeasuredScores) -> String {
     let examples = count_of(measured.after.documents, "example");
     let file = &measured.file;
     let weighed = calibrator
@@ -289,7 +266,7 @@ pub(super) fn heading(calibrator: &ScoreCalibrator, measured: &Measured) -> Stri
 pub(super) type MeasureRow = (String, String, String, String);
 
 /// The measures of both, each under the name that every command has for it.
-pub(super) fn measures(calibrator: &ScoreCalibrator, measured: &Measured) -> Vec<MeasureRow> {
+pub(super) fn measures(calibrator: &ScoreCalibrator, measured: &MeasuredScores) -> Vec<MeasureRow> {
     let (before, after) = (&measured.before, &measured.after);
     let row = |name: &str, of: &dyn Fn(&Evaluation) -> String, remark: String| {
         (name.to_owned(), of(before), of(after), remark)
@@ -337,7 +314,7 @@ fn positive_ece(evaluation: &Evaluation) -> Option<BesidePerfect> {
     Some(further.calibration_of_second.as_ref()?.ece_equal_mass)
 }
 
-fn raw(calibrator: &ScoreCalibrator, measured: &Measured) -> String {
+fn raw(calibrator: &ScoreCalibrator, measured: &MeasuredScores) -> String {
     let what = match (calibrator.scale(), calibrator.is_binary()) {
         (ScoreScale::Number, true) => "the score read as log-odds".to_owned(),
         (ScoreScale::Number, false) => "the softmax of the scores".to_owned(),

@@ -15,13 +15,14 @@ use calibrant::jobs::{
 
 use crate::arguments::CompareArguments;
 use crate::error::CliError;
-use crate::fit::{warn_bad_rows, warn_known};
+use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::ledger::record;
 use crate::output::{
     WRITE_ALIKE, check_target, note, stdout, unknown_label_notes, warn, write_page,
 };
 use crate::progress::TerminalProgress;
+use crate::training::warn_known;
 pub(crate) use errors::system_error;
 pub(crate) use terminal::{copies_sentence, show_copies};
 

@@ -20,13 +20,14 @@ use calibrant::pipeline::Model;
 use crate::arguments::EvaluateArguments;
 use crate::compare::{copies_sentence, show_copies, system_error, warn_answers};
 use crate::error::CliError;
-use crate::fit::{warn_bad_rows, warn_known};
+use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::ledger::{record, show_note};
 use crate::output::{WRITE_ALIKE, stdout, unknown_label_notes, warn};
 use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
 use crate::side_columns::unknown_notes;
+use crate::training::warn_known;
 use page::{SHOWN_CLASSES, check_page, write_report};
 
 /// What counts copies once here, and what counts rows.

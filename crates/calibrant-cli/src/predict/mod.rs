@@ -9,7 +9,7 @@ use calibrant::pipeline::Model;
 
 use crate::arguments::PredictArguments;
 use crate::error::CliError;
-use crate::fit::warn_bad_rows;
+use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::output::{check_target, count_of, warn};
 use crate::prior::{choice, show_prior};

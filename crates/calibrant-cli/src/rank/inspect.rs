@@ -3,65 +3,29 @@
 use std::io::Write;
 use std::path::Path;
 
-use calibrant::pipeline::FORMAT_VERSION;
-use calibrant::ranking::Relevance;
-use calibrant::ranking::learning::{FunctionCurve, RankModel, RankSettings, RankSummary};
+use calibrant::jobs::RankingInspection;
+use calibrant::ranking::learning::FunctionCurve;
 
 use super::fit::{grades, relevance_line, write_settings_tried, write_trials};
-use crate::arguments::InspectArguments;
 use crate::error::CliError;
-use crate::output::stdout;
-use crate::table::{decimal, table};
-
-#[derive(serde::Serialize)]
-struct RankReport<'a> {
-    kind: &'static str,
-    format_version: u32,
-    file_bytes: u64,
-    settings: &'a RankSettings,
-    summary: &'a RankSummary,
-    bias: f64,
-    functions: &'a [FunctionCurve],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    relevance: Option<&'a Relevance>,
-}
+use crate::table::{Facts, decimal, table};
 
 /// Shows a ranking model.
-pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliError> {
-    let model = RankModel::open(path)?;
-    if arguments.terms.is_some() {
-        return Err(
-            CliError::new("a ranking model knows columns, not terms").hint("leave out --terms")
-        );
-    }
-    let file_bytes = std::fs::metadata(path)?.len();
-    let curves = model.curves();
-    let mut out = stdout();
-    if arguments.json {
-        let report = RankReport {
-            kind: "ranking",
-            format_version: FORMAT_VERSION,
-            file_bytes,
-            settings: model.settings(),
-            summary: model.summary(),
-            bias: model.bias(),
-            functions: &curves,
-            relevance: model.relevance(),
-        };
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
-    }
-    let summary = model.summary();
+pub(crate) fn write(
+    out: &mut impl Write,
+    path: &Path,
+    inspection: &RankingInspection<'_>,
+) -> Result<(), CliError> {
+    let (model, summary) = (inspection.model, inspection.summary);
     writeln!(
         out,
-        "{} (ranking model, {file_bytes} bytes, format {FORMAT_VERSION})",
-        path.display()
+        "{} (ranking model, {} bytes, format {})",
+        path.display(),
+        inspection.file_bytes,
+        inspection.format_version
     )?;
-    let mut rows = table(&["", ""], 2);
-    let mut add = |name: &str, value: String| {
-        rows.add_row(vec![name.to_owned(), value]);
-    };
+    let mut facts = Facts::default();
+    let mut add = |name: &str, value: String| facts.add(name, value);
     add(
         "fitted by",
         format!("calibrant {}", summary.calibrant_version),
@@ -91,15 +55,14 @@ pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliEr
     if model.settings().loss.is_accuracy() {
         add("bias", format!("{:+.4}", model.bias()));
     }
-    writeln!(out, "{}", rows.to_string().trim_start())?;
+    writeln!(out, "{facts}")?;
     if let Some(relevance) = model.relevance() {
         writeln!(out, "{}", relevance_line(relevance))?;
     }
     writeln!(out, "\nWhat was chosen (*), and among what")?;
-    write_settings_tried(&mut out, &model)?;
-    write_trials(&mut out, summary)?;
-    write_curves(&mut out, &curves)?;
-    Ok(out.flush()?)
+    write_settings_tried(out, model)?;
+    write_trials(out, summary)?;
+    write_curves(out, &inspection.functions)
 }
 
 fn write_curves(out: &mut impl Write, curves: &[FunctionCurve]) -> Result<(), CliError> {

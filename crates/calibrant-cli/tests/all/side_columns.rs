@@ -395,7 +395,7 @@ fn what_cannot_be_read_is_named_with_the_next_step() {
     };
     let error = fit(&["--numeric", "length,sex"]);
     assert!(
-        error.contains("shells.csv, line 2, field `sex`: `I` is no number")
+        error.contains("shells.csv, line 2, field `sex`: `I` is not a number")
             && error.contains("--categorical sex"),
         "{error}"
     );

@@ -192,6 +192,17 @@ pub struct BadRow {
     pub reason: String,
 }
 
+/// What to do with a cell that should be a number and is none.
+pub(super) const READ_AS_CATEGORY: &str = "read the field as a category instead";
+
+impl BadRow {
+    /// The field whose cell should be a number, is none, and could be a category.
+    pub fn field_of_categories(&self) -> Option<&str> {
+        let field = self.field.as_deref();
+        field.filter(|_| self.reason.contains(READ_AS_CATEGORY))
+    }
+}
+
 impl fmt::Display for BadRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, line {}", self.file, self.line)?;

@@ -1,6 +1,6 @@
 //! Cells of a table to numbers and categories.
 
-use super::error::RowProblem;
+use super::error::{READ_AS_CATEGORY, RowProblem};
 use super::plan::Value;
 use super::{Fields, Record};
 
@@ -36,7 +36,7 @@ impl SideSlots {
         let numbers = self
             .numeric
             .iter()
-            .map(|&at| number(&values[at], &columns[at]).map_err(in_field(at)))
+            .map(|&at| number(&values[at]).map_err(in_field(at)))
             .collect::<Result<_, _>>()?;
         let categories = self
             .categorical
@@ -74,7 +74,7 @@ fn says_missing(cell: &str) -> bool {
 }
 
 /// A number, or `None` where it is missing; truth values count as 1 and 0.
-fn number(value: &Value<'_>, field: &str) -> Result<Option<f64>, String> {
+fn number(value: &Value<'_>) -> Result<Option<f64>, String> {
     let cell = written(value)?.trim();
     if says_missing(cell) || cell.eq_ignore_ascii_case("nan") {
         return Ok(None);
@@ -92,8 +92,7 @@ fn number(value: &Value<'_>, field: &str) -> Result<Option<f64>, String> {
             "`{shown}` is not a number between -1e100 and 1e100"
         )),
         Err(_) => Err(format!(
-            "`{shown}` is no number; read the field with --categorical {field} instead, or leave \
-             the cell empty where the number is missing"
+            "`{shown}` is not a number; {READ_AS_CATEGORY}, or leave the cell empty where the number is missing"
         )),
     }
 }
@@ -194,15 +193,15 @@ mod tests {
             .to_string();
         assert!(
             error.ends_with(
-                "line 3, field `rings`: `many` is no number; read the field with --categorical \
-                 rings instead, or leave the cell empty where the number is missing"
+                "line 3, field `rings`: `many` is not a number; read the field as a category instead, or \
+                 leave the cell empty where the number is missing"
             ),
             "{error}"
         );
         for (cell, said) in [
             ("inf", "between"),
             ("-1e101", "between"),
-            ("0x10", "no number"),
+            ("0x10", "not a number"),
         ] {
             let csv = format!("length,rings,sex,label\n{cell},2,M,a\n");
             let error = read(csv.as_bytes(), &options(Format::Csv))

@@ -75,7 +75,7 @@ pub enum IndexError {
     NoFields {
         /// The file.
         file: String,
-        /// The option that names a field.
+        /// What names a field.
         option: &'static str,
     },
     /// Nothing to index.

@@ -119,10 +119,10 @@ pub fn build_index(
 fn check_no_fields(source: &Source, options: &DocumentOptions) -> Result<(), IndexError> {
     let fields = &options.reading.fields;
     let given = [
-        ("--text", !fields.text.is_empty()),
-        ("--id", fields.id.is_some()),
-        ("--title", options.title.is_some()),
-        ("--where", !options.reading.filters.is_empty()),
+        ("the text field", !fields.text.is_empty()),
+        ("the id field", fields.id.is_some()),
+        ("the title field", options.title.is_some()),
+        ("a filter", !options.reading.filters.is_empty()),
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),

@@ -10,6 +10,11 @@ mod evaluate;
 mod explain;
 mod forecast;
 mod ledger;
+mod calibrate;
+mod combine;
+mod fit;
+mod fit_report;
+mod inspect;
 mod positive;
 mod predict;
 mod prediction;
@@ -17,8 +22,10 @@ mod prior;
 mod systems;
 mod tables;
 mod test_set;
+mod score_columns;
 #[cfg(test)]
 mod testing;
+mod trainer;
 
 pub use compare::{CompareReport, compare_systems};
 pub use evaluate::{
@@ -27,6 +34,19 @@ pub use evaluate::{
 pub use explain::{ExplainError, explain, read_row};
 pub use forecast::{ForecastSettings, LabelledForecasts, WrittenOtherwise};
 pub use ledger::{LedgerProblem, Look, record_looks};
+pub use calibrate::{
+    CalibrateError, CalibrateSettings, CalibratedScores, ChosenClasses, ClassField, LabelGuess,
+    MeasuredOn, MeasuredScores, fit_scores, forecast_scores, listed, measure_scores, read_examples,
+};
+pub use combine::{
+    Combination, CombineJobError, CombineReport, CombinedModels, Member, combine_source,
+};
+pub use fit::{FitJobError, FittedModel, SearchOutcome, fit_documents, fit_source, search_source};
+pub use fit_report::{ClassFit, FitReport, NextBest, class_fits, rules_without_class};
+pub use inspect::{
+    CalibratorInspection, CombinationInspection, InspectError, Inspection, ModelInspection,
+    RankingInspection,
+};
 pub use positive::is_usual;
 pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor};
 pub use prediction::{ClassProbability, DocumentKey, DocumentKeys, Prediction};
@@ -39,3 +59,5 @@ pub use systems::{
 pub use tables::{
     MissingRows, StatedForecasts, TableError, TableNote, TableQuestion, Wanted, read_forecasts,
 };
+pub use score_columns::{LabelName, ScoreColumns};
+pub use trainer::Trainer;

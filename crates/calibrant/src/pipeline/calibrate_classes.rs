@@ -1,5 +1,7 @@
 //! Held-out scores of all classes to their calibrators.
 
+use std::sync::Arc;
+
 use super::FitSettings;
 use super::summary::MulticlassSummary;
 use crate::calibration::{
@@ -138,14 +140,15 @@ impl CalibrationData<'_> {
         &self,
         out_of_fold: Vec<Vec<f64>>,
     ) -> Result<Vec<HeldOutScores>, CalibrationError> {
+        let weights: Arc<[f64]> = self.weights.into();
+        let folds: Arc<[u8]> = self.folds.assignment().into();
         out_of_fold
             .into_iter()
             .enumerate()
             .map(|(output, scores)| {
                 let class = self.labels.class_of_output(output);
                 let membership = self.labels.membership(class);
-                HeldOutScores::assume_weighted(scores, membership, self.weights.to_vec())?
-                    .with_folds(self.folds.assignment().to_vec())
+                HeldOutScores::sharing(scores, membership, &weights, &folds)
             })
             .collect()
     }

@@ -162,6 +162,11 @@ impl Combiner {
         Ok(Self { names, members })
     }
 
+    /// The names of the models.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// The fields that all models read.
     pub fn fields(&self) -> &Fields {
         self.members[0].fields()

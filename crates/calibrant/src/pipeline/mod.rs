@@ -36,6 +36,7 @@ mod settings;
 mod settings_trial;
 mod side_factor;
 mod single_model;
+mod strongest_terms;
 mod summary;
 mod test_documents;
 mod training_corpus;
@@ -65,6 +66,7 @@ pub use search::{
 };
 pub use settings::{ClassWeights, FitSettings};
 pub use single_model::{PredictBuffers, SingleModel};
+pub use strongest_terms::TermsError;
 pub use summary::{
     ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedPrice, TriedSettings,
     TriedWeighting,

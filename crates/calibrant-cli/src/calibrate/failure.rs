@@ -1,0 +1,63 @@
+//! What failed, as a person sees it: with the options that `calibrate` has.
+
+use calibrant::corpus::ReadError;
+use calibrant::jobs::{CalibrateError, listed};
+use calibrant::{CalibrationError, FitError};
+
+use crate::error::CliError;
+
+/// An error of the job with its next step.
+pub(super) fn failure(error: CalibrateError, file: &str, one_score: bool) -> CliError {
+    let message = error.to_string();
+    match error {
+        CalibrateError::Read(error) => read_error(error),
+        CalibrateError::OneLabel { .. } => {
+            CliError::new(message).hint("check --label and --where")
+        }
+        CalibrateError::NoPositive {
+            file,
+            positive,
+            labels,
+        } => CliError::new(format!(
+            "--positive: no example of {file} has the label `{positive}`"
+        ))
+        .hint(format!("the labels are {}", listed(&labels))),
+        CalibrateError::ManyLabels { .. } => CliError::new(message).hint(
+            "give one score per class, as --score CLASS=FIELD,CLASS=FIELD,…; or --positive LABEL to set one against the rest",
+        ),
+        CalibrateError::UnknownLabel { .. } => CliError::new(message).hint(if one_score {
+            "check --label; --where keeps only some rows"
+        } else {
+            "--score CLASS=FIELD says which class a score field speaks for"
+        }),
+        CalibrateError::Fit(error) => fit_error(error, file),
+        CalibrateError::Evaluation(error) => error.into(),
+        _ => CliError::new(message),
+    }
+}
+
+/// As other commands say it, but with the options that this one has.
+pub(super) fn read_error(error: ReadError) -> CliError {
+    let unknown = matches!(error, ReadError::UnknownField { .. });
+    let error = CliError::from(error);
+    if unknown {
+        error.hint("name fields with --score, --label, --weight, --group, --id and --where")
+    } else {
+        error
+    }
+}
+
+fn fit_error(error: FitError, file: &str) -> CliError {
+    match error {
+        FitError::OneClass { class, documents } => CliError::new(format!(
+            "all {documents} examples of {file} have the label `{class}`; a calibrator needs examples of two classes"
+        ))
+        .hint("check --label and --where"),
+        FitError::NothingStated { .. } => CliError::new(format!("{file}: {error}"))
+            .hint("leave such rows out; --score-is probability --skip-bad-rows does"),
+        FitError::Calibration(CalibrationError::TooFewExamples { .. }) => {
+            CliError::from(error).hint("add examples of the rarer label")
+        }
+        error => error.into(),
+    }
+}

@@ -1,0 +1,248 @@
+//! What `calibrant fit` says of a fit.
+
+use std::io::Write;
+
+use calibrant::calibration::MulticlassKind;
+use calibrant::corpus::ReadSummary;
+use calibrant::jobs::{ClassFit, FitReport, FittedModel, class_fits};
+use calibrant::pipeline::{CalibrationNote, TrainingSummary};
+use calibrant::scorers::SavedScorer;
+
+use crate::arguments::FitArguments;
+use crate::combine::write_members;
+use crate::error::CliError;
+use crate::output::{count_of, loss_unit, stdout, warn};
+use crate::table::decimal;
+use crate::training::{
+    describe_code, searched_for, write_classes, write_copies, write_multiclass, write_prices,
+    write_trials, write_weightings,
+};
+
+#[derive(serde::Serialize)]
+struct SavedReport {
+    model: String,
+    model_bytes: u64,
+    #[serde(flatten)]
+    report: FitReport,
+}
+
+/// Says what was fitted, and what to beware of.
+pub(crate) fn report(arguments: &FitArguments, fitted: &FittedModel) -> Result<(), CliError> {
+    let summary = fitted.model.summary();
+    let model_bytes = std::fs::metadata(&arguments.output)?.len();
+    warn_bad_rows(&fitted.read);
+    warn_of_training(arguments, summary);
+    let mut out = stdout();
+    if arguments.json {
+        let report = SavedReport {
+            model: arguments.output.display().to_string(),
+            model_bytes,
+            report: FitReport::of(fitted),
+        };
+        serde_json::to_writer(&mut out, &report)?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
+    }
+    if let Some(search) = &fitted.search {
+        let seconds: Vec<f64> = search.trials.iter().map(|trial| trial.seconds).collect();
+        write_trials(&mut out, &summary.search, Some(&seconds))?;
+        writeln!(out, "\n{}", searched_for(summary))?;
+    }
+    write_heading(&mut out, fitted)?;
+    write_held_out(&mut out, summary)?;
+    match fitted.model.as_combined() {
+        Some(pool) => write_members(&mut out, pool)?,
+        None => {
+            write_multiclass(&mut out, summary)?;
+            write_classes(&mut out, summary)?;
+        }
+    }
+    write_few_positives(&mut out, summary)?;
+    warn_of_one_fold(summary);
+    writeln!(
+        out,
+        "\nwrote {} ({:.1} MB)",
+        arguments.output.display(),
+        model_bytes as f64 / 1e6
+    )?;
+    Ok(out.flush()?)
+}
+
+fn warn_of_training(arguments: &FitArguments, summary: &TrainingSummary) {
+    if let (Some(field), None) = (&arguments.group, summary.groups) {
+        warn(&format!(
+            "no document has a value in `{field}`: nothing belongs together"
+        ));
+    }
+    for class in summary.not_converged() {
+        let end = class
+            .convergence
+            .map_or((0, 0.0), |end| (end.passes, end.relative_gap));
+        warn(&format!(
+            "class `{}` did not converge: relative gap {:.1e} after {} passes; raise --max-passes or lower --c",
+            class.label, end.1, end.0
+        ));
+    }
+}
+
+/// What was learned from what.
+fn write_heading(out: &mut impl Write, fitted: &FittedModel) -> Result<(), CliError> {
+    let (model, summary) = (&fitted.model, fitted.model.summary());
+    writeln!(
+        out,
+        "{} on {}, {} classes ({}), {} features; {}-fold held-out calibration",
+        model.learner_name(),
+        count_of(summary.documents, "document"),
+        summary.classes.len(),
+        summary.task,
+        summary.features,
+        summary.folds,
+    )?;
+    if let Some(model) = model.as_single()
+        && let SavedScorer::OutputCodes(coded) = model.scorer()
+    {
+        writeln!(out, "{}", describe_code(coded.decoder().code(), model))?;
+    }
+    write_copies(out, summary)?;
+    if summary.documents_left_out > 0 {
+        writeln!(
+            out,
+            "left out because they have none of the classes: {}",
+            count_of(summary.documents_left_out, "document")
+        )?;
+    }
+    write_weightings(out, summary)?;
+    write_prices(out, summary)
+}
+
+/// What to expect.
+fn write_held_out(out: &mut impl Write, summary: &TrainingSummary) -> Result<(), CliError> {
+    let held_out = &summary.held_out;
+    let weighed = summary.multiclass.as_ref();
+    let weighed = weighed.is_some_and(|joint| joint.chosen == MulticlassKind::Auto);
+    // Where the search is not clearly better, the default is served, with figures of its own.
+    let found = summary.search_gain.is_some_and(|gain| gain.is_clear());
+    let of_what = match (found, weighed) {
+        (true, _) => "the model as served, by documents without a say in the choice",
+        (false, true) => "the model as served, its weights found without a document's fold",
+        (false, false) => "the model as served",
+    };
+    let accuracy = held_out
+        .accuracy
+        .map(|accuracy| format!("accuracy {}, ", decimal(accuracy)))
+        .unwrap_or_default();
+    writeln!(
+        out,
+        "held out, {of_what}: {accuracy}micro-F1 {}, macro-F1 {}, log loss {} nats a {}, Brier {}, ECE {}",
+        decimal(held_out.micro_f1),
+        decimal(held_out.macro_f1),
+        decimal(held_out.log_loss),
+        loss_unit(held_out.log_loss_over),
+        decimal(held_out.brier),
+        decimal(held_out.ece),
+    )?;
+    Ok(())
+}
+
+/// Classes of which nothing could be held out fairly.
+fn warn_of_one_fold(summary: &TrainingSummary) {
+    let classes = summary.classes.iter().filter(|class| class.in_one_fold);
+    let names: Vec<&str> = classes.map(|class| class.label.as_str()).collect();
+    if !names.is_empty() {
+        warn(&format!(
+            "all documents of these classes were held out together, as copies or as one group, so that what is said of them was never tried on others: {}",
+            names.join(", ")
+        ));
+    }
+}
+
+/// What is said of classes without a curve of their own, by why they have none; and whether it is so since all were held out
+/// together, where there are two reasons.
+const CURVE_NOTES: [(CalibrationNote, Option<bool>, &str); 7] = [
+    (
+        CalibrationNote::Pooled,
+        Some(true),
+        "held out all together, so that no curve of its own could be tried: calibrated with the help of other classes",
+    ),
+    (
+        CalibrationNote::Drawn,
+        Some(true),
+        "held out all together, so that no curve could be tried: the slope is drawn to what is usual",
+    ),
+    (
+        CalibrationNote::Pooled,
+        Some(false),
+        "too few positives for a curve of its own, calibrated with the help of other classes",
+    ),
+    (
+        CalibrationNote::Drawn,
+        Some(false),
+        "few positives: the slope is drawn to what is usual",
+    ),
+    (
+        CalibrationNote::Guess,
+        None,
+        "one or two positives: how fast the probability rises with the score is a guess",
+    ),
+    (
+        CalibrationNote::MadeToRise,
+        None,
+        "held-out documents of the class score lower than others, so that nothing tells how fast its probability rises; made to rise a little",
+    ),
+    (
+        CalibrationNote::PriorOnly,
+        None,
+        "the scores tell nothing: every document gets the class's share",
+    ),
+];
+
+/// Which classes have no curve of their own, why, and what their probabilities rest on.
+fn write_few_positives(out: &mut impl Write, summary: &TrainingSummary) -> Result<(), CliError> {
+    let folds = summary.folds;
+    let fits: Vec<ClassFit<'_>> = class_fits(summary);
+    for (note, together, meaning) in CURVE_NOTES {
+        let classes: Vec<&str> = fits
+            .iter()
+            .filter(|fit| fit.class.calibration == note && !fit.is_other_side)
+            .filter(|fit| together.is_none_or(|wanted| fit.lacks_folds == wanted))
+            .map(|fit| fit.class.label.as_str())
+            .collect();
+        if !classes.is_empty() {
+            writeln!(out, "\n{meaning} ({folds} folds): {}", classes.join(", "))?;
+        }
+    }
+    let rare: Vec<String> = summary
+        .noted(CalibrationNote::Joint)
+        .filter(|class| class.positives < folds)
+        .map(|class| format!("{} ({})", class.label, class.positives))
+        .collect();
+    if !rare.is_empty() {
+        let more = match rare.len().saturating_sub(RARE_SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        writeln!(
+            out,
+            "\nfewer documents than folds: what is said of these classes rests on the curve for all, and was hardly tried \
+             on documents of their own ({folds} folds): {}{more}",
+            rare[..rare.len().min(RARE_SHOWN)].join(", ")
+        )?;
+    }
+    Ok(())
+}
+
+/// How many classes with hardly any documents are named.
+const RARE_SHOWN: usize = 20;
+
+/// Says which rows were skipped.
+pub(crate) fn warn_bad_rows(read: &ReadSummary) {
+    if read.bad_row_count > 0 {
+        warn(&match read.bad_row_count {
+            1 => "1 malformed row was skipped:".to_owned(),
+            more => format!("{more} malformed rows were skipped; the first:"),
+        });
+        for row in read.bad_rows.iter().take(3) {
+            warn(&format!("  {row}"));
+        }
+    }
+}
