@@ -11,6 +11,7 @@ mod compare;
 #[path = "../../../calibrant/tests/all/common/data_file.rs"]
 mod data_file;
 mod demo;
+mod documentation;
 mod documents_together;
 mod every_option;
 mod identifiers;

@@ -5,35 +5,28 @@
 //! loop that reads labelled documents, predicts them and matches labels to classes; [`evaluate_source`], [`compare_systems`]
 //! and [`explain`] say how good the probabilities are and where they come from.
 
+mod calibrate;
+mod combine;
 mod compare;
 mod evaluate;
 mod explain;
-mod forecast;
-mod ledger;
-mod calibrate;
-mod combine;
 mod fit;
 mod fit_report;
+mod forecast;
 mod inspect;
+mod ledger;
 mod positive;
 mod predict;
 mod prediction;
 mod prior;
+mod score_columns;
 mod systems;
 mod tables;
 mod test_set;
-mod score_columns;
 #[cfg(test)]
 mod testing;
 mod trainer;
 
-pub use compare::{CompareReport, compare_systems};
-pub use evaluate::{
-    EvaluateError, EvaluateReport, EvaluateSettings, Evaluated, Evaluator, evaluate_source,
-};
-pub use explain::{ExplainError, explain, read_row};
-pub use forecast::{ForecastSettings, LabelledForecasts, WrittenOtherwise};
-pub use ledger::{LedgerProblem, Look, record_looks};
 pub use calibrate::{
     CalibrateError, CalibrateSettings, CalibratedScores, ChosenClasses, ClassField, LabelGuess,
     MeasuredOn, MeasuredScores, fit_scores, forecast_scores, listed, measure_scores, read_examples,
@@ -41,23 +34,30 @@ pub use calibrate::{
 pub use combine::{
     Combination, CombineJobError, CombineReport, CombinedModels, Member, combine_source,
 };
+pub use compare::{CompareReport, compare_systems};
+pub use evaluate::{
+    EvaluateError, EvaluateReport, EvaluateSettings, Evaluated, Evaluator, evaluate_source,
+};
+pub use explain::{ExplainError, explain, read_row};
 pub use fit::{FitJobError, FittedModel, SearchOutcome, fit_documents, fit_source, search_source};
 pub use fit_report::{ClassFit, FitReport, NextBest, class_fits, rules_without_class};
+pub use forecast::{ForecastSettings, LabelledForecasts, WrittenOtherwise};
 pub use inspect::{
     CalibratorInspection, CombinationInspection, InspectError, Inspection, ModelInspection,
     RankingInspection,
 };
+pub use ledger::{LedgerProblem, Look, record_looks};
 pub use positive::is_usual;
 pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor};
 pub use prediction::{ClassProbability, DocumentKey, DocumentKeys, Prediction};
 pub use prior::{
     AdaptPrior, DecidedPrior, PriorChoice, PriorError, PriorPlan, PriorReport, TrainedShares,
 };
+pub use score_columns::{LabelName, ScoreColumns};
 pub use systems::{
     Answers, System, SystemError, SystemSettings, ask_systems, open_model, system_names,
 };
 pub use tables::{
     MissingRows, StatedForecasts, TableError, TableNote, TableQuestion, Wanted, read_forecasts,
 };
-pub use score_columns::{LabelName, ScoreColumns};
 pub use trainer::Trainer;
