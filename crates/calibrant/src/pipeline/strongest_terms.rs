@@ -1,7 +1,7 @@
 //! Which terms speak most for a class?
 
 use super::SingleModel;
-use crate::scorers::{LinearClassScorer, Link, SavedScorer, StumpScorer};
+use crate::scorers::{ClassScorer, LinearClassScorer, Link, SavedScorer, StumpScorer};
 
 /// Why a model cannot name its strongest terms.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
