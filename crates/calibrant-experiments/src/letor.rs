@@ -222,7 +222,7 @@ fn measure(
         let (settings, open) = (&way.settings, way.open);
         let model = RankModel::fit_choosing(&train, Some(&validation), settings, open, &|_| {})?;
         let held_out = model.summary().chosen_trial().held_out_map.unwrap_or(0.0);
-        let found = evaluate_letor(&test, &model.scores(&test), counting, 1)?.mean;
+        let found = evaluate_letor(&test, &model.scores(&test)?, counting, 1)?.mean;
         row.map += found.average_precision / PARTS as f64;
         for rank in RANKS {
             *row.ndcg.entry(rank).or_default() += found.ndcg[rank - 1] / PARTS as f64;

@@ -27,7 +27,8 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
         .validation
         .as_ref()
         .map(|file| reading::letor(std::slice::from_ref(file)))
-        .transpose()?;
+        .transpose()?
+        .map(|table| table.matched_by_number(train.features()));
     let open = open_settings(arguments);
     if let Some(table) = &validation
         && open == OpenSettings::NONE
@@ -81,7 +82,7 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
         summary.queries,
         summary.documents,
         summary.relevant_documents,
-        model.features().functions().len(),
+        model.features().columns().len(),
         model.features().dimension(),
     )?;
     writeln!(
@@ -223,7 +224,7 @@ fn failure(error: RankFitError) -> CliError {
         ),
         RankFitError::TooManyOrders(_) => Some("use --loss ndcg@10"),
         RankFitError::SharedQuery { .. } => Some("leave the query out of one of the two files"),
-        RankFitError::NoFunctions => Some("a line is `grade qid:Q 1:V 2:V …`"),
+        RankFitError::NoFeatures => Some("a line is `grade qid:Q 1:V 2:V …`"),
         RankFitError::Setting(_) => Some("`calibrant rank fit --help` lists what can be given"),
         _ => None,
     };

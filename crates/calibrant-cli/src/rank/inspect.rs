@@ -5,7 +5,7 @@ use std::path::Path;
 
 use calibrant::pipeline::FORMAT_VERSION;
 use calibrant::ranking::Relevance;
-use calibrant::ranking::learning::{FunctionCurve, RankModel, RankSettings, RankSummary};
+use calibrant::ranking::learning::{FeatureCurve, RankModel, RankSettings, RankSummary};
 
 use super::fit::{grades, relevance_line, write_settings_tried, write_trials};
 use crate::arguments::InspectArguments;
@@ -21,7 +21,7 @@ struct RankReport<'a> {
     settings: &'a RankSettings,
     summary: &'a RankSummary,
     bias: f64,
-    functions: &'a [FunctionCurve],
+    functions: &'a [FeatureCurve],
     #[serde(skip_serializing_if = "Option::is_none")]
     relevance: Option<&'a Relevance>,
 }
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliEr
             summary.documents, summary.relevant_documents
         ),
     );
-    add("columns", model.features().functions().len().to_string());
+    add("columns", model.features().columns().len().to_string());
     add("features", model.features().dimension().to_string());
     add("training MAP", decimal(summary.training_map));
     if model.settings().loss.is_accuracy() {
@@ -102,13 +102,13 @@ pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliEr
     Ok(out.flush()?)
 }
 
-fn write_curves(out: &mut impl Write, curves: &[FunctionCurve]) -> Result<(), CliError> {
+fn write_curves(out: &mut impl Write, curves: &[FeatureCurve]) -> Result<(), CliError> {
     let plain = curves.iter().all(|curve| curve.slope.is_some());
     if plain {
         let mut rows = table(&["column", "weight"], 1);
         for curve in curves {
             let weight = format!("{:+.5}", curve.slope.unwrap_or(0.0));
-            rows.add_row(vec![curve.function.clone(), weight]);
+            rows.add_row(vec![curve.feature.clone(), weight]);
         }
         writeln!(out, "\n{rows}")?;
         return Ok(());
@@ -139,7 +139,7 @@ fn write_curves(out: &mut impl Write, curves: &[FunctionCurve]) -> Result<(), Cl
             step.map_or_else(|| "-".to_owned(), |step| step.0.to_string())
         };
         rows.add_row(vec![
-            curve.function.clone(),
+            curve.feature.clone(),
             drawn(&levels, low, high),
             format!("{low:+.4}"),
             format!("{high:+.4}"),

@@ -22,19 +22,22 @@ pub(crate) fn run(arguments: &RankPredictArguments) -> Result<(), CliError> {
         check_target(output, &arguments.model.to_string_lossy())?;
     }
     let table = match arguments.runs.is_empty() {
-        true => reading::letor(&arguments.test)?,
+        true => reading::letor(&arguments.test)?.matched_by_number(model.features().columns()),
         false => reading::runs(&arguments.runs, None, 1)?.table,
     };
-    if let Err(unknown) = model.check_functions(&table) {
+    if let Err(unknown) = model.check_features(&table) {
         if !arguments.ignore_unknown {
             return Err(CliError::new(unknown.to_string()).hint(
                 "--ignore-unknown goes on without them; columns are found by number, or by the run's name",
             ));
         }
-        note(&format!("{} columns are passed over", unknown.count));
+        note(&format!(
+            "{} columns are passed over",
+            unknown.unknown.len()
+        ));
     }
     check_missing(&model, &table, arguments)?;
-    let scores = model.scores(&table);
+    let scores = model.scores_by_known(&table);
     let probabilities = model.probabilities(&table, &scores);
     if arguments.probabilities && probabilities.is_none() {
         return Err(
@@ -74,14 +77,14 @@ fn check_missing(
     table: &RankingTable,
     arguments: &RankPredictArguments,
 ) -> Result<(), CliError> {
-    let missing = model.missing_functions(table);
+    let missing = model.missing_features(table);
     let Some(first) = missing.first() else {
         return Ok(());
     };
     let what = format!(
         "{} of the {} columns that the model was fitted on are missing, the first of them `{first}`",
         missing.len(),
-        model.features().functions().len()
+        model.features().columns().len()
     );
     if arguments.runs.is_empty() || arguments.ignore_missing {
         warn(&format!("{what}; they count as missing for every document"));

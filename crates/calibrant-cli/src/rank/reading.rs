@@ -54,7 +54,7 @@ pub(super) fn runs(
         .transpose()
         .map_err(|error| bad_file(error, "a line of judgements is `query 0 document grade`"))?;
     let table = table_of_runs(&read, qrels.as_ref()).map_err(|error| match error {
-        TableError::DuplicateFunction { name } => {
+        TableError::DuplicateFeature { name } => {
             CliError::new(format!("two runs have the name `{name}`"))
                 .hint("the last column of a run is its name; give every run its own")
         }

@@ -199,8 +199,6 @@ fn write_features(table: &RankingTable, path: &Path) -> Result<(), CliError> {
         })?;
     }
     let mut bytes = Vec::new();
-    // A line that readers of the format pass over: which column is which.
-    writeln!(bytes, "# functions: {}", table.functions().join(" "))?;
     table.write_letor(&mut bytes)?;
     write_to("--features", path, &bytes)
 }

@@ -128,7 +128,7 @@ pub(super) fn measure(
 }
 
 fn ranked(model: &RankModel, test: &RankingTable) -> Vec<(List, Option<LogOddsSpread>)> {
-    let scores = model.scores(test);
+    let scores = model.scores(test)?;
     let Some(stated) = model.probabilities(test, &scores) else {
         return Vec::new();
     };
@@ -141,7 +141,7 @@ fn ranked(model: &RankModel, test: &RankingTable) -> Vec<(List, Option<LogOddsSp
         rows.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
         let list = List {
             stated: rows.iter().map(|&row| stated[row].value()).collect(),
-            relevant: rows.iter().map(|&row| test.labels()[row] > 0).collect(),
+            relevant: rows.iter().map(|&row| test.grades()[row] > 0).collect(),
         };
         (list, spread)
     };

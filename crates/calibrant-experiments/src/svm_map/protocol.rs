@@ -89,7 +89,7 @@ impl Protocol {
         let table = &judged.table;
         let functions = by_precision(judged);
         let best = functions[0].0;
-        let others: Vec<usize> = (0..table.function_count()).filter(|&f| f != best).collect();
+        let others: Vec<usize> = (0..table.feature_count()).filter(|&f| f != best).collect();
         let without_best = with_columns(table, &others, |value| value)?;
         let draws = self.draws(table.query_count());
         let mut rows = Vec::new();
@@ -128,13 +128,13 @@ impl Protocol {
         for (place, (function, precisions)) in functions.into_iter().take(3).enumerate() {
             let rank = ["best", "second", "third"][place];
             rows.push(Row {
-                name: format!("{rank}: {}", table.functions()[function]),
+                name: format!("{rank}: {}", table.features()[function]),
                 precisions,
             });
         }
         Ok(Outcome {
             trials: self.trials,
-            functions: table.function_count(),
+            functions: table.feature_count(),
             candidates: table.row_count(),
             rows,
         })
@@ -174,13 +174,13 @@ impl Protocol {
             features => fit(features, None)?,
         };
         let test = table.select(&draw.test);
-        let scores = model.scores(&test);
+        let scores = model.scores(&test).map_err(|error| error.to_string())?;
         let queries = test.queries().iter().zip(&draw.test);
         let precision = queries.map(|(query, &number)| {
             let rows = query.rows.clone();
             precision(
                 &scores[rows.clone()],
-                &test.labels()[rows],
+                &test.grades()[rows],
                 relevant[number],
             )
         });
@@ -288,11 +288,11 @@ fn by_precision(judged: &Judged) -> Vec<(usize, Vec<f64>)> {
                 value => f64::from(value),
             };
             let scores: Vec<f64> = rows.clone().map(score).collect();
-            precision(&scores, &table.labels()[rows], relevant)
+            precision(&scores, &table.grades()[rows], relevant)
         };
         queries.map(of_query).collect()
     };
-    let mut functions: Vec<(usize, Vec<f64>)> = (0..table.function_count())
+    let mut functions: Vec<(usize, Vec<f64>)> = (0..table.feature_count())
         .into_par_iter()
         .map(|function| (function, of_function(function)))
         .collect();

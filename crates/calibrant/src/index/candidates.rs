@@ -5,11 +5,10 @@ use tantivy::DocId;
 
 use super::error::IndexError;
 use super::matches::for_each_of;
-use super::queries::Query;
 use super::query_terms::QueryTerms;
 use super::search::SearchIndex;
+use crate::corpus::{Qrels, Query, RankingTable, TableError};
 use crate::ranking::functions::{Analysis, BaseFunction};
-use crate::ranking::{Qrels, RankingTable, TableError};
 
 /// The rows of one query.
 struct CandidateRows {

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use super::manifest::INDEX_VERSION;
-use crate::corpus::ReadError;
-use crate::ranking::RunProblem;
+use crate::corpus::{ReadError, RunProblem};
 use crate::ranking::functions::ParameterError;
 use crate::text::AnalyzerError;
 

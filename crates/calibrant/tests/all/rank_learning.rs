@@ -70,7 +70,7 @@ fn one_slack_and_many_reach_the_same_objective_for_every_loss() {
                 ..FeatureSettings::default()
             };
             let rows = FeatureMap::fit(features, &table, 1).rows(&table);
-            let problem = RankProblem::new(&rows, &queries, table.labels(), &[1, 2], loss).unwrap();
+            let problem = RankProblem::new(&rows, &queries, table.grades(), &[1, 2], loss).unwrap();
             let [one, each] = [Slack::One, Slack::EachExample].map(|slack| {
                 let settings = CuttingPlanes {
                     c: 2.0,
@@ -103,7 +103,7 @@ fn every_loss_finds_the_column_that_helps() {
     let map = |scores: &[f64]| {
         let queries = test.queries().iter().map(|query| {
             let rows = query.rows.clone();
-            average_precision(&scores[rows.clone()], &test.labels()[rows], 1)
+            average_precision(&scores[rows.clone()], &test.grades()[rows], 1)
         });
         queries.sum::<f64>() / test.query_count() as f64
     };
@@ -115,7 +115,7 @@ fn every_loss_finds_the_column_that_helps() {
         };
         let model = fit(&train, &settings);
         assert_eq!(model.curves()[0].function, "1", "{loss}");
-        let found = map(&model.scores(&test));
+        let found = map(&model.scores(&test).unwrap());
         assert!(found > chance + 0.1, "{loss}: {found} {chance}");
     }
 }
@@ -151,11 +151,11 @@ fn shuffled(table: &RankingTable, seed: u64) -> RankingTable {
         sizes.push((query.id.clone(), rows.len()));
         for row in rows {
             names.push(table.document(row).to_owned());
-            labels.push(table.labels()[row]);
+            labels.push(table.grades()[row]);
             values.extend(table.row(row));
         }
     }
-    RankingTable::new(table.functions().to_vec(), &sizes, &names, labels, values).unwrap()
+    RankingTable::new(table.features().to_vec(), &sizes, &names, labels, values).unwrap()
 }
 
 /// Chosen, calibrated, as bytes.
@@ -255,10 +255,10 @@ fn prices_grow_until_the_best_is_inside_and_the_end_is_told() {
     let usual = RankModel::fit(&train, None, &usual, &|_| {}).unwrap();
     assert!(!usual.summary().price_at_the_end);
     let map = |model: &RankModel| {
-        let scores = model.scores(&test);
+        let scores = model.scores(&test).unwrap();
         let of_query = |query: &QueryRows| {
             let rows = query.rows.clone();
-            average_precision(&scores[rows.clone()], &test.labels()[rows], 1)
+            average_precision(&scores[rows.clone()], &test.grades()[rows], 1)
         };
         test.queries().iter().map(of_query).sum::<f64>() / test.query_count() as f64
     };
@@ -333,10 +333,10 @@ fn renamed(table: &RankingTable) -> RankingTable {
         .map(|row| table.document(row))
         .collect();
     RankingTable::new(
-        table.functions().to_vec(),
+        table.features().to_vec(),
         &queries,
         &documents,
-        table.labels().to_vec(),
+        table.grades().to_vec(),
         table.values().to_vec(),
     )
     .unwrap()
@@ -354,7 +354,7 @@ fn held_out_scores_do_not_know_the_labels_of_their_query() {
     assert_eq!(scores.len(), table.row_count());
     // Other labels for one query change the scores of others alone.
     let rows = table.queries()[3].rows.clone();
-    let mut labels = table.labels().to_vec();
+    let mut labels = table.grades().to_vec();
     labels[rows.clone()].reverse();
     labels[rows.start] += 1;
     let queries: Vec<(String, usize)> = table
@@ -366,7 +366,7 @@ fn held_out_scores_do_not_know_the_labels_of_their_query() {
         .map(|row| table.document(row))
         .collect();
     let other = RankingTable::new(
-        table.functions().to_vec(),
+        table.features().to_vec(),
         &queries,
         &documents,
         labels,
@@ -394,8 +394,8 @@ fn usual_prices_follow_the_size_of_the_features() {
         // Whole numbers, so that both tables hold the same values to the last digit.
         let values = (0..drawn.row_count()).flat_map(|row| drawn.row(row));
         let values = values.map(|value| (4.0 * value).round() * factor).collect();
-        let functions = drawn.functions().to_vec();
-        RankingTable::new(functions, &sizes, &names, drawn.labels().to_vec(), values).unwrap()
+        let functions = drawn.features().to_vec();
+        RankingTable::new(functions, &sizes, &names, drawn.grades().to_vec(), values).unwrap()
     };
     let (small, large) = (times(1.0), times(10.0));
     for loss in [
@@ -452,7 +452,7 @@ proptest! {
         let table = RankingTable::new(vec!["a".into(), "b".into()], &queries, &vec![""; rows], grades, values[..2 * rows].to_vec()).unwrap();
         let settings = RankSettings { features: FeatureSettings { scale, bins }, every_grade: true, c: vec![1.0], ..quick(loss) };
         if let Ok(model) = RankModel::fit(&table, None, &settings, &|_| {}) {
-            prop_assert!(model.scores(&table).iter().all(|score| !score.is_nan()));
+            prop_assert!(model.scores(&table).unwrap().iter().all(|score| !score.is_nan()));
         }
     }
 }

@@ -31,7 +31,10 @@ fn models_come_back_from_their_files() {
             let model = fit(&table, &settings);
             model.save(&path).unwrap();
             let opened = RankModel::open(&path).unwrap();
-            assert_eq!(opened.scores(&table), model.scores(&table));
+            assert_eq!(
+                opened.scores(&table).unwrap(),
+                model.scores(&table).unwrap()
+            );
             assert_eq!(opened.to_bytes(), model.to_bytes());
             assert_eq!(opened.summary(), model.summary());
             assert!(matches!(
@@ -103,7 +106,7 @@ fn forged_files_are_errors_or_models_that_work() {
         RankModel::open(&path)
     };
     let untouched = open(&forged(&bytes, |_| (), None, 0)).unwrap();
-    assert_eq!(untouched.scores(&table).len(), table.row_count());
+    assert_eq!(untouched.scores(&table).unwrap().len(), table.row_count());
     let changes: [fn(&mut Value); 8] = [
         |model| model["ranking"]["summary"]["chosen"] = json!(99),
         |model| model["ranking"]["summary"]["trials"] = json!([]),
@@ -132,7 +135,13 @@ fn forged_files_are_errors_or_models_that_work() {
         let mut flipped = bytes.clone();
         flipped[end] ^= 0x40;
         if let Ok(model) = open(&flipped) {
-            assert!(model.scores(&table).iter().all(|score| score.is_finite()));
+            assert!(
+                model
+                    .scores(&table)
+                    .unwrap()
+                    .iter()
+                    .all(|score| score.is_finite())
+            );
         }
     }
 }

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{JudgedList, Mark};
+use crate::corpus::{JudgedQuery, JudgedShare, Qrels, RankingTable, Run, Unjudged};
 use crate::evaluation::{Calibration, SortedForecasts, StatedCell, StatedEnds, StatedTable};
 use crate::numeric::StableSum;
-use crate::ranking::{JudgedQuery, JudgedShare, Qrels, RankingTable, Run, Unjudged};
 use crate::{Probability, Task};
 
 /// Stated probabilities of relevance of one query's documents, and which are relevant.
@@ -191,7 +191,7 @@ pub fn stated_by_scores(
         let rows = query.rows.clone();
         let documents = rows.filter_map(|row| {
             let score = scores.get(kept[row])?;
-            Some((*score, table.labels()[row] >= relevant_from))
+            Some((*score, table.grades()[row] >= relevant_from))
         });
         StatedRelevance {
             id: query.id.clone(),

@@ -3,7 +3,8 @@
 use super::candidates::side_by_side;
 use super::splits::{fold_of_queries, split_queries};
 use super::{RankFitError, RankModel, RankSettings, RankStage};
-use crate::ranking::{CanonicalTable, HeldOutRankings, RankingTable, RelevanceSettings};
+use crate::corpus::{CanonicalTable, RankingTable};
+use crate::ranking::{HeldOutRankings, RelevanceSettings};
 
 /// Scores of documents by models that have not learned from the documents' queries.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,12 +83,12 @@ impl RankModel {
         } = held_out(&table, &settings, folds, on_stage)?;
         let queries = table.queries().iter();
         let mut queries: Vec<_> = queries.map(|query| query.rows.clone()).collect();
-        let mut labels = table.labels().to_vec();
+        let mut labels = table.grades().to_vec();
         if let Some(validation) = validation {
             let validation = CanonicalTable::new(validation, settings.unjudged).table;
             let start = scores.len();
-            scores.extend(self.scores(&validation));
-            labels.extend(validation.labels());
+            scores.extend(self.scores_by_known(&validation));
+            labels.extend(validation.grades());
             let of = fold_of_queries(
                 validation.queries(),
                 folds.clamp(1, MOST_FOLDS),
@@ -129,7 +130,7 @@ fn held_out(
             on_stage(&RankStage { fold, ..*stage });
         };
         let model = RankModel::fit(&table.select(&part.rest), None, settings, &told)?;
-        Ok(model.scores(&table.select(&part.held)))
+        Ok(model.scores_by_known(&table.select(&part.held)))
     })?;
     let mut scores = vec![0.0; table.row_count()];
     let mut fold_of_query = vec![0; table.query_count()];

@@ -11,7 +11,7 @@ use super::splits::{Split, split_queries};
 use super::summary::CostChoice;
 use super::validation::PrecisionSum;
 use super::{RankFitError, RankSettings};
-use crate::ranking::{CanonicalTable, JudgedShare, QueryRows, RankingTable, Unjudged};
+use crate::corpus::{CanonicalTable, JudgedShare, QueryRows, RankingTable, Unjudged};
 
 /// What is learned from and chosen by, in an order of its own.
 pub(super) struct JudgedTables {
@@ -55,6 +55,17 @@ impl JudgedTables {
         let Some(validation) = &self.validation else {
             return Ok(());
         };
+        let columns: HashSet<&String> = self.train.features().iter().collect();
+        if !validation
+            .features()
+            .iter()
+            .any(|name| columns.contains(name))
+        {
+            return Err(RankFitError::OtherFeatures {
+                found: validation.features().to_vec(),
+                expected: self.train.features().to_vec(),
+            });
+        }
         let queries = self.train.queries().iter();
         let known: HashSet<&str> = queries.map(|query| query.id.as_str()).collect();
         let shared = |query: &&QueryRows| known.contains(query.id.as_str());
@@ -234,7 +245,7 @@ fn check_validation(tables: &JudgedTables, relevant_from: i32) -> Result<(), Ran
     let Some(validation) = &tables.validation else {
         return Ok(());
     };
-    let mut labels = validation.labels().iter();
+    let mut labels = validation.grades().iter();
     match labels.any(|&label| label >= relevant_from) {
         true => Ok(()),
         false => Err(RankFitError::NothingToChooseBy {
@@ -262,7 +273,7 @@ pub(super) fn side_by_side<T: Send, U: Send>(
     tasks: Vec<T>,
     fit: impl Fn(T) -> Result<U, RankFitError> + Send + Sync,
 ) -> Result<Vec<U>, RankFitError> {
-    if table.row_count() * table.function_count() > MOST_VALUES_SIDE_BY_SIDE {
+    if table.row_count() * table.feature_count() > MOST_VALUES_SIDE_BY_SIDE {
         return tasks.into_iter().map(fit).collect();
     }
     // All of them before the first error, so that it is always the same one.

@@ -4,7 +4,7 @@ use super::fit::RankStage;
 use super::settings::{FURTHER_PRICES, PRICE_RANGE, USUAL_PRICES};
 use super::validation::PrecisionSum;
 use super::{FeatureMap, FeatureRows, RankFitError, RankProblem, RankSettings};
-use crate::ranking::RankingTable;
+use crate::corpus::RankingTable;
 use crate::solvers::{CuttingPlanes, PlaneSet, Round, StructuredProblem, solve_cutting_planes};
 
 /// The weights for each of several `C`, rising; more can follow.
@@ -32,8 +32,8 @@ impl PathTask<'_> {
     /// Weights for these prices, or for the usual ones where there are none.
     pub(super) fn begin(&self, costs: &[f64]) -> Result<CostPath, RankFitError> {
         let (table, settings) = (self.table, self.settings);
-        if table.function_count() == 0 {
-            return Err(RankFitError::NoFunctions);
+        if table.feature_count() == 0 {
+            return Err(RankFitError::NoFeatures);
         }
         let map = FeatureMap::fit(settings.effective_features(), table, settings.relevant_from);
         let rows = map.rows(table);
@@ -77,7 +77,7 @@ impl PathTask<'_> {
         Ok(RankProblem::new(
             rows,
             &queries,
-            table.labels(),
+            table.grades(),
             &levels,
             settings.loss,
         )?)

@@ -5,7 +5,7 @@ use super::settings::OpenSettings;
 use super::summary::{CostChoice, RankSummary, RankTrial, SettingsTried};
 use super::validation::PrecisionSum;
 use super::{RankFitError, RankModel, RankSettings};
-use crate::ranking::RankingTable;
+use crate::corpus::RankingTable;
 use crate::solvers::Round;
 
 /// Where learning stands, told after every round of the solver.
@@ -54,7 +54,7 @@ impl RankModel {
     /// let model = RankModel::fit(&table, None, &settings, &|_| {})?;
     /// // By hand: the one wrong ranking has loss ½ and ψ(best) - ψ(y) = 2, so the objective is
     /// // ½w² + 0.05 max(0, ½ - 2w), least at w = 0.05 · 2 = 0.1.
-    /// assert!((model.scores(&table)[0] - 0.1).abs() < 1e-9);
+    /// assert!((model.scores(&table)?[0] - 0.1).abs() < 1e-9);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fit(
@@ -92,7 +92,7 @@ impl RankModel {
             converged,
             held_out_map: (queries > 0).then(|| held_out.mean()),
         });
-        let labels = table.labels().iter();
+        let labels = table.grades().iter();
         let mut training = PrecisionSum::default();
         whole.measure(chosen, table, settings, &mut training);
         let summary = RankSummary {

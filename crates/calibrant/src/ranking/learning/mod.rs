@@ -28,12 +28,12 @@ mod thresholds;
 mod validation;
 
 pub use calibrate::HeldOutRankScores;
-pub use error::{RankFitError, UnknownFunctions};
+pub use error::{RankFitError, UnknownFeatures};
 pub use features::{BIN_LIMIT, FeatureMap, FeatureSettings};
 pub use fit::RankStage;
 pub use from_runs::{table_of_runs, unlisted_relevant};
 pub use loss::{RankLoss, UnknownLoss};
-pub use model::{FunctionCurve, RankModel};
+pub use model::{FeatureCurve, RankModel};
 pub use oracles::{
     NdcgOracle, PairOracle, SortedSides, TooManyOrders, most_violated_average_precision,
     most_violated_average_precision_plain, most_violated_reciprocal_rank, most_violated_roc_area,

@@ -38,12 +38,12 @@ impl RankModel {
         let description = Envelope {
             ranking: Description {
                 settings: self.settings.clone(),
-                functions: self.map.functions().to_vec(),
+                functions: self.map.columns().to_vec(),
                 relevance: self.relevance.clone(),
                 summary: self.summary.clone(),
             },
         };
-        let functions = 0..self.map.functions().len();
+        let functions = 0..self.map.columns().len();
         let thresholds: Vec<f32> = functions
             .clone()
             .flat_map(|function| self.map.thresholds(function))

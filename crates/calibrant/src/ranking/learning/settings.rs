@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BIN_LIMIT, FeatureSettings, QueryScale, RankFitError, RankLoss};
 use crate::FitError;
-use crate::ranking::{RankingTable, Unjudged};
+use crate::corpus::{RankingTable, Unjudged};
 
 /// Settings of [`RankModel::fit`](super::RankModel::fit).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -149,7 +149,7 @@ impl RankSettings {
         if !self.every_grade {
             return vec![least];
         }
-        let labels = table.labels().iter().copied();
+        let labels = table.grades().iter().copied();
         let mut levels: Vec<i32> = labels.filter(|&label| label >= least).collect();
         levels.sort_unstable();
         levels.dedup();

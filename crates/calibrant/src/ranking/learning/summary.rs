@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ranking::JudgedShare;
+use crate::corpus::JudgedShare;
 
 /// How a ranking model came about; kept in its file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

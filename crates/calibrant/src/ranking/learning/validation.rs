@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use crate::corpus::RankingTable;
 use crate::numeric::order_bits;
-use crate::ranking::RankingTable;
 
 /// The average precision of one query's documents by falling score, equal scores in the order of the table; zero
 /// where none is relevant.
@@ -48,7 +48,7 @@ impl PrecisionSum {
     pub(super) fn add_table(&mut self, table: &RankingTable, scores: &[f64], relevant_from: i32) {
         for query in table.queries() {
             let rows: Range<usize> = query.rows.clone();
-            let labels = &table.labels()[rows.clone()];
+            let labels = &table.grades()[rows.clone()];
             self.sum += average_precision(&scores[rows], labels, relevant_from);
             self.queries += 1;
             let relevant = labels.iter().any(|&label| label >= relevant_from);
