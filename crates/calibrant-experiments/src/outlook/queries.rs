@@ -128,7 +128,8 @@ pub(super) fn measure(
 }
 
 fn ranked(model: &RankModel, test: &RankingTable) -> Vec<(List, Option<LogOddsSpread>)> {
-    let scores = model.scores(test)?;
+    // The test table has the columns of the training table.
+    let scores = model.scores_by_known(test);
     let Some(stated) = model.probabilities(test, &scores) else {
         return Vec::new();
     };

@@ -114,7 +114,7 @@ fn every_loss_finds_the_column_that_helps() {
             ..quick(loss)
         };
         let model = fit(&train, &settings);
-        assert_eq!(model.curves()[0].function, "1", "{loss}");
+        assert_eq!(model.curves()[0].feature, "1", "{loss}");
         let found = map(&model.scores(&test).unwrap());
         assert!(found > chance + 0.1, "{loss}: {found} {chance}");
     }
@@ -427,7 +427,7 @@ fn usual_prices_follow_the_size_of_the_features() {
                 c,
                 ..settings.clone()
             };
-            fit(table, &settings).scores(table)
+            fit(table, &settings).scores(table).unwrap()
         };
         let scores = at(&of_small, &small).into_iter().zip(at(&of_large, &large));
         for (small, large) in scores {
