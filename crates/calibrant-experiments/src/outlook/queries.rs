@@ -3,10 +3,11 @@
 use std::error::Error;
 use std::path::Path;
 
+use calibrant::NoProgress;
 use calibrant::calibration::LogOddsSpread;
 use calibrant::corpus::Source;
 use calibrant::numeric::Random;
-use calibrant::ranking::learning::{RankModel, RankSettings};
+use calibrant::ranking::learning::{RankModel, RankParameters};
 use calibrant::ranking::{RankingTable, RelevanceSettings};
 
 use super::tally::{List, Tally, tallies, write_lists};
@@ -104,9 +105,9 @@ pub(super) fn measure(
         };
         let train = table.select(&of(false));
         let test = table.select(&of(true));
-        let model = RankModel::fit(&train, None, &RankSettings::default(), &|_| {})?;
+        let model = RankModel::fit_with(&train, None, &RankParameters::default(), &NoProgress)?;
         let how = RelevanceSettings::default();
-        let model = model.calibrated(&train, None, &how, PARTS, &|_| {})?;
+        let model = model.calibrated(&train, None, &how, PARTS, &NoProgress)?;
         lists.extend(ranked(&model, &test));
     }
     write_lists(

@@ -2,10 +2,11 @@
 
 use std::error::Error;
 
+use calibrant::NoProgress;
 use calibrant::numeric::Random;
 use calibrant::ranking::RankingTable;
 use calibrant::ranking::learning::{
-    FeatureSettings, QueryScale, RankLoss, RankModel, RankSettings, average_precision,
+    FeatureSettings, QueryScale, RankLoss, RankModel, RankParameters, average_precision,
 };
 use rayon::prelude::*;
 
@@ -151,13 +152,13 @@ impl Protocol {
         let training = table.select(&draw.training);
         let validation = table.select(&draw.validation);
         let fit = |features: Features, folds: Option<usize>| {
-            let settings = RankSettings {
+            let settings = RankParameters {
                 loss: method.loss,
                 features: self.features(features),
                 folds,
-                ..RankSettings::default()
+                ..RankParameters::default()
             };
-            RankModel::fit(&training, Some(&validation), &settings, &|_| {})
+            RankModel::fit_with(&training, Some(&validation), &settings, &NoProgress)
                 .map_err(|error| format!("{}: {error}", method.name))
         };
         let model = match method.features {

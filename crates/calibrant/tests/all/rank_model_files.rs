@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use calibrant::pipeline::{Model, ModelFileError};
 use calibrant::ranking::learning::{
-    FeatureSettings, QueryScale, RankLoss, RankModel, RankSettings,
+    FeatureSettings, QueryScale, RankLoss, RankModel, RankParameters,
 };
 use common::rankings::{fit, quick, table};
 use safetensors::SafeTensors;
@@ -24,7 +24,7 @@ fn models_come_back_from_their_files() {
             (0, QueryScale::Standard),
             (5, QueryScale::MinMax),
         ] {
-            let settings = RankSettings {
+            let settings = RankParameters {
                 features: FeatureSettings { scale, bins },
                 ..quick(loss)
             };
@@ -95,7 +95,7 @@ fn forged_files_are_errors_or_models_that_work() {
     };
     let bytes = fit(
         &table,
-        &RankSettings {
+        &RankParameters {
             features,
             ..quick(RankLoss::Accuracy)
         },

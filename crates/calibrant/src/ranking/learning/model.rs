@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{FeatureMap, RankSettings, RankSummary, UnknownFeatures};
+use super::{FeatureMap, RankParameters, RankSummary, UnknownFeatures};
 use crate::Probability;
 use crate::corpus::RankingTable;
 use crate::ranking::Relevance;
@@ -12,7 +12,7 @@ use crate::ranking::Relevance;
 /// Made by [`RankModel::fit`]; saved and opened as a file by [`RankModel::save`] and [`RankModel::open`].
 #[derive(Debug, Clone)]
 pub struct RankModel {
-    pub(super) settings: RankSettings,
+    pub(super) settings: RankParameters,
     pub(super) map: FeatureMap,
     /// One a feature, and the bias behind them for the accuracies.
     pub(super) weights: Vec<f64>,
@@ -48,7 +48,7 @@ impl FeatureCurve {
 
 impl RankModel {
     pub(super) fn new(
-        settings: RankSettings,
+        settings: RankParameters,
         map: FeatureMap,
         weights: Vec<f64>,
         summary: RankSummary,
@@ -63,7 +63,7 @@ impl RankModel {
     }
 
     /// What it was fitted with.
-    pub fn settings(&self) -> &RankSettings {
+    pub fn settings(&self) -> &RankParameters {
         &self.settings
     }
 

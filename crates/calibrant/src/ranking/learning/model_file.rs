@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FeatureMap, RankModel, RankSettings, RankSummary};
+use super::{FeatureMap, RankModel, RankParameters, RankSummary};
 use crate::pipeline::{ModelFileError, model_envelope};
 use crate::ranking::Relevance;
 use crate::scorers::{NamedTensor, TensorReader};
@@ -19,7 +19,7 @@ struct Envelope {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
-    settings: RankSettings,
+    settings: RankParameters,
     functions: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     relevance: Option<Relevance>,
