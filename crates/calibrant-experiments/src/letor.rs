@@ -13,9 +13,7 @@ use calibrant::calibration::CalibratorKind;
 use calibrant::corpus::Source;
 use calibrant::evaluation::ranking::{LetorCounting, evaluate_letor};
 use calibrant::ranking::RankingTable;
-use calibrant::ranking::learning::{
-    Choice, GradeUse, RankLoss, RankModel, RankSettings,
-};
+use calibrant::ranking::learning::{Choice, GradeUse, RankLoss, RankModel, RankSettings};
 
 const PARTS: usize = 5;
 /// The ranks at which NDCG is shown.
@@ -265,8 +263,7 @@ mod tests {
 
     #[test]
     fn average_precision_is_learned_as_well_as_published_rankings_do() {
-        let Some(row) = measured(&COLLECTIONS[0], &Way::new("map", with_bins(0)))
-        else {
+        let Some(row) = measured(&COLLECTIONS[0], &Way::new("map", with_bins(0))) else {
             return;
         };
         // Above RankSVM and RankBoost as published, at the level of ListNet.

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use calibrant::pipeline::FORMAT_VERSION;
 use calibrant::ranking::Relevance;
-use calibrant::ranking::learning::{FeatureCurve, RankModel, RankSettings, RankSummary};
+use calibrant::ranking::learning::{FeatureCurve, RankParameters, RankSummary};
 
-use super::fit::{grades, relevance_line, write_settings_tried, write_trials};
+use super::fit::{relevance_line, write_settings_tried, write_trials};
+use super::reading::open_model;
 use crate::arguments::InspectArguments;
 use crate::error::CliError;
 use crate::output::stdout;
@@ -18,7 +19,7 @@ struct RankReport<'a> {
     kind: &'static str,
     format_version: u32,
     file_bytes: u64,
-    settings: &'a RankSettings,
+    settings: &'a RankParameters,
     summary: &'a RankSummary,
     bias: f64,
     functions: &'a [FeatureCurve],
@@ -28,7 +29,7 @@ struct RankReport<'a> {
 
 /// Shows a ranking model.
 pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliError> {
-    let model = RankModel::open(path)?;
+    let model = open_model(path)?;
     if arguments.terms.is_some() {
         return Err(
             CliError::new("a ranking model knows columns, not terms").hint("leave out --terms")
@@ -72,8 +73,11 @@ pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliEr
         "scale",
         serde_json::to_string(&model.features().settings().scale)?,
     );
-    add("bins a column", model.settings().features.bins.to_string());
-    add("grades", grades(model.settings().every_grade).to_owned());
+    add(
+        "bins per column",
+        model.settings().features.bins.to_string(),
+    );
+    add("grades", model.settings().grades().to_string());
     add(
         "queries",
         format!("{} ({} left out)", summary.queries, summary.skipped_queries),

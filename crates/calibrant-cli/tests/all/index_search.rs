@@ -208,7 +208,7 @@ fn features_hold_every_function_for_every_candidate() {
     let text = String::from_utf8(sandbox.read("f.letor")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert!(
-        lines[0].starts_with("# functions: cosine.plain cosine.stems"),
+        lines[0].starts_with("# features: 1=cosine.plain 2=cosine.stems"),
         "{text}"
     );
     // By hand: both have a fox or foxes; only `b` has a tree, and its title has trees.

@@ -4,6 +4,7 @@
 mod predict;
 mod prediction;
 mod prior;
+pub mod rankings;
 #[cfg(test)]
 mod testing;
 

@@ -4,9 +4,8 @@ use crate::common;
 
 use calibrant::numeric::Random;
 use calibrant::ranking::learning::{
-    CostChoice, FURTHER_COSTS, FeatureMap, FeatureSettings, QueryScale,
-    RankFitError, RankLoss, RankModel, RankProblem, RankParameters, RankSettings, USUAL_COSTS,
-    average_precision,
+    CostChoice, FURTHER_COSTS, FeatureMap, FeatureSettings, QueryScale, RankFitError, RankLoss,
+    RankModel, RankParameters, RankProblem, RankSettings, USUAL_COSTS, average_precision,
 };
 use calibrant::ranking::{QueryRows, RankingTable, RelevanceSettings, Unjudged};
 use calibrant::solvers::{CuttingPlanes, PlaneSet, Slack, solve_cutting_planes};

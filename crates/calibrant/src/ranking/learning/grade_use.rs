@@ -36,14 +36,6 @@ impl GradeUse {
             }
         }
     }
-
-    /// As models keep it: whether every grade is a question of its own.
-    pub(crate) const fn of_flag(every_grade: bool) -> Self {
-        match every_grade {
-            true => Self::Every,
-            false => Self::One,
-        }
-    }
 }
 
 impl fmt::Display for GradeUse {

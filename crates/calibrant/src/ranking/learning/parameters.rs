@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BIN_LIMIT, FeatureSettings, QueryScale, RankFitError, RankLoss};
+use super::{BIN_LIMIT, FeatureSettings, GradeUse, QueryScale, RankFitError, RankLoss};
 use crate::FitError;
 use crate::corpus::{RankingTable, Unjudged};
 
@@ -159,6 +159,14 @@ impl RankParameters {
             levels.push(least);
         }
         levels
+    }
+
+    /// What grades above the smallest relevant one are for.
+    pub fn grades(&self) -> GradeUse {
+        match self.every_grade {
+            true => GradeUse::Every,
+            false => GradeUse::One,
+        }
     }
 
     /// The features that are made: `acc3` and `acc4` are defined by theirs.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::GradeUse;
 use crate::corpus::JudgedShare;
 
 /// How a ranking model came about; kept in its file.
@@ -88,6 +89,16 @@ pub struct RankTrial {
     pub converged: bool,
     /// Mean average precision on the queries that `C` is chosen on.
     pub held_out_map: Option<f64>,
+}
+
+impl SettingsTried {
+    /// What grades above the smallest relevant one were for.
+    pub fn grades(&self) -> GradeUse {
+        match self.every_grade {
+            true => GradeUse::Every,
+            false => GradeUse::One,
+        }
+    }
 }
 
 impl RankSummary {
