@@ -15,6 +15,7 @@
 
 mod build;
 mod candidates;
+mod detail;
 mod document;
 mod document_ids;
 mod error;
@@ -23,6 +24,7 @@ mod manifest;
 mod matches;
 mod pruning;
 mod query_terms;
+mod rank;
 mod runs;
 mod schema;
 mod search;
@@ -37,10 +39,12 @@ pub use crate::corpus::{
     read_queries, read_trec_documents,
 };
 pub use build::{IndexBuilder, IndexSettings, IndexSummary, LONGEST_ID};
+pub use detail::{DetailSettings, DetailedHit};
 pub use document::{AnalyzedDocument, DocumentAnalyzer, IndexDocument};
 pub use error::IndexError;
 pub use explain::{ScoreExplanation, TermPart};
 pub use manifest::{AnalysisCounts, INDEX_VERSION};
+pub use rank::{ColumnPart, RankedHit, retrieval_columns};
 pub use search::{Hit, SearchIndex, StoredText};
 pub use snippet::Snippet;
 pub use sources::{DocumentFormat, DocumentOptions, UnknownDocumentFormat, build_index};

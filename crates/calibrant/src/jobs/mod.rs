@@ -5,6 +5,8 @@ mod predict;
 mod prediction;
 mod prior;
 pub mod rankings;
+#[cfg(feature = "index")]
+pub mod search;
 #[cfg(test)]
 mod testing;
 

@@ -2,12 +2,13 @@
 
 use crate::common;
 
+use calibrant::NoProgress;
 use calibrant::numeric::Random;
 use calibrant::ranking::learning::{
     CostChoice, FURTHER_COSTS, FeatureMap, FeatureSettings, QueryScale, RankFitError, RankLoss,
     RankModel, RankParameters, RankProblem, RankSettings, USUAL_COSTS, average_precision,
 };
-use calibrant::ranking::{QueryRows, RankingTable, RelevanceSettings, Unjudged};
+use calibrant::ranking::{QueryRows, RankingTable, Unjudged};
 use calibrant::solvers::{CuttingPlanes, PlaneSet, Slack, solve_cutting_planes};
 use common::rankings::{fit, quick, table};
 use proptest::prelude::*;

@@ -152,6 +152,38 @@ impl RankModel {
         scores
     }
 
+    /// What each column adds to the scores of these rows, in the order of the model's columns: with the bias they add up to the score.
+    ///
+    /// ```
+    /// use calibrant::NoProgress;
+    /// use calibrant::ranking::RankingTable;
+    /// use calibrant::ranking::learning::{RankModel, RankParameters};
+    /// # let names = vec!["bm25".into(), "length".into()];
+    /// # let table = RankingTable::new(names, &[("q".into(), 2)], &["a", "b"], vec![1, 0], vec![1.0, 3.0, 0.0, 2.0])?;
+    /// # let settings = RankParameters { c: vec![0.05], ..RankParameters::default() };
+    /// let model = RankModel::fit_with(&table, None, &settings, &NoProgress)?;
+    /// let parts = model.parts(&table, &[0]);
+    /// let score = model.scores(&table)?[0];
+    /// assert!((parts[0].iter().sum::<f64>() + model.bias() - score).abs() < 1e-12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn parts(&self, table: &RankingTable, rows: &[usize]) -> Vec<Vec<f64>> {
+        let features = self.map.rows(table);
+        let columns = 0..self.map.columns().len();
+        let of_row = |&row: &usize| {
+            let values = features.expanded(row);
+            let part = |column: usize| {
+                let own = self.map.features_of(column);
+                let pairs = self.weights[own.clone()].iter().zip(&values[own]);
+                pairs
+                    .map(|(weight, value)| weight * f64::from(*value))
+                    .sum()
+            };
+            columns.clone().map(part).collect()
+        };
+        rows.iter().map(of_row).collect()
+    }
+
     /// What the model makes of each column, those that move scores most first.
     pub fn curves(&self) -> Vec<FeatureCurve> {
         let plain = self.map.settings().bins == 0;
