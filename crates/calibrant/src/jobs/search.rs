@@ -12,6 +12,7 @@ use crate::index::{
     ColumnPart, DetailSettings, IndexError, ScoreExplanation, SearchIndex, Snippet,
     retrieval_columns,
 };
+use crate::progress::Stage;
 use crate::ranking::functions::BaseFunction;
 use crate::ranking::learning::{RankModel, unlisted_relevant};
 
@@ -247,24 +248,21 @@ pub fn search_run(
     for query in queries {
         check_identifier("query", &query.id)?;
     }
-    progress.begin("searching", Some(queries.len() as u64));
-    let outcome = queries.chunks(QUERIES_AT_ONCE).try_for_each(|chunk| {
+    let stage = Stage::begin(progress, "searching", Some(queries.len() as u64));
+    for chunk in queries.chunks(QUERIES_AT_ONCE) {
         let lists: Vec<_> = chunk
             .par_iter()
             .with_max_len(1)
             .map(|query| index.rank(&query.text, model, depth))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<_, IndexError>>()?;
         for (query, hits) in chunk.iter().zip(lists) {
             for hit in hits.into_iter().take(settings.top) {
                 let stated = hit.probability.filter(|_| settings.probabilities);
                 builder.push(&query.id, &hit.id, stated.unwrap_or(hit.score))?;
             }
         }
-        progress.advance(chunk.len() as u64);
-        Ok::<(), SearchError>(())
-    });
-    progress.end();
-    outcome?;
+        stage.step(chunk.len() as u64).map_err(IndexError::from)?;
+    }
     Ok(builder.finish()?)
 }
 

@@ -3,9 +3,10 @@
 use super::candidates::side_by_side;
 use super::splits::{fold_of_queries, split_queries};
 use super::{RankFitError, RankModel, RankParameters};
+use crate::Progress;
 use crate::corpus::{CanonicalTable, RankingTable};
+use crate::progress::{Stage, Unshown, step};
 use crate::ranking::{HeldOutRankings, Relevance, RelevanceSettings};
-use crate::{NoProgress, Progress};
 
 /// Scores of documents by models that have not learned from the documents' queries.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,15 +137,14 @@ fn held_out(
 ) -> Result<HeldOutRankScores, RankFitError> {
     let folds = folds.min(MOST_FOLDS);
     let parts = split_queries(table, folds, settings.seed)?;
-    progress.begin("calibrating", Some(parts.len() as u64));
+    let stage = Stage::begin(progress, "calibrating", Some(parts.len() as u64));
     let found = side_by_side(table, parts.iter().collect(), |part| {
         let rest = table.select(&part.rest);
-        let model = RankModel::fit_with(&rest, None, settings, &NoProgress)?;
-        progress.advance(1);
+        let model = RankModel::fit_with(&rest, None, settings, &Unshown(progress))?;
+        step(progress, 1)?;
         Ok(model.scores_by_known(&table.select(&part.held)))
-    });
-    progress.end();
-    let found = found?;
+    })?;
+    drop(stage);
     let mut scores = vec![0.0; table.row_count()];
     let mut fold_of_query = vec![0; table.query_count()];
     for (fold, (part, found)) in parts.iter().zip(found).enumerate() {

@@ -13,6 +13,7 @@ use super::validation::PrecisionSum;
 use super::{RankFitError, RankParameters};
 use crate::Progress;
 use crate::corpus::{CanonicalTable, JudgedShare, QueryRows, RankingTable, Unjudged};
+use crate::progress::Stage;
 
 /// What is learned from and chosen by, in an order of its own.
 pub(super) struct JudgedTables {
@@ -176,8 +177,8 @@ impl Candidate {
             return Ok(false);
         }
         let steps: usize = tasks.iter().map(|task| task.3.len()).sum();
-        progress.begin("larger C", Some(steps as u64));
-        let outcome = side_by_side(table, tasks, |(settings, split, path, costs)| {
+        let stage = Stage::begin(progress, "larger C", Some(steps as u64));
+        side_by_side(table, tasks, |(settings, split, path, costs)| {
             let rest = split.map(|split| table.select(&split.rest));
             let task = PathTask {
                 table: rest.as_ref().unwrap_or(table),
@@ -185,9 +186,8 @@ impl Candidate {
                 progress,
             };
             task.extend(path, &costs)
-        });
-        progress.end();
-        outcome?;
+        })?;
+        drop(stage);
         for &number in &grown {
             candidates[number].measure(tables);
         }

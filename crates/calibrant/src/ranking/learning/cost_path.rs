@@ -5,6 +5,7 @@ use super::validation::PrecisionSum;
 use super::{FeatureMap, FeatureRows, RankFitError, RankParameters, RankProblem};
 use crate::Progress;
 use crate::corpus::RankingTable;
+use crate::progress::step;
 use crate::solvers::{CuttingPlanes, PlaneSet, Round, StructuredProblem, solve_cutting_planes};
 
 /// The weights for each of several `C`, rising; more can follow.
@@ -94,7 +95,7 @@ impl PathTask<'_> {
                 ..CuttingPlanes::default()
             };
             let found = solve_cutting_planes(problem, &solver, &mut path.planes, &mut |_| {});
-            self.progress.advance(1);
+            step(self.progress, 1)?;
             if !found.weights.iter().all(|weight| weight.is_finite()) {
                 return Err(crate::FitError::Overflow.into());
             }

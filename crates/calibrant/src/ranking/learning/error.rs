@@ -56,12 +56,21 @@ pub enum RankFitError {
     /// A query with too many ways to order its documents.
     #[error(transparent)]
     TooManyOrders(#[from] TooManyOrders),
+    /// Whoever watched the progress ended the work.
+    #[error("cancelled")]
+    Cancelled,
     /// A query stands in the training and in the validation table.
     #[error("query `{id}` is among those to learn from and among those for validation")]
     SharedQuery {
         /// The query.
         id: String,
     },
+}
+
+impl From<crate::Cancelled> for RankFitError {
+    fn from(_: crate::Cancelled) -> Self {
+        Self::Cancelled
+    }
 }
 
 /// Columns that a model was not fitted on.

@@ -7,6 +7,7 @@ use super::{RankFitError, RankModel, RankParameters, RankSettings};
 use crate::Progress;
 use crate::calibration::CalibratorKind;
 use crate::corpus::RankingTable;
+use crate::progress::Stage;
 use crate::ranking::RelevanceSettings;
 
 impl RankModel {
@@ -37,6 +38,7 @@ impl RankModel {
         let folds = settings.calibration_folds.min(table.query_count());
         match model.relevance_curve(table, validation, &how, folds, progress) {
             Ok(curve) => model.relevance = Some(curve),
+            Err(RankFitError::Cancelled) => return Err(RankFitError::Cancelled),
             // A ranking from a handful of queries is still a ranking.
             Err(error) if settings.calibrator == CalibratorKind::Auto => {
                 model.summary.no_probabilities = Some(error.to_string());
@@ -195,10 +197,10 @@ fn fit_all(
 ) -> Result<Vec<RankModel>, RankFitError> {
     ways.iter().try_for_each(RankParameters::check)?;
     tables.check_apart()?;
-    progress.begin("learning", Some(Candidate::steps(tables, ways) as u64));
-    let candidates = Candidate::fit(tables, ways, progress);
-    progress.end();
-    let mut candidates = candidates?;
+    let steps = Candidate::steps(tables, ways) as u64;
+    let stage = Stage::begin(progress, "learning", Some(steps));
+    let mut candidates = Candidate::fit(tables, ways, progress)?;
+    drop(stage);
     while Candidate::grow(tables, &mut candidates, progress)? {}
     let candidates = candidates.into_iter();
     candidates
