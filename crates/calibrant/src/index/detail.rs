@@ -47,6 +47,13 @@ pub struct DetailedHit {
     pub explanation: Option<ScoreExplanation>,
 }
 
+/// What a person is shown of a document.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub(super) title: Option<String>,
+    pub(super) snippet: Option<Snippet>,
+}
+
 impl SearchIndex {
     /// As [`SearchIndex::search`], with what a person wants to see. The query is analysed once, and no document is looked up by its name.
     ///
@@ -84,16 +91,13 @@ impl SearchIndex {
         };
         let words = settings.snippet_words;
         let shown = self.shown_by(&query, function.analysis, &documents, words)?;
-        let hits = found
-            .iter()
-            .zip(shown)
-            .map(|(scored, (title, snippet))| DetailedHit {
-                id: self.id(scored.document).to_owned(),
-                score: scored.score,
-                title,
-                snippet,
-                explanation: explanations.next(),
-            });
+        let hits = found.iter().zip(shown).map(|(scored, shown)| DetailedHit {
+            id: self.id(scored.document).to_owned(),
+            score: scored.score,
+            title: shown.title,
+            snippet: shown.snippet,
+            explanation: explanations.next(),
+        });
         Ok(hits.collect())
     }
 
@@ -122,7 +126,7 @@ impl SearchIndex {
         analysis: Analysis,
         documents: &[DocId],
         words: usize,
-    ) -> Result<Vec<(Option<String>, Option<Snippet>)>, IndexError> {
+    ) -> Result<Vec<Shown>, IndexError> {
         let query = QueryTerms::new(text, self.analysis(analysis))?;
         self.shown_by(&query, analysis, documents, words)
     }
@@ -133,12 +137,15 @@ impl SearchIndex {
         analysis: Analysis,
         documents: &[DocId],
         words: usize,
-    ) -> Result<Vec<(Option<String>, Option<Snippet>)>, IndexError> {
+    ) -> Result<Vec<Shown>, IndexError> {
         let terms = SnippetTerms::new(query, self.analysis(analysis), self.document_count());
         let show = |&document: &DocId| {
             let stored = self.stored_at(document)?;
             let text = stored.text.filter(|_| words > 0);
-            Ok((stored.title, text.map(|text| terms.snippet(&text, words))))
+            Ok(Shown {
+                title: stored.title,
+                snippet: text.map(|text| terms.snippet(&text, words)),
+            })
         };
         documents.iter().map(show).collect()
     }

@@ -188,13 +188,13 @@ impl SearchIndex {
         let hits = order
             .into_iter()
             .map(|(row, document, score, probability)| {
-                let (title, snippet) = shown.next().unwrap_or_default();
+                let shown = shown.next().unwrap_or_default();
                 RankedHit {
                     id: self.id(document).to_owned(),
                     score,
                     probability,
-                    title,
-                    snippet,
+                    title: shown.title,
+                    snippet: shown.snippet,
                     parts: parts.next().map(|parts| columns_of(&table, row, parts)),
                 }
             });
