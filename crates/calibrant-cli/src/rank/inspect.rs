@@ -3,9 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use calibrant::pipeline::FORMAT_VERSION;
-use calibrant::ranking::Relevance;
-use calibrant::ranking::learning::{FeatureCurve, RankParameters, RankSummary};
+use calibrant::jobs::rankings::RankInspection;
+use calibrant::ranking::learning::FeatureCurve;
 
 use super::fit::{relevance_line, write_settings_tried, write_trials};
 use super::reading::open_model;
@@ -13,19 +12,6 @@ use crate::arguments::InspectArguments;
 use crate::error::CliError;
 use crate::output::stdout;
 use crate::table::{decimal, table};
-
-#[derive(serde::Serialize)]
-struct RankReport<'a> {
-    kind: &'static str,
-    format_version: u32,
-    file_bytes: u64,
-    settings: &'a RankParameters,
-    summary: &'a RankSummary,
-    bias: f64,
-    functions: &'a [FeatureCurve],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    relevance: Option<&'a Relevance>,
-}
 
 /// Shows a ranking model.
 pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliError> {
@@ -35,29 +21,20 @@ pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliEr
             CliError::new("a ranking model knows columns, not terms").hint("leave out --terms")
         );
     }
-    let file_bytes = std::fs::metadata(path)?.len();
-    let curves = model.curves();
+    let inspection = RankInspection::new(&model, std::fs::metadata(path)?.len());
     let mut out = stdout();
     if arguments.json {
-        let report = RankReport {
-            kind: "ranking",
-            format_version: FORMAT_VERSION,
-            file_bytes,
-            settings: model.settings(),
-            summary: model.summary(),
-            bias: model.bias(),
-            functions: &curves,
-            relevance: model.relevance(),
-        };
-        serde_json::to_writer(&mut out, &report)?;
+        serde_json::to_writer(&mut out, &inspection)?;
         writeln!(out)?;
         return Ok(out.flush()?);
     }
     let summary = model.summary();
     writeln!(
         out,
-        "{} (ranking model, {file_bytes} bytes, format {FORMAT_VERSION})",
-        path.display()
+        "{} (ranking model, {} bytes, format {})",
+        path.display(),
+        inspection.file_bytes,
+        inspection.format_version
     )?;
     let mut rows = table(&["", ""], 2);
     let mut add = |name: &str, value: String| {
@@ -102,7 +79,7 @@ pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliEr
     writeln!(out, "\nWhat was chosen (*), and among what")?;
     write_settings_tried(&mut out, &model)?;
     write_trials(&mut out, summary)?;
-    write_curves(&mut out, &curves)?;
+    write_curves(&mut out, &inspection.curves)?;
     Ok(out.flush()?)
 }
 

@@ -6,7 +6,6 @@ pub(crate) mod inspect;
 mod outlook;
 mod predict;
 mod reading;
-mod spreads;
 
 use calibrant::ranking::{JudgedShare, Unjudged};
 pub(crate) use reading::open_model;

@@ -1,6 +1,6 @@
 //! Rankings against each other, query by query.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::precision::total;
 use super::{RankingValue, RunEvaluation};
@@ -10,9 +10,11 @@ use crate::evaluation::{
 };
 
 /// Which system the others are held against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Baseline {
     /// The one that is given first.
+    #[default]
     First,
     /// The one with the largest mean; of equals the first.
     Best,

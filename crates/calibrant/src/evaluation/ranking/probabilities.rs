@@ -112,9 +112,9 @@ pub fn measure_relevance(queries: &[StatedRelevance]) -> RelevanceForecasts {
     }
 }
 
-/// A score that is no probability.
+/// A score that is not a probability.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("line {line}: the score {score} is no probability; probabilities lie between 0 and 1")]
+#[error("line {line}: the score {score} is not a probability; probabilities lie between 0 and 1")]
 pub struct NotAProbability {
     /// Where it stands: the line of the run, or the number of the score from 1.
     pub line: u64,
