@@ -97,7 +97,7 @@ fn show(
 ) -> Result<(), CliError> {
     let judged = forecasts.iter().any(|forecast| forecast.truth.is_some());
     let percent = 100.0 * settings.recall;
-    let below: Vec<String> = arguments
+    let below: Vec<String> = settings
         .at
         .iter()
         .map(|rank| format!("below {rank}"))
