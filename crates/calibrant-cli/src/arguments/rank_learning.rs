@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use calibrant::calibration::CalibratorKind;
 use calibrant::ranking::Unjudged;
 use calibrant::ranking::learning::{Choice, GradeUse, QueryScale, RankLoss, RankSettings};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use super::choice::choice;
 
 const FIT_HELP: &str = "\
 Examples:
@@ -50,14 +53,14 @@ pub(crate) struct RankFitArguments {
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = bins)]
     pub(crate) bins: Choice<usize>,
     /// What is done to values first
-    #[arg(long, value_enum, default_value_t = ScaleName::AsGiven)]
-    pub(crate) scale: ScaleName,
+    #[arg(long, value_name = "SCALE", default_value = "as-given", value_parser = choice::<QueryScale>())]
+    pub(crate) scale: QueryScale,
     /// The smallest grade that is relevant
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) relevant_from: i32,
     /// What grades above the smallest relevant one are for, with map, roc and rr
-    #[arg(long, value_enum, default_value_t = GradeChoice::Auto)]
-    pub(crate) grades: GradeChoice,
+    #[arg(long, value_name = "GRADES", default_value = "auto", value_parser = grades())]
+    pub(crate) grades: Choice<GradeUse>,
     /// Stop when the objective is within this part of the least possible one
     #[arg(long, value_name = "PART", default_value_t = 1e-3)]
     pub(crate) tolerance: f64,
@@ -127,58 +130,15 @@ pub(crate) struct RankPredictArguments {
     pub(crate) ignore_missing: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ScaleName {
-    /// Nothing
-    AsGiven,
-    /// Mean 0 and spread 1 over all training documents
-    Standard,
-    /// The part of the query's documents with a lower value
-    Percentile,
-    /// From the query's least value (0) to its greatest (1)
-    MinMax,
-}
-
-impl From<ScaleName> for QueryScale {
-    fn from(name: ScaleName) -> Self {
-        match name {
-            ScaleName::AsGiven => Self::AsGiven,
-            ScaleName::Standard => Self::Standard,
-            ScaleName::Percentile => Self::Percentile,
-            ScaleName::MinMax => Self::MinMax,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GradeChoice {
-    /// Chosen between the two on held-out queries
-    Auto,
-    /// Nothing: a document is relevant or not
-    One,
-    /// Each counts as a question of its own, so better grades are put before lower ones
-    Every,
-}
-
-impl From<GradeChoice> for Choice<GradeUse> {
-    fn from(choice: GradeChoice) -> Self {
-        match choice {
-            GradeChoice::Auto => Self::Auto,
-            GradeChoice::One => Self::Given(GradeUse::One),
-            GradeChoice::Every => Self::Given(GradeUse::Every),
-        }
-    }
-}
-
 impl RankFitArguments {
     /// What is asked for.
     pub(crate) fn settings(&self) -> RankSettings {
         RankSettings {
             loss: self.loss,
             c: self.c.clone(),
-            scale: self.scale.into(),
+            scale: self.scale,
             bins: self.bins,
-            grades: self.grades.into(),
+            grades: self.grades,
             relevant_from: self.relevant_from,
             tolerance: self.tolerance,
             folds: self.folds,
@@ -188,6 +148,14 @@ impl RankFitArguments {
             calibration_folds: self.calibration_folds.into(),
         }
     }
+}
+
+/// A use of grades, or `auto`.
+fn grades() -> impl TypedValueParser<Value = Choice<GradeUse>> {
+    let auto = PossibleValue::new("auto").help("Chosen between the two on held-out queries");
+    let named = GradeUse::ALL.map(|one| PossibleValue::new(one.name()).help(one.help()));
+    let values = PossibleValuesParser::new([auto].into_iter().chain(named));
+    values.try_map(|word| word.parse::<Choice<GradeUse>>())
 }
 
 fn bins(given: &str) -> Result<Choice<usize>, String> {

@@ -9,14 +9,14 @@ use std::io::Write;
 
 use calibrant::corpus::{ReadError, Source};
 use calibrant::evaluation::ranking::{
-    Baseline, LETOR_CUTS, LetorCounting, RankingComparison, RunEvaluationError,
+    LETOR_CUTS, LetorCounting, RankingComparison, RunEvaluationError,
 };
 use calibrant::jobs::rankings::{
     MeasuredRankings, RankEvaluateError, RankEvaluateSettings, evaluate_rankings,
 };
 
 use super::reading::source;
-use crate::arguments::{BaselineName, LetorVersion, RankEvaluateArguments};
+use crate::arguments::{LetorVersion, RankEvaluateArguments};
 use crate::error::CliError;
 use crate::output::stdout;
 
@@ -75,10 +75,7 @@ fn settings(arguments: &RankEvaluateArguments) -> RankEvaluateSettings {
         }),
         probabilities: arguments.probabilities,
         unjudged: arguments.unjudged,
-        baseline: match arguments.baseline {
-            BaselineName::First => Baseline::First,
-            BaselineName::Best => Baseline::Best,
-        },
+        baseline: arguments.baseline,
         seed: arguments.seed,
     }
 }

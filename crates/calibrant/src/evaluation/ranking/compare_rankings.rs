@@ -1,5 +1,6 @@
 //! Rankings against each other, query by query.
 
+use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
 use super::precision::total;
@@ -18,6 +19,12 @@ pub enum Baseline {
     First,
     /// The one with the largest mean; of equals the first.
     Best,
+}
+
+named! {
+    Baseline, "a baseline";
+    First = "first", "The one given first";
+    Best = "best", "The one with the largest mean";
 }
 
 /// Draws of the randomisation test where not all swaps are counted.

@@ -31,6 +31,7 @@ pub use letor::{
 pub use measure::{Measure, MeasureError};
 pub use measure_kind::MeasureKind;
 pub use measure_set::MeasureSet;
+pub(crate) use precision::average_precision_at;
 pub use probabilities::{
     NotAProbability, QueryReliability, RelevanceForecasts, StatedByRun, StatedRelevance,
     measure_relevance, stated_by_run, stated_by_scores,

@@ -35,7 +35,7 @@ pub use choice::Choice;
 pub use error::{RankFitError, UnknownFeatures};
 pub use features::{BIN_LIMIT, FeatureMap, FeatureSettings};
 pub use from_runs::{table_of_runs, unlisted_relevant};
-pub use grade_use::{GradeUse, UnknownGradeUse};
+pub use grade_use::GradeUse;
 pub use loss::{RankLoss, UnknownLoss};
 pub use model::{FeatureCurve, RankModel};
 pub use oracles::{
