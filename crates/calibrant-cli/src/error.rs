@@ -293,6 +293,9 @@ impl From<IndexError> for CliError {
             IndexError::NotFound { .. } | IndexError::NotAnIndex { .. } => {
                 "`calibrant index DOCS -o DIR` makes one; the index comes first, then the query"
             }
+            IndexError::ModelColumns { .. } => {
+                "fit the ranking anew on a file of `calibrant search --features`, whose first line names the columns"
+            }
             IndexError::UnknownVersion { .. } => "a newer calibrant wrote it: update this one",
             IndexError::Damaged { .. } => "index the documents again",
             IndexError::Occupied { .. } => "choose another --output, or move it away yourself",

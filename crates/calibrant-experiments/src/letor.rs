@@ -8,12 +8,12 @@ use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 
+use calibrant::NoProgress;
+use calibrant::calibration::CalibratorKind;
 use calibrant::corpus::Source;
 use calibrant::evaluation::ranking::{LetorCounting, evaluate_letor};
 use calibrant::ranking::RankingTable;
-use calibrant::ranking::learning::{
-    FeatureSettings, OpenSettings, RankLoss, RankModel, RankSettings,
-};
+use calibrant::ranking::learning::{Choice, GradeUse, RankLoss, RankModel, RankSettings};
 
 const PARTS: usize = 5;
 /// The ranks at which NDCG is shown.
@@ -75,36 +75,33 @@ pub(crate) struct LetorRow {
 struct Way {
     name: String,
     settings: RankSettings,
-    open: OpenSettings,
 }
 
 impl Way {
-    fn plain(name: &str, settings: RankSettings) -> Self {
+    fn new(name: &str, settings: RankSettings) -> Self {
         Self {
             name: name.to_owned(),
             settings,
-            open: OpenSettings::NONE,
         }
     }
 
     /// As the program fits where nothing is given: every choice is made on validation and held-out training queries together.
     fn chosen() -> Self {
-        Self {
-            open: OpenSettings::ALL,
-            ..Self::plain("map-chosen", RankSettings::default())
-        }
+        let settings = RankSettings {
+            calibrator: CalibratorKind::None,
+            ..RankSettings::default()
+        };
+        Self::new("map-chosen", settings)
     }
 
     /// What is left of that where the solver goes on to the end.
     fn chosen_exactly() -> Self {
         let settings = RankSettings {
             tolerance: 1e-5,
+            calibrator: CalibratorKind::None,
             ..RankSettings::default()
         };
-        Self {
-            open: OpenSettings::ALL,
-            ..Self::plain("map-chosen-exactly", settings)
-        }
+        Self::new("map-chosen-exactly", settings)
     }
 }
 
@@ -164,26 +161,26 @@ fn ways() -> Vec<Way> {
     let of_loss = |loss: RankLoss| {
         let settings = RankSettings {
             loss,
-            ..RankSettings::default()
+            ..with_bins(0)
         };
-        Way::plain(&loss.to_string(), settings)
+        Way::new(&loss.to_string(), settings)
     };
     let losses = RankLoss::ALL.into_iter().map(of_loss);
     losses
         .chain([
-            Way::plain("map-bins-50", with_bins(50)),
+            Way::new("map-bins-50", with_bins(50)),
             Way::chosen(),
             Way::chosen_exactly(),
         ])
         .collect()
 }
 
+/// A step function of so many thresholds per column, or slopes; relevant or not; no probabilities.
 fn with_bins(bins: usize) -> RankSettings {
     RankSettings {
-        features: FeatureSettings {
-            bins,
-            ..FeatureSettings::default()
-        },
+        bins: Choice::Given(bins),
+        grades: Choice::Given(GradeUse::One),
+        calibrator: CalibratorKind::None,
         ..RankSettings::default()
     }
 }
@@ -219,10 +216,9 @@ fn measure(
         let train = RankingTable::read_files(&[part(0), part(1), part(2)])?;
         let validation = RankingTable::read(&part(3))?;
         let test = RankingTable::read(&part(4))?;
-        let (settings, open) = (&way.settings, way.open);
-        let model = RankModel::fit_choosing(&train, Some(&validation), settings, open, &|_| {})?;
+        let model = RankModel::fit(&train, Some(&validation), &way.settings, &NoProgress)?;
         let held_out = model.summary().chosen_trial().held_out_map.unwrap_or(0.0);
-        let found = evaluate_letor(&test, &model.scores(&test), counting, 1)?.mean;
+        let found = evaluate_letor(&test, &model.scores(&test)?, counting, 1)?.mean;
         row.map += found.average_precision / PARTS as f64;
         for rank in RANKS {
             *row.ndcg.entry(rank).or_default() += found.ndcg[rank - 1] / PARTS as f64;
@@ -267,8 +263,7 @@ mod tests {
 
     #[test]
     fn average_precision_is_learned_as_well_as_published_rankings_do() {
-        let Some(row) = measured(&COLLECTIONS[0], &Way::plain("map", RankSettings::default()))
-        else {
+        let Some(row) = measured(&COLLECTIONS[0], &Way::new("map", with_bins(0))) else {
             return;
         };
         // Above RankSVM and RankBoost as published, at the level of ListNet.
@@ -291,9 +286,9 @@ mod tests {
     fn average_precision_is_learned_on_short_lists() {
         let settings = RankSettings {
             c: vec![1.0, 10.0],
-            ..RankSettings::default()
+            ..with_bins(0)
         };
-        let Some(row) = measured(&COLLECTIONS[1], &Way::plain("map", settings)) else {
+        let Some(row) = measured(&COLLECTIONS[1], &Way::new("map", settings)) else {
             return;
         };
         assert!(row.map > 0.47, "{row:?}");

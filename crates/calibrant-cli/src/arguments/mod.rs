@@ -28,10 +28,9 @@ pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
 pub(crate) use prior::PriorArguments;
 pub(crate) use rank::{
-    BaselineName, LetorVersion, RankArguments, RankCommand, RankEvaluateArguments,
-    RankOutlookArguments,
+    LetorVersion, RankArguments, RankCommand, RankEvaluateArguments, RankOutlookArguments,
 };
-pub(crate) use rank_learning::{Bins, GradeChoice, RankFitArguments, RankPredictArguments};
+pub(crate) use rank_learning::{RankFitArguments, RankPredictArguments};
 pub(crate) use reading::ReadArguments;
 pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};

@@ -3,9 +3,11 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use calibrant::evaluation::ranking::Baseline;
 use calibrant::ranking::Unjudged;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::choice::choice;
 use super::rank_learning::{RankFitArguments, RankPredictArguments};
 
 #[derive(Debug, Args)]
@@ -36,7 +38,9 @@ Examples:
 
 Judgements have the columns query, iteration, document, grade; runs query, Q0, document, rank, score, name. The rank is not looked at: documents are put in the order of their scores, equal ones by name, the larger first.
 
-Queries that are not judged are passed over. Judged queries that the run lacks are passed over, too, and so a system gains by leaving out what is hard: -c counts them as 0.";
+Queries that are not judged are passed over. Judged queries that the run lacks are passed over, too, and so a system gains by leaving out what is hard: -c counts them as 0.
+
+iprec_at_recall and 11pt_avg follow trec_eval 10, which rounds recall otherwise than earlier versions do: a few values differ from pytrec_eval's, which has the older code.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EVALUATE_HELP)]
@@ -44,7 +48,7 @@ pub(crate) struct RankEvaluateArguments {
     /// Judgements (TREC qrels), or with --letor the test file; also .gz or .zst; `-` is standard input
     #[arg(value_name = "QRELS|TEST")]
     pub(crate) truth: String,
-    /// Runs, or with --letor files with a score a line; with several they are compared
+    /// Runs, or with --letor files with a score per line; with several they are compared
     #[arg(value_name = "RUN|SCORES", required = true)]
     pub(crate) rankings: Vec<String>,
     /// A measure by trec_eval's name, with parameters after a point: map, P.5,10, ndcg_cut.10, ndcg.1=3,2=9; or `official` (the default), `all_trec` or `set`; with --letor MAP, NDCG@10, P@5. May be repeated
@@ -62,7 +66,7 @@ pub(crate) struct RankEvaluateArguments {
     /// Look at the first N documents of each query only
     #[arg(short = 'M', long, value_name = "N", conflicts_with = "letor")]
     pub(crate) most_documents: Option<NonZeroUsize>,
-    /// The number of documents in the collection, for `utility` with a fourth price
+    /// The number of documents in the collection, for `utility` with a fourth cost
     #[arg(short = 'N', long, value_name = "N", conflicts_with = "letor")]
     pub(crate) collection_size: Option<u64>,
     /// Count as LETOR does. Version 4 gives NDCG@k 0 for lists shorter than k, as published figures have it
@@ -80,8 +84,8 @@ pub(crate) struct RankEvaluateArguments {
     )]
     pub(crate) unjudged: Unjudged,
     /// Which of several rankings the others are held against
-    #[arg(long, value_enum, default_value_t = BaselineName::First)]
-    pub(crate) baseline: BaselineName,
+    #[arg(long, value_name = "BASELINE", default_value = "first", value_parser = choice::<Baseline>())]
+    pub(crate) baseline: Baseline,
     /// For the draws of the randomisation test
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
@@ -98,14 +102,6 @@ pub(crate) enum LetorVersion {
     /// Version 4: NDCG@k of a list shorter than k is 0
     #[value(name = "4")]
     Four,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BaselineName {
-    /// The one given first
-    First,
-    /// The one with the largest mean
-    Best,
 }
 
 const OUTLOOK_HELP: &str = "\

@@ -4,8 +4,11 @@ use std::path::PathBuf;
 
 use calibrant::calibration::CalibratorKind;
 use calibrant::ranking::Unjudged;
-use calibrant::ranking::learning::{QueryScale, RankLoss};
-use clap::{Args, ValueEnum};
+use calibrant::ranking::learning::{Choice, GradeUse, QueryScale, RankLoss, RankSettings};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use super::choice::choice;
 
 const FIT_HELP: &str = "\
 Examples:
@@ -43,28 +46,28 @@ pub(crate) struct RankFitArguments {
     /// A LETOR file to choose C, bins and grades on; never learned from. Without it they are chosen by cross-validation over queries
     #[arg(long, value_name = "FILE")]
     pub(crate) validation: Option<String>,
-    /// The price of errors, or several to choose from, by mean average precision; by default seven that suit the size of the features, and up to five greater ones while the greatest is the best
+    /// C, the cost of errors against large weights, or several values to choose from, by mean average precision; by default seven that suit the size of the features, and up to five greater ones while the greatest is the best
     #[arg(long, value_name = "C,…", value_delimiter = ',')]
     pub(crate) c: Vec<f64>,
-    /// Cut each column at N thresholds and learn a step function of it; 0 learns one slope a column; `auto` chooses between 0 and 10 on held-out queries
-    #[arg(long, value_name = "N|auto", default_value = "auto")]
-    pub(crate) bins: Bins,
+    /// Cut each column at N thresholds and learn a step function of it; 0 learns one slope per column; `auto` chooses between 0 and 10 on held-out queries
+    #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = bins)]
+    pub(crate) bins: Choice<usize>,
     /// What is done to values first
-    #[arg(long, value_enum, default_value_t = ScaleName::AsGiven)]
-    pub(crate) scale: ScaleName,
+    #[arg(long, value_name = "SCALE", default_value = "as-given", value_parser = choice::<QueryScale>())]
+    pub(crate) scale: QueryScale,
     /// The smallest grade that is relevant
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) relevant_from: i32,
     /// What grades above the smallest relevant one are for, with map, roc and rr
-    #[arg(long, value_enum, default_value_t = GradeChoice::Auto)]
-    pub(crate) grades: GradeChoice,
+    #[arg(long, value_name = "GRADES", default_value = "auto", value_parser = grades())]
+    pub(crate) grades: Choice<GradeUse>,
     /// Stop when the objective is within this part of the least possible one
     #[arg(long, value_name = "PART", default_value_t = 1e-3)]
     pub(crate) tolerance: f64,
-    /// Parts of queries to cross-validate choices with; beside --validation, both count together (5 by default; none beside --validation with 500 queries, or where only C is open)
+    /// Folds of queries to cross-validate choices with; beside --validation, both count together (5 by default; none beside --validation with 500 queries, or where only C is open)
     #[arg(long, value_name = "N")]
     pub(crate) folds: Option<usize>,
-    /// For the division into parts
+    /// For the division into folds
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     /// Documents that nobody judged, in judged queries: `zero` counts them as not relevant, as trec_eval does; `leave-out` learns from judged ones alone. Queries without any judgement are always left out. (In LETOR files `#docid = NAME judged = no` marks them, as `search --features --qrels` writes.)
@@ -73,7 +76,7 @@ pub(crate) struct RankFitArguments {
     /// How scores become probabilities of relevance, on queries that were held out: `auto`, any that `fit --calibrator` knows, or `none` for no probabilities
     #[arg(long, value_name = "METHOD", value_parser = super::choice::choice::<CalibratorKind>(), default_value_t = CalibratorKind::Auto)]
     pub(crate) calibrator: CalibratorKind,
-    /// Parts of queries to hold out one after the other for that
+    /// Folds of queries to hold out one after the other for that
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=100))]
     pub(crate) calibration_folds: u8,
     /// Print the training summary as JSON on standard output
@@ -83,7 +86,7 @@ pub(crate) struct RankFitArguments {
 
 const PREDICT_HELP: &str = "\
 Examples:
-  calibrant rank predict model test.txt -o scores.txt              one score a line, in the order of test.txt
+  calibrant rank predict model test.txt -o scores.txt              one score per line, in the order of test.txt
   calibrant rank predict model test.txt --probabilities            score and probability of relevance on each line
   calibrant rank predict model test.txt --run -o run.txt           a TREC run, best document first
   calibrant rank predict model --from-run a.txt --from-run b.txt   for a model that was fitted on runs";
@@ -112,7 +115,12 @@ pub(crate) struct RankPredictArguments {
     #[arg(long, conflicts_with_all = ["run", "probabilities"])]
     pub(crate) json: bool,
     /// The name of the run that is written
-    #[arg(long, value_name = "NAME", default_value = "calibrant")]
+    #[arg(
+        long,
+        visible_alias = "run-name",
+        value_name = "NAME",
+        default_value = "calibrant"
+    )]
     pub(crate) name: String,
     /// Go on where there are columns that the model does not know, without looking at them
     #[arg(long)]
@@ -122,58 +130,38 @@ pub(crate) struct RankPredictArguments {
     pub(crate) ignore_missing: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ScaleName {
-    /// Nothing
-    AsGiven,
-    /// Mean 0 and spread 1 over all training documents
-    Standard,
-    /// The part of the query's documents with a lower value
-    Percentile,
-    /// From the query's least value (0) to its greatest (1)
-    MinMax,
-}
-
-impl From<ScaleName> for QueryScale {
-    fn from(name: ScaleName) -> Self {
-        match name {
-            ScaleName::AsGiven => Self::AsGiven,
-            ScaleName::Standard => Self::Standard,
-            ScaleName::Percentile => Self::Percentile,
-            ScaleName::MinMax => Self::MinMax,
+impl RankFitArguments {
+    /// What is asked for.
+    pub(crate) fn settings(&self) -> RankSettings {
+        RankSettings {
+            loss: self.loss,
+            c: self.c.clone(),
+            scale: self.scale,
+            bins: self.bins,
+            grades: self.grades,
+            relevant_from: self.relevant_from,
+            tolerance: self.tolerance,
+            folds: self.folds,
+            seed: self.seed,
+            unjudged: self.unjudged,
+            calibrator: self.calibrator,
+            calibration_folds: self.calibration_folds.into(),
         }
     }
 }
 
-/// A number of bins, or none yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Bins {
-    Auto,
-    Given(usize),
+/// A use of grades, or `auto`.
+fn grades() -> impl TypedValueParser<Value = Choice<GradeUse>> {
+    let auto = PossibleValue::new("auto").help("Chosen between the two on held-out queries");
+    let named = GradeUse::ALL.map(|one| PossibleValue::new(one.name()).help(one.help()));
+    let values = PossibleValuesParser::new([auto].into_iter().chain(named));
+    values.try_map(|word| word.parse::<Choice<GradeUse>>())
 }
 
-impl std::str::FromStr for Bins {
-    type Err = String;
-
-    fn from_str(given: &str) -> Result<Self, String> {
-        match given {
-            "auto" => Ok(Self::Auto),
-            _ => given
-                .parse()
-                .map(Self::Given)
-                .map_err(|_| "give a number of thresholds, 0 for none, or auto".to_owned()),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GradeChoice {
-    /// Chosen between the two on held-out queries
-    Auto,
-    /// Nothing: a document is relevant or not
-    One,
-    /// Each counts as a question of its own, so better grades are put before lower ones
-    Every,
+fn bins(given: &str) -> Result<Choice<usize>, String> {
+    given
+        .parse()
+        .map_err(|_| "give a number of thresholds, 0 for none, or auto".to_owned())
 }
 
 fn parse_loss(name: &str) -> Result<RankLoss, String> {

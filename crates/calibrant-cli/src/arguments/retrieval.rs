@@ -58,13 +58,18 @@ A FUNCTION is a formula and an analysis of the text, as in bm25.stems:
   formulas   cosine, tf-idf, bm25, dirichlet, jelinek-mercer, absolute-discount
   analyses   plain (words in lower case), stems, stems-nostop (stems without stop words)
 Parameters may follow a colon: bm25.stems:k1=0.9,b=0.4; dirichlet.plain:mu=500
+BM25 is the sum over the query's terms of idf (k1+1) tf / (tf + k1 (1-b + b L/avg)) (k3+1) qtf / (k3+qtf), with k1 = 1.2, b = 0.75, k3 = 7 and
+idf = ln(1 + (N-df+0.5)/(df+0.5)), never negative (idf=robertson leaves out the 1+). Other programs drop (k1+1), which changes no order, or
+count a repeated word of the query qtf times: k3=1e9 does so.
 Documents with equal scores stand in the order of their identifiers, the larger first, as in trec_eval.
 
 Examples:
   calibrant index docs.jsonl --text title,text --title title -o docs.index
   calibrant search docs.index wing in a slipstream --explain
   calibrant search docs.index --queries queries.tsv --run bm25.run
-  calibrant search docs.index --queries queries.tsv --qrels qrels.txt --features train.letor")]
+  calibrant search docs.index --queries queries.tsv --qrels qrels.txt --features train.letor
+  calibrant rank fit train.letor -o ranking.calibrant
+  calibrant search docs.index --model ranking.calibrant wing in a slipstream      by the learned ranking, with P(relevant)")]
 pub(crate) struct RetrievalArguments {
     /// An index, as `calibrant index` writes it
     pub(crate) index: PathBuf,
@@ -78,17 +83,23 @@ pub(crate) struct RetrievalArguments {
     /// How documents are scored; `all` stands for the fifteen functions of Yue et al. 2007. May be repeated with --run and --features (default: bm25.stems; all with --features)
     #[arg(long, value_name = "FUNCTION")]
     pub(crate) function: Vec<String>,
-    /// How many documents to find (default: 10; 1000 for each function with --queries)
+    /// A ranking model of `calibrant rank fit`, learned from a file that `search --features` wrote: documents by the learned ranking, each with the probability that it is relevant
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["function", "features"])]
+    pub(crate) model: Option<PathBuf>,
+    /// With --model, how many documents of each of its functions are ranked (default: 1000, as --features has it)
+    #[arg(long, value_name = "N", requires = "model")]
+    pub(crate) depth: Option<NonZeroUsize>,
+    /// How many documents to find (default: 10; with --run and --features 1000, per function)
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<NonZeroUsize>,
-    /// Show what each term of the query adds to the score of each document
-    #[arg(long, conflicts_with = "queries")]
+    /// Show what each term of the query, or with --model each column, adds to the score of each document
+    #[arg(long, conflicts_with_all = ["run", "features"])]
     pub(crate) explain: bool,
-    /// Print what was found as JSON on standard output
-    #[arg(long, conflicts_with = "queries")]
+    /// Print what was found as JSON on standard output, one line per query
+    #[arg(long, conflicts_with_all = ["run", "features"])]
     pub(crate) json: bool,
     /// Search for every query of a file: JSON Lines with `id` and `text`, `id<TAB>text`, or TREC topics; `-` is standard input
-    #[arg(long, value_name = "FILE", requires = "answers")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) queries: Option<String>,
     /// jsonl, tsv or topics (told from the first line by default)
     #[arg(long, value_name = "FORMAT", requires = "queries")]
@@ -102,16 +113,16 @@ pub(crate) struct RetrievalArguments {
     )]
     pub(crate) topic_fields: Vec<TopicField>,
     /// Where to write what was found as a TREC run (`-` is standard output); with several functions a folder, in which each has a file
-    #[arg(long, value_name = "OUT", requires = "queries", group = "answers")]
+    #[arg(long, value_name = "OUT", requires = "queries")]
     pub(crate) run: Option<PathBuf>,
+    /// The name of the run, its last column (default: the function's, or `calibrant` with --model); with several functions each run is called NAME.FUNCTION
+    #[arg(long, alias = "name", value_name = "NAME", requires = "run")]
+    pub(crate) run_name: Option<String>,
+    /// With --model and --run: write probabilities of relevance in place of scores
+    #[arg(long, requires_all = ["model", "run"])]
+    pub(crate) probabilities: bool,
     /// Where to write the value of every function for every document that one of them found, as a LETOR file; `-` is standard output
-    #[arg(
-        long,
-        value_name = "OUT",
-        requires = "queries",
-        conflicts_with = "run",
-        group = "answers"
-    )]
+    #[arg(long, value_name = "OUT", requires = "queries", conflicts_with = "run")]
     pub(crate) features: Option<PathBuf>,
     /// Judgements that give the rows of --features their grades; queries without any judgement are left out, documents that nobody judged have grade 0 and the mark `judged = no`
     #[arg(

@@ -1,53 +1,68 @@
 //! `calibrant rank fit`
 
-use std::io::{self, Write};
+use std::io::Write;
 
-use calibrant::calibration::CalibratorKind;
+use calibrant::jobs::rankings::{RankRows, RankTraining};
 use calibrant::ranking::learning::{
-    CostChoice, FeatureSettings, OpenSettings, RankFitError, RankModel, RankSettings, RankStage,
-    RankSummary,
+    CostChoice, RankFitError, RankModel, RankSettings, RankSummary,
 };
-use calibrant::ranking::{JudgedShare, RankingTable, Relevance, RelevanceSettings, ScoreFrame};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use calibrant::ranking::{Relevance, ScoreFrame};
 
 use super::{reading, tell_judged};
-use crate::arguments::{Bins, GradeChoice, RankFitArguments};
+use crate::arguments::RankFitArguments;
 use crate::error::CliError;
 use crate::output::{check_target, note, stdout, warn};
+use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
 
 pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
-    let settings = settings(arguments);
+    let settings = arguments.settings();
     let inputs = arguments.train.iter().chain(&arguments.qrels);
     for file in inputs.chain(&arguments.runs).chain(&arguments.validation) {
         check_target(&arguments.output, file)?;
     }
-    let train = training(arguments)?;
-    let validation = arguments
-        .validation
-        .as_ref()
-        .map(|file| reading::letor(std::slice::from_ref(file)))
-        .transpose()?;
-    let open = open_settings(arguments);
-    if let Some(table) = &validation
-        && open == OpenSettings::NONE
-        && arguments.folds.is_none()
-        && settings.c.len() == 1
-    {
+    let qrels = arguments.qrels.as_deref();
+    let train = reading::rows_of(&arguments.train, &arguments.runs, qrels)?;
+    let validation = arguments.validation.as_deref().map(reading::source);
+    let training = RankTraining::read(&train, validation.as_ref(), &settings)?;
+    tell_rows(&training.rows, &settings);
+    if let Some(queries) = training.idle_validation(&settings) {
         note(&format!(
-            "there is one C, so the {} validation queries are only measured, not chosen by",
-            table.query_count()
+            "there is one C, so the {queries} validation queries are only measured, not chosen by"
         ));
     }
-    let line = ProgressLine::new();
-    let fitted = RankModel::fit_choosing(&train, validation.as_ref(), &settings, open, &|stage| {
-        line.show(stage);
-    })
-    .and_then(|model| calibrated(model, arguments, &train, validation.as_ref(), &line));
-    line.end();
-    let model = fitted.map_err(failure)?;
+    let fit = training.fit(&settings, &TerminalProgress::default());
+    let model = fit.map_err(failure)?.model;
     model.save(&arguments.output)?;
-    let summary = model.summary();
+    tell_summary(model.summary());
+    let mut out = stdout();
+    if arguments.json {
+        serde_json::to_writer(&mut out, model.summary())?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
+    }
+    show(&mut out, &model, arguments.qrels.is_none())?;
+    Ok(out.flush()?)
+}
+
+/// What is to be known about the judgements.
+fn tell_rows(rows: &RankRows, settings: &RankSettings) {
+    tell_judged(None, &rows.judged, settings.unjudged);
+    if rows.unlisted_relevant > 0 {
+        note(&format!(
+            "{} relevant documents are in none of the runs; MAP is here that of the listed ones, and lower in `rank evaluate`, which counts the others as missed",
+            rows.unlisted_relevant
+        ));
+    }
+}
+
+/// What the user may want to do otherwise.
+fn tell_summary(summary: &RankSummary) {
+    if let Some(reason) = &summary.no_probabilities {
+        warn(&format!(
+            "the model says no probabilities of relevance: {reason}"
+        ));
+    }
     if summary.skipped_queries > 0 {
         note(&format!(
             "{} of {} queries say nothing about the order of documents (all relevant, or none) and were left out",
@@ -59,29 +74,26 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
             "the solver stopped before the gap was closed; a smaller --c or a larger --tolerance closes it",
         );
     }
-    if summary.price_at_the_end {
+    if summary.cost_at_the_end {
         warn(&format!(
             "the best C, {}, is the end of what is tried: held-out MAP may rise further; give larger ones with --c",
             summary.chosen_trial().c
         ));
     }
-    if arguments.json {
-        let mut out = stdout();
-        serde_json::to_writer(&mut out, summary)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
-    }
-    let mut out = io::stderr().lock();
-    write_settings_tried(&mut out, &model)?;
-    write_trials(&mut out, summary)?;
+}
+
+fn show(out: &mut impl Write, model: &RankModel, of_letor: bool) -> Result<(), CliError> {
+    let summary = model.summary();
+    write_settings_tried(out, model)?;
+    write_trials(out, summary)?;
     writeln!(
         out,
         "{} on {} queries, {} documents ({} relevant), {} columns, {} features",
-        arguments.loss,
+        model.settings().loss,
         summary.queries,
         summary.documents,
         summary.relevant_documents,
-        model.features().functions().len(),
+        model.features().columns().len(),
         model.features().dimension(),
     )?;
     writeln!(
@@ -91,7 +103,7 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
         decimal(summary.training_map),
         held_out(summary),
     )?;
-    if arguments.qrels.is_none() {
+    if of_letor {
         writeln!(
             out,
             "MAP counts the relevant documents that the files list; `rank evaluate` counts any others among the judgements as missed, and then is lower"
@@ -101,28 +113,6 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
         writeln!(out, "{}", relevance_line(relevance))?;
     }
     Ok(())
-}
-
-/// The table to learn from, with what is to be known about its judgements said.
-fn training(arguments: &RankFitArguments) -> Result<RankingTable, CliError> {
-    let Some(qrels) = &arguments.qrels else {
-        let table = reading::letor(&arguments.train)?;
-        tell_judged(None, &table.judged_share(), arguments.unjudged);
-        return Ok(table);
-    };
-    let joined = reading::runs(&arguments.runs, Some(qrels), arguments.relevant_from)?;
-    let share = JudgedShare {
-        unjudged_queries: joined.unjudged_queries,
-        ..joined.table.judged_share()
-    };
-    tell_judged(None, &share, arguments.unjudged);
-    if joined.unlisted_relevant > 0 {
-        note(&format!(
-            "{} relevant documents are in none of the runs; MAP is here that of the listed ones, and lower in `rank evaluate`, which counts the others as missed",
-            joined.unlisted_relevant
-        ));
-    }
-    Ok(joined.table)
 }
 
 /// How good the probabilities of relevance are on queries that were held out.
@@ -137,7 +127,7 @@ pub(super) fn relevance_line(relevance: &Relevance) -> String {
         format!("; in one query log-odds are moved by ±{moved:.2} and stretched by ±{stretched:.2}")
     });
     format!(
-        "probabilities of relevance from scores {} ({}): log loss {} nats a held-out document, {} for the share of relevant ones{spread}",
+        "probabilities of relevance from scores {} ({}): log loss {} nats per held-out document, {} for the share of relevant ones{spread}",
         match relevance.frame() {
             ScoreFrame::AsIs => "as they are",
             ScoreFrame::Centred => "above the query's mean",
@@ -147,67 +137,6 @@ pub(super) fn relevance_line(relevance: &Relevance) -> String {
         of_frame.map_or_else(|| "-".to_owned(), |(_, loss)| decimal(*loss)),
         decimal(summary.log_loss_of_share),
     )
-}
-
-/// With a curve from scores to probabilities, unless none is wanted or there is too little to fit it to.
-fn calibrated(
-    model: RankModel,
-    arguments: &RankFitArguments,
-    train: &RankingTable,
-    validation: Option<&RankingTable>,
-    line: &ProgressLine,
-) -> Result<RankModel, RankFitError> {
-    if arguments.calibrator == CalibratorKind::None {
-        return Ok(model);
-    }
-    let how = RelevanceSettings {
-        calibrator: arguments.calibrator,
-        ..RelevanceSettings::default()
-    };
-    let folds = usize::from(arguments.calibration_folds).min(train.query_count());
-    let found = model
-        .clone()
-        .calibrated(train, validation, &how, folds, &|stage| {
-            line.show(stage);
-        });
-    match found {
-        Ok(model) => Ok(model),
-        // A ranking from a handful of queries is still a ranking.
-        Err(error) if arguments.calibrator == CalibratorKind::Auto => {
-            warn(&format!(
-                "the model says no probabilities of relevance: {error}"
-            ));
-            Ok(model)
-        }
-        Err(error) => Err(error),
-    }
-}
-
-fn settings(arguments: &RankFitArguments) -> RankSettings {
-    RankSettings {
-        loss: arguments.loss,
-        c: arguments.c.clone(),
-        features: FeatureSettings {
-            scale: arguments.scale.into(),
-            bins: match arguments.bins {
-                Bins::Auto => 0,
-                Bins::Given(bins) => bins,
-            },
-        },
-        relevant_from: arguments.relevant_from,
-        every_grade: arguments.grades == GradeChoice::Every,
-        tolerance: arguments.tolerance,
-        folds: arguments.folds,
-        seed: arguments.seed,
-        unjudged: arguments.unjudged,
-    }
-}
-
-fn open_settings(arguments: &RankFitArguments) -> OpenSettings {
-    OpenSettings {
-        bins: arguments.bins == Bins::Auto,
-        every_grade: arguments.grades == GradeChoice::Auto,
-    }
 }
 
 fn failure(error: RankFitError) -> CliError {
@@ -223,7 +152,7 @@ fn failure(error: RankFitError) -> CliError {
         ),
         RankFitError::TooManyOrders(_) => Some("use --loss ndcg@10"),
         RankFitError::SharedQuery { .. } => Some("leave the query out of one of the two files"),
-        RankFitError::NoFunctions => Some("a line is `grade qid:Q 1:V 2:V …`"),
+        RankFitError::NoFeatures => Some("a line is `grade qid:Q 1:V 2:V …`"),
         RankFitError::Setting(_) => Some("`calibrant rank fit --help` lists what can be given"),
         _ => None,
     };
@@ -263,18 +192,13 @@ pub(super) fn write_settings_tried(
             (one.every_grade, one.bins) == (settings.every_grade, settings.features.bins);
         rows.add_row(vec![
             if is_chosen { "*" } else { "" }.to_owned(),
-            grades(one.every_grade).to_owned(),
+            one.grades().to_string(),
             one.bins.to_string(),
             decimal(one.held_out_map),
         ]);
     }
     writeln!(out, "{rows}")?;
     Ok(())
-}
-
-/// As `--grades` calls it.
-pub(super) fn grades(every: bool) -> &'static str {
-    if every { "every" } else { "one" }
 }
 
 /// Every C that was tried, the chosen one marked.
@@ -305,44 +229,4 @@ pub(super) fn write_trials(out: &mut impl Write, summary: &RankSummary) -> Resul
     }
     writeln!(out, "{rows}")?;
     Ok(())
-}
-
-/// One line on the terminal; nothing where there is none.
-struct ProgressLine {
-    bar: ProgressBar,
-}
-
-impl ProgressLine {
-    fn new() -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
-            bar.set_style(style);
-        }
-        Self { bar }
-    }
-
-    fn show(&self, stage: &RankStage) {
-        if self.bar.is_hidden() {
-            return;
-        }
-        let round = &stage.round;
-        let fold = stage
-            .fold
-            .map(|(fold, folds)| format!("part {fold} of {folds}, "))
-            .unwrap_or_default();
-        self.bar.set_message(format!(
-            "{fold}C {}: round {}, primal {:.5}, dual {:.5}, gap {:.1e}, {} planes",
-            stage.c,
-            round.round,
-            round.primal,
-            round.dual,
-            round.gap(),
-            round.planes
-        ));
-        self.bar.tick();
-    }
-
-    fn end(&self) {
-        self.bar.finish_and_clear();
-    }
 }

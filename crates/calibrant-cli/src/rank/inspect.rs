@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use calibrant::jobs::RankingInspection;
-use calibrant::ranking::learning::FunctionCurve;
+use calibrant::ranking::learning::FeatureCurve;
 
-use super::fit::{grades, relevance_line, write_settings_tried, write_trials};
+use super::fit::{relevance_line, write_settings_tried, write_trials};
 use crate::error::CliError;
 use crate::table::{Facts, decimal, table};
 
@@ -36,8 +36,11 @@ pub(crate) fn write(
         "scale",
         serde_json::to_string(&model.features().settings().scale)?,
     );
-    add("bins a column", model.settings().features.bins.to_string());
-    add("grades", grades(model.settings().every_grade).to_owned());
+    add(
+        "bins per column",
+        model.settings().features.bins.to_string(),
+    );
+    add("grades", model.settings().grades().to_string());
     add(
         "queries",
         format!("{} ({} left out)", summary.queries, summary.skipped_queries),
@@ -49,7 +52,7 @@ pub(crate) fn write(
             summary.documents, summary.relevant_documents
         ),
     );
-    add("columns", model.features().functions().len().to_string());
+    add("columns", model.features().columns().len().to_string());
     add("features", model.features().dimension().to_string());
     add("training MAP", decimal(summary.training_map));
     if model.settings().loss.is_accuracy() {
@@ -65,13 +68,13 @@ pub(crate) fn write(
     write_curves(out, &inspection.functions)
 }
 
-fn write_curves(out: &mut impl Write, curves: &[FunctionCurve]) -> Result<(), CliError> {
+fn write_curves(out: &mut impl Write, curves: &[FeatureCurve]) -> Result<(), CliError> {
     let plain = curves.iter().all(|curve| curve.slope.is_some());
     if plain {
         let mut rows = table(&["column", "weight"], 1);
         for curve in curves {
             let weight = format!("{:+.5}", curve.slope.unwrap_or(0.0));
-            rows.add_row(vec![curve.function.clone(), weight]);
+            rows.add_row(vec![curve.feature.clone(), weight]);
         }
         writeln!(out, "\n{rows}")?;
         return Ok(());
@@ -102,7 +105,7 @@ fn write_curves(out: &mut impl Write, curves: &[FunctionCurve]) -> Result<(), Cl
             step.map_or_else(|| "-".to_owned(), |step| step.0.to_string())
         };
         rows.add_row(vec![
-            curve.function.clone(),
+            curve.feature.clone(),
             drawn(&levels, low, high),
             format!("{low:+.4}"),
             format!("{high:+.4}"),

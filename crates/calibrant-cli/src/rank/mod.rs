@@ -6,9 +6,9 @@ pub(crate) mod inspect;
 mod outlook;
 mod predict;
 mod reading;
-mod spreads;
 
 use calibrant::ranking::{JudgedShare, Unjudged};
+pub(crate) use reading::open_model;
 
 use crate::arguments::{RankArguments, RankCommand};
 use crate::error::CliError;

@@ -1,13 +1,15 @@
-//! Many queries: runs, and tables of features.
+//! Many queries: answers, runs, and tables of features.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calibrant::index::{Query, SearchIndex, read_queries};
+use calibrant::corpus::{Qrels, Query, RankingTable, Run, check_identifier, read_queries};
+use calibrant::jobs::search::{
+    RunSettings, SearchBy, SearchFeatures, search_all, search_features, search_run,
+};
 use calibrant::pipeline::publish;
 use calibrant::ranking::functions::BaseFunction;
-use calibrant::ranking::learning::unlisted_relevant;
-use calibrant::ranking::{JudgedShare, Qrels, RankingTable, check_identifier};
+use calibrant::ranking::learning::RankModel;
 
 use crate::arguments::RetrievalArguments;
 use crate::error::CliError;
@@ -16,49 +18,85 @@ use crate::output::{check_target_of, note, stdout};
 use crate::progress::TerminalProgress;
 use crate::rank::tell_judged;
 
+/// Shows the answers to all queries.
+pub(super) fn show(arguments: &RetrievalArguments, by: SearchBy<'_>) -> Result<(), CliError> {
+    let queries = queries(arguments)?;
+    let index = super::open(arguments)?;
+    let mut out = stdout();
+    let mut empty = 0;
+    search_all(&index, &queries, by, super::settings(arguments), |answer| {
+        empty += usize::from(answer.hits.is_empty());
+        if !arguments.json {
+            let id = answer.id.as_deref().unwrap_or_default();
+            writeln!(out, "query {id}: {}", super::show::printable(&answer.query))?;
+        }
+        super::show_answer(&mut out, &answer, arguments)?;
+        if !arguments.json {
+            writeln!(out)?;
+        }
+        Ok::<(), CliError>(())
+    })?;
+    out.flush()?;
+    tell_empty(empty, "no document has a word of theirs");
+    Ok(())
+}
+
+fn queries(arguments: &RetrievalArguments) -> Result<Vec<Query>, CliError> {
+    let Some(file) = &arguments.queries else {
+        return Err(CliError::new("there are no queries"));
+    };
+    Ok(read_queries(
+        &input::source(file),
+        arguments.query_format,
+        &arguments.topic_fields,
+    )?)
+}
+
+/// Writes runs or features.
 pub(super) fn run(
     arguments: &RetrievalArguments,
     functions: &[BaseFunction],
+    model: Option<&RankModel>,
 ) -> Result<(), CliError> {
     let Some(file) = &arguments.queries else {
         return Err(CliError::new("there are no queries"));
     };
     let target = Target::new(arguments, functions, file)?;
-    let queries = read_queries(
-        &input::source(file),
-        arguments.query_format,
-        &arguments.topic_fields,
-    )?;
+    for function in functions {
+        super::by(*function, model, arguments).check()?;
+    }
+    let queries = queries(arguments)?;
     for query in &queries {
         check_identifier("query", &query.id)
             .map_err(|problem| CliError::new(format!("{file}: {problem}")))?;
     }
-    let top = arguments.top.map_or(1000, std::num::NonZeroUsize::get);
+    let settings = RunSettings {
+        name: arguments.run_name.clone(),
+        probabilities: arguments.probabilities,
+        ..RunSettings::default()
+    };
+    let settings = RunSettings {
+        top: arguments.top.map_or(settings.top, usize::from),
+        ..settings
+    };
     match target {
         Target::Features(path) => {
             let qrels = match &arguments.qrels {
                 Some(file) => Some(Qrels::read(&input::source(file))?),
                 None => None,
             };
+            let judgements = qrels.as_ref().map(|qrels| (qrels, arguments.unjudged));
             let index = super::open(arguments)?;
-            let table = index.candidates(&queries, functions, top, qrels.as_ref())?;
-            let judged = |query: &&Query| match &qrels {
-                Some(qrels) => qrels.is_judged(&query.id),
-                None => true,
-            };
-            let asked = queries.iter().filter(judged).count();
-            tell_empty(asked - table.query_count(), "all functions");
-            let unjudged_queries = queries.len() - asked;
-            let table = match &qrels {
-                Some(qrels) => graded(&table, qrels, unjudged_queries, arguments)?,
-                None => table,
-            };
-            write_features(&table, &path)
+            let found = search_features(&index, &queries, functions, settings.top, judgements)?;
+            tell_features(&found, arguments);
+            write_features(&found.table, &path)
         }
         Target::Run(path) => {
             let index = super::open(arguments)?;
-            let bytes = run_of(&index, &queries, &functions[0], top)?;
-            write_to("--run", &path, &bytes)
+            let by = super::by(functions[0], model, arguments);
+            let progress = TerminalProgress::default();
+            let run = search_run(&index, &queries, by, &settings, &progress)?;
+            write_run(&run, queries.len(), &path)
         }
         Target::Runs(folder) => {
             let index = super::open(arguments)?;
@@ -67,8 +105,18 @@ pub(super) fn run(
                     .hint("choose another --run")
             })?;
             for function in functions {
-                let bytes = run_of(&index, &queries, function, top)?;
-                write_to("--run", &folder.join(run_name(function)), &bytes)?;
+                let settings = RunSettings {
+                    // Each run has a name of its own.
+                    name: settings
+                        .name
+                        .as_ref()
+                        .map(|name| format!("{name}.{function}")),
+                    ..settings.clone()
+                };
+                let by = SearchBy::Function(*function);
+                let progress = TerminalProgress::default();
+                let run = search_run(&index, &queries, by, &settings, &progress)?;
+                write_run(&run, queries.len(), &folder.join(run_name(function)))?;
             }
             Ok(())
         }
@@ -107,7 +155,7 @@ impl Target {
         let Some(path) = &arguments.run else {
             return Err(CliError::new("nothing is asked for").hint("give --run or --features"));
         };
-        if functions.len() == 1 {
+        if functions.len() == 1 || arguments.model.is_some() {
             check("--run", path)?;
             return Ok(Self::Run(path.clone()));
         }
@@ -130,18 +178,11 @@ impl Target {
     }
 }
 
-fn run_of(
-    index: &SearchIndex,
-    queries: &[Query],
-    function: &BaseFunction,
-    top: usize,
-) -> Result<Vec<u8>, CliError> {
-    let progress = TerminalProgress::default();
-    let run = index.run(queries, function, top, &progress)?;
-    tell_empty(queries.len() - run.query_count(), &function.to_string());
+fn write_run(run: &Run, queries: usize, path: &Path) -> Result<(), CliError> {
+    tell_empty(queries - run.query_count(), run.name());
     let mut bytes = Vec::new();
     run.write(&mut bytes)?;
-    Ok(bytes)
+    write_to("--run", path, &bytes)
 }
 
 fn tell_empty(count: usize, who: &str) {
@@ -150,37 +191,21 @@ fn tell_empty(count: usize, who: &str) {
     }
 }
 
-/// What was judged, and with it what was not if it is to be kept; said either way.
-fn graded(
-    table: &RankingTable,
-    qrels: &Qrels,
-    unjudged_queries: usize,
-    arguments: &RetrievalArguments,
-) -> Result<RankingTable, CliError> {
-    let share = JudgedShare {
-        unjudged_queries,
-        ..table.judged_share()
-    };
-    tell_judged(None, &share, arguments.unjudged);
-    let (kept, _) = table.judged(arguments.unjudged);
-    if kept.row_count() == 0 {
-        return Err(CliError::new("no document that was found is judged")
-            .hint("check that queries and judgements name queries and documents alike"));
+/// Says what was judged and found, and what not.
+fn tell_features(found: &SearchFeatures, arguments: &RetrievalArguments) {
+    tell_empty(found.empty_queries, "all functions");
+    if let Some(judged) = &found.judged {
+        tell_judged(None, judged, arguments.unjudged);
     }
-    let vanished = table.query_count() - kept.query_count();
-    if vanished > 0 {
-        let queries = match vanished {
-            1 => "1 query has no judged document among those found, and is left out".to_owned(),
-            more => format!(
-                "{more} queries have no judged document among those found, and are left out"
-            ),
-        };
-        note(&queries);
+    match found.vanished_queries {
+        0 => {}
+        1 => note("1 query has no judged document among those found, and is left out"),
+        more => note(&format!(
+            "{more} queries have no judged document among those found, and are left out"
+        )),
     }
-    // Of all queries: those that are left out have relevant documents, too.
-    let unlisted = unlisted_relevant(table, qrels, 1);
-    if unlisted > 0 {
-        let were = match unlisted {
+    if found.unlisted_relevant > 0 {
+        let were = match found.unlisted_relevant {
             1 => "1 relevant document was".to_owned(),
             more => format!("{more} relevant documents were"),
         };
@@ -188,7 +213,6 @@ fn graded(
             "{were} found by no function; nothing learned from the rest can list them"
         ));
     }
-    Ok(kept)
 }
 
 fn write_features(table: &RankingTable, path: &Path) -> Result<(), CliError> {
@@ -199,8 +223,6 @@ fn write_features(table: &RankingTable, path: &Path) -> Result<(), CliError> {
         })?;
     }
     let mut bytes = Vec::new();
-    // A line that readers of the format pass over: which column is which.
-    writeln!(bytes, "# functions: {}", table.functions().join(" "))?;
     table.write_letor(&mut bytes)?;
     write_to("--features", path, &bytes)
 }

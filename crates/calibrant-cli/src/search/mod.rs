@@ -3,13 +3,17 @@
 mod many;
 mod show;
 
-use std::io::Read;
+use std::io::{IsTerminal, Read, Write};
 
-use calibrant::index::SearchIndex;
+use calibrant::index::{DetailSettings, SearchIndex};
+use calibrant::jobs::search::{SearchAnswer, SearchBy, SearchError, SearchSettings, search};
 use calibrant::ranking::functions::BaseFunction;
+use calibrant::ranking::learning::RankModel;
 
 use crate::arguments::RetrievalArguments;
 use crate::error::CliError;
+use crate::output::{note, stdout};
+use crate::rank::open_model;
 
 pub(crate) fn run(arguments: &RetrievalArguments) -> Result<(), CliError> {
     let default = match arguments.features {
@@ -17,8 +21,12 @@ pub(crate) fn run(arguments: &RetrievalArguments) -> Result<(), CliError> {
         None => vec![BaseFunction::bm25_stems()],
     };
     let functions = functions(&arguments.function, default)?;
-    if arguments.queries.is_some() {
-        return many::run(arguments, &functions);
+    let model = match &arguments.model {
+        Some(path) => Some(open_model(path)?),
+        None => None,
+    };
+    if arguments.run.is_some() || arguments.features.is_some() {
+        return many::run(arguments, &functions, model.as_ref());
     }
     let [function] = functions.as_slice() else {
         return Err(
@@ -27,10 +35,59 @@ pub(crate) fn run(arguments: &RetrievalArguments) -> Result<(), CliError> {
             ),
         );
     };
+    let by = by(*function, model.as_ref(), arguments);
+    by.check()?;
+    if arguments.queries.is_some() {
+        return many::show(arguments, by);
+    }
     let query = query(&arguments.query)?;
     let index = open(arguments)?;
-    let top = arguments.top.map_or(10, std::num::NonZeroUsize::get);
-    show::run(&index, &query, function, top, arguments)
+    let answer = search(&index, &query, by, settings(arguments))?;
+    let mut out = stdout();
+    show_answer(&mut out, &answer, arguments)?;
+    Ok(out.flush()?)
+}
+
+/// By the model, or else by the function.
+fn by<'a>(
+    function: BaseFunction,
+    model: Option<&'a RankModel>,
+    arguments: &RetrievalArguments,
+) -> SearchBy<'a> {
+    match model {
+        Some(model) => SearchBy::Model {
+            model,
+            depth: arguments.depth.map_or(SearchBy::DEPTH, usize::from),
+        },
+        None => SearchBy::Function(function),
+    }
+}
+
+fn settings(arguments: &RetrievalArguments) -> SearchSettings {
+    let usual = SearchSettings::default();
+    SearchSettings {
+        top: arguments.top.map_or(usual.top, usize::from),
+        detail: DetailSettings {
+            explain: arguments.explain,
+            ..usual.detail
+        },
+    }
+}
+
+fn show_answer(
+    out: &mut impl Write,
+    answer: &SearchAnswer,
+    arguments: &RetrievalArguments,
+) -> Result<(), CliError> {
+    if arguments.json {
+        serde_json::to_writer(&mut *out, answer)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    if answer.hits.is_empty() && answer.id.is_none() {
+        note("no document has a word of the query");
+    }
+    show::hits(out, &answer.hits, std::io::stdout().is_terminal())
 }
 
 fn open(arguments: &RetrievalArguments) -> Result<SearchIndex, CliError> {
@@ -38,6 +95,22 @@ fn open(arguments: &RetrievalArguments) -> Result<SearchIndex, CliError> {
         true => SearchIndex::open_unverified(&arguments.index)?,
         false => SearchIndex::open(&arguments.index)?,
     })
+}
+
+impl From<SearchError> for CliError {
+    fn from(error: SearchError) -> Self {
+        let hint = match error {
+            SearchError::Index(error) => return error.into(),
+            SearchError::NoProbabilities => {
+                "fit it without `--calibrator none`, on enough queries to hold some out"
+            }
+            SearchError::NothingJudged => {
+                "check that queries and judgements name queries and documents alike"
+            }
+            _ => return Self::new(error.to_string()),
+        };
+        Self::new(error.to_string()).hint(hint)
+    }
 }
 
 /// The functions that were named, each once.

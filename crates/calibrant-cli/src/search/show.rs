@@ -1,84 +1,20 @@
 //! One query: what was found, and why.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
-use calibrant::index::{Hit, ScoreExplanation, SearchIndex, Snippet};
-use calibrant::ranking::functions::BaseFunction;
-use serde::Serialize;
+use calibrant::index::{ColumnPart, ScoreExplanation, Snippet};
+use calibrant::jobs::search::SearchHit;
 
-use crate::arguments::RetrievalArguments;
 use crate::error::CliError;
-use crate::output::{note, stdout};
-use crate::table::table;
+use crate::table::{probability, table};
 
-/// Words of a text that are shown.
-const SNIPPET_WORDS: usize = 30;
-
-#[derive(Serialize)]
-struct Answer<'a> {
-    query: &'a str,
-    function: String,
-    documents: u64,
-    hits: Vec<ShownHit>,
-}
-
-#[derive(Serialize)]
-struct ShownHit {
-    rank: usize,
-    #[serde(flatten)]
-    hit: Hit,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    snippet: Option<Snippet>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    explanation: Option<ScoreExplanation>,
-}
-
-pub(super) fn run(
-    index: &SearchIndex,
-    query: &str,
-    function: &BaseFunction,
-    top: usize,
-    arguments: &RetrievalArguments,
-) -> Result<(), CliError> {
-    let mut hits = Vec::new();
-    for (place, hit) in index.search(query, function, top)?.into_iter().enumerate() {
-        let stored = index.stored(&hit.id)?.unwrap_or_default();
-        let snippet = match &stored.text {
-            Some(text) => Some(index.snippet(query, function.analysis, text, SNIPPET_WORDS)?),
-            None => None,
-        };
-        let explanation = match arguments.explain {
-            true => index.explain(query, function, &hit.id)?,
-            false => None,
-        };
-        hits.push(ShownHit {
-            rank: place + 1,
-            hit,
-            title: stored.title,
-            snippet,
-            explanation,
-        });
-    }
-    let mut out = stdout();
-    if arguments.json {
-        let answer = Answer {
-            query,
-            function: function.to_string(),
-            documents: index.document_count(),
-            hits,
-        };
-        serde_json::to_writer(&mut out, &answer)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
-    }
-    if hits.is_empty() {
-        note("no document has a word of the query");
-    }
-    let bold = std::io::stdout().is_terminal();
-    for hit in &hits {
-        write!(out, "{}. {}  {:.4}", hit.rank, hit.hit.id, hit.hit.score)?;
+/// The documents, one below the other; words of the query in bold where that can be shown.
+pub(super) fn hits(out: &mut impl Write, hits: &[SearchHit], bold: bool) -> Result<(), CliError> {
+    for hit in hits {
+        write!(out, "{}. {}  {:.4}", hit.rank, hit.id, hit.score)?;
+        if let Some(stated) = hit.probability {
+            write!(out, "  P(relevant) {}", probability(stated))?;
+        }
         match &hit.title {
             Some(title) => writeln!(out, "  {}", printable(title))?,
             None => writeln!(out)?,
@@ -87,14 +23,33 @@ pub(super) fn run(
             writeln!(out, "   {}", marked(snippet, bold))?;
         }
         if let Some(explanation) = &hit.explanation {
-            show_parts(&mut out, explanation)?;
+            show_parts(out, explanation)?;
+        }
+        if let Some(parts) = &hit.parts {
+            show_columns(out, parts, hit.score)?;
         }
     }
-    Ok(out.flush()?)
+    Ok(())
+}
+
+/// What each column says, and what the model makes of it; the rest of the score is the bias.
+fn show_columns(out: &mut impl Write, parts: &[ColumnPart], score: f64) -> Result<(), CliError> {
+    let mut rows = table(&["   column", "value", "part"], 1);
+    for part in parts {
+        rows.add_row(vec![
+            format!("   {}", part.feature),
+            format!("{:.4}", part.value),
+            format!("{:+.4}", part.part),
+        ]);
+    }
+    let sum = vec!["   score".to_owned(), String::new(), format!("{score:+.4}")];
+    rows.add_row(sum);
+    writeln!(out, "{rows}")?;
+    Ok(())
 }
 
 /// A document's text must not steer the terminal.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     let shown = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     shown.collect()
 }

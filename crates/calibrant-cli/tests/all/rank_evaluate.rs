@@ -273,7 +273,7 @@ fn probabilities_are_measured_and_other_scores_refused() {
         &sandbox,
         &["--probabilities", "qrels.txt", "raw.txt"],
         &[
-            "raw.txt, line 2: the score 1.5 is no probability",
+            "raw.txt, line 2: the score 1.5 is not a probability",
             "hint: without --probabilities scores may be any numbers",
         ],
     );

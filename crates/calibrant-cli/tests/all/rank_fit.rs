@@ -108,11 +108,11 @@ fn every_loss_learns_a_ranking_that_can_be_used() {
 }
 
 #[test]
-fn the_table_of_prices_is_told_on_standard_error() {
+fn the_result_is_told_on_standard_output() {
     let sandbox = sandbox();
     let output = sandbox.run(&["rank", "fit", "train.txt", "-o", "model"]);
-    assert!(output.status.success() && output.stdout.is_empty());
-    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && output.stderr.is_empty());
+    let said = String::from_utf8(output.stdout).unwrap();
     for part in [
         "held-out MAP",
         "primal",
@@ -132,7 +132,7 @@ fn what_is_not_given_is_chosen_and_told() {
     let arguments = ["rank", "fit", "train.txt", "--validation", "vali.txt"];
     let rest = ["--c", "0.1,10", "-o", "model"];
     let output = sandbox.run(&[&arguments[..], &rest].concat());
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}");
     let chosen = sandbox.json(&["inspect", "model", "--json"]);
     let shown = String::from_utf8(sandbox.run(&["inspect", "model"]).stdout).unwrap();
@@ -165,7 +165,7 @@ fn what_is_not_given_is_chosen_and_told() {
 }
 
 #[test]
-fn with_one_price_there_is_still_something_to_choose() {
+fn with_one_cost_there_is_still_something_to_choose() {
     let sandbox = sandbox();
     let fit = ["rank", "fit", "train.txt", "--c", "1", "-o", "model"];
     let summary = sandbox.json(&[&fit[..], &["--json"]].concat());
@@ -343,6 +343,71 @@ fn columns_that_the_model_does_not_know_are_refused_unless_told_otherwise() {
     );
     sandbox.write("narrow.txt", "0 qid:1 1:0.5\n");
     sandbox.succeed(&["rank", "predict", "model", "narrow.txt"]);
+}
+
+#[test]
+fn columns_are_known_by_name_and_by_number_where_a_file_has_no_names() {
+    let sandbox = sandbox();
+    let named = |names: &str, text: String| format!("# features: {names}\n{text}");
+    sandbox.write(
+        "named.txt",
+        named("1=helps 2=misleads 3=noise", letor(0, 20)),
+    );
+    sandbox.write(
+        "test-named.txt",
+        named("1=helps 2=misleads 3=noise", letor(200, 8)),
+    );
+    // The first two columns change places, and their names with them.
+    let turned = letor(200, 8)
+        .replace(" 1:", " x:")
+        .replace(" 2:", " 1:")
+        .replace(" x:", " 2:");
+    sandbox.write("turned.txt", named("1=misleads 2=helps 3=noise", turned));
+    let fit = |train: &str, model: &str| {
+        sandbox.succeed(&["rank", "fit", train, "--c", "1", "-o", model]);
+    };
+    fit("train.txt", "by-number");
+    fit("named.txt", "by-name");
+    let scores = |model: &str, test: &str| sandbox.succeed(&["rank", "predict", model, test]);
+    let expected = scores("by-number", "test.txt");
+    for (model, test) in [
+        ("by-number", "test-named.txt"),
+        ("by-name", "test.txt"),
+        ("by-name", "test-named.txt"),
+        ("by-name", "turned.txt"),
+    ] {
+        assert_eq!(scores(model, test), expected, "{model} {test}");
+    }
+    let curves = sandbox.json(&["inspect", "by-name", "--json"]);
+    assert_eq!(curves["functions"][0]["function"], "helps");
+    sandbox.write("other.txt", named("1=a 2=b 3=c", letor(200, 8)));
+    refused(
+        &sandbox,
+        &["rank", "predict", "by-name", "other.txt"],
+        &["3 of the columns: `a`, `b`, `c`", "`helps`"],
+    );
+    refused(
+        &sandbox,
+        &[
+            "rank",
+            "fit",
+            "named.txt",
+            "--validation",
+            "other.txt",
+            "-o",
+            "m",
+        ],
+        &[
+            "none of the columns that are learned from",
+            "`a`",
+            "`helps`",
+        ],
+    );
+    refused(
+        &sandbox,
+        &["rank", "predict", "nowhere", "test.txt"],
+        &["nowhere", "calibrant rank fit"],
+    );
 }
 
 #[test]

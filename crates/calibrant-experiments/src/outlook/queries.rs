@@ -3,10 +3,11 @@
 use std::error::Error;
 use std::path::Path;
 
+use calibrant::NoProgress;
 use calibrant::calibration::LogOddsSpread;
 use calibrant::corpus::Source;
 use calibrant::numeric::Random;
-use calibrant::ranking::learning::{RankModel, RankSettings};
+use calibrant::ranking::learning::{RankModel, RankParameters};
 use calibrant::ranking::{RankingTable, RelevanceSettings};
 
 use super::tally::{List, Tally, tallies, write_lists};
@@ -104,9 +105,9 @@ pub(super) fn measure(
         };
         let train = table.select(&of(false));
         let test = table.select(&of(true));
-        let model = RankModel::fit(&train, None, &RankSettings::default(), &|_| {})?;
+        let model = RankModel::fit_with(&train, None, &RankParameters::default(), &NoProgress)?;
         let how = RelevanceSettings::default();
-        let model = model.calibrated(&train, None, &how, PARTS, &|_| {})?;
+        let model = model.calibrated(&train, None, &how, PARTS, &NoProgress)?;
         lists.extend(ranked(&model, &test));
     }
     write_lists(
@@ -128,7 +129,8 @@ pub(super) fn measure(
 }
 
 fn ranked(model: &RankModel, test: &RankingTable) -> Vec<(List, Option<LogOddsSpread>)> {
-    let scores = model.scores(test);
+    // The test table has the columns of the training table.
+    let scores = model.scores_by_known(test);
     let Some(stated) = model.probabilities(test, &scores) else {
         return Vec::new();
     };
@@ -141,7 +143,7 @@ fn ranked(model: &RankModel, test: &RankingTable) -> Vec<(List, Option<LogOddsSp
         rows.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
         let list = List {
             stated: rows.iter().map(|&row| stated[row].value()).collect(),
-            relevant: rows.iter().map(|&row| test.labels()[row] > 0).collect(),
+            relevant: rows.iter().map(|&row| test.grades()[row] > 0).collect(),
         };
         (list, spread)
     };

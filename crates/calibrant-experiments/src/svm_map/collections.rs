@@ -117,7 +117,7 @@ fn of_systems(folder: &Path) -> Result<Option<Judged>, Box<dyn Error>> {
     let ranks = RankingTable::read_files(&parts)?;
     let of = |table: &RankingTable, query: usize| {
         let rows = table.queries()[query].rows.clone();
-        table.labels()[rows]
+        table.grades()[rows]
             .iter()
             .filter(|&&label| label > 0)
             .count()
@@ -127,7 +127,7 @@ fn of_systems(folder: &Path) -> Result<Option<Judged>, Box<dyn Error>> {
         .collect();
     let kept = ranks.select(&kept);
     // The first rank is the best.
-    let columns: Vec<usize> = (0..kept.function_count()).collect();
+    let columns: Vec<usize> = (0..kept.feature_count()).collect();
     let table = with_columns(&kept, &columns, |rank| -rank)?;
     let relevant = (0..table.query_count())
         .map(|query| of(&table, query))
@@ -143,7 +143,7 @@ pub(crate) fn with_columns(
 ) -> Result<RankingTable, Box<dyn Error>> {
     let functions = columns
         .iter()
-        .map(|&column| table.functions()[column].clone());
+        .map(|&column| table.features()[column].clone());
     let queries: Vec<(String, usize)> = table
         .queries()
         .iter()
@@ -160,7 +160,7 @@ pub(crate) fn with_columns(
         functions.collect(),
         &queries,
         &documents,
-        table.labels().to_vec(),
+        table.grades().to_vec(),
         values,
     )?)
 }

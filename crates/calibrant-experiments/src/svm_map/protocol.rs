@@ -2,10 +2,11 @@
 
 use std::error::Error;
 
+use calibrant::NoProgress;
 use calibrant::numeric::Random;
 use calibrant::ranking::RankingTable;
 use calibrant::ranking::learning::{
-    FeatureSettings, QueryScale, RankLoss, RankModel, RankSettings, average_precision,
+    FeatureSettings, QueryScale, RankLoss, RankModel, RankParameters, average_precision,
 };
 use rayon::prelude::*;
 
@@ -89,7 +90,7 @@ impl Protocol {
         let table = &judged.table;
         let functions = by_precision(judged);
         let best = functions[0].0;
-        let others: Vec<usize> = (0..table.function_count()).filter(|&f| f != best).collect();
+        let others: Vec<usize> = (0..table.feature_count()).filter(|&f| f != best).collect();
         let without_best = with_columns(table, &others, |value| value)?;
         let draws = self.draws(table.query_count());
         let mut rows = Vec::new();
@@ -128,13 +129,13 @@ impl Protocol {
         for (place, (function, precisions)) in functions.into_iter().take(3).enumerate() {
             let rank = ["best", "second", "third"][place];
             rows.push(Row {
-                name: format!("{rank}: {}", table.functions()[function]),
+                name: format!("{rank}: {}", table.features()[function]),
                 precisions,
             });
         }
         Ok(Outcome {
             trials: self.trials,
-            functions: table.function_count(),
+            functions: table.feature_count(),
             candidates: table.row_count(),
             rows,
         })
@@ -151,13 +152,13 @@ impl Protocol {
         let training = table.select(&draw.training);
         let validation = table.select(&draw.validation);
         let fit = |features: Features, folds: Option<usize>| {
-            let settings = RankSettings {
+            let settings = RankParameters {
                 loss: method.loss,
                 features: self.features(features),
                 folds,
-                ..RankSettings::default()
+                ..RankParameters::default()
             };
-            RankModel::fit(&training, Some(&validation), &settings, &|_| {})
+            RankModel::fit_with(&training, Some(&validation), &settings, &NoProgress)
                 .map_err(|error| format!("{}: {error}", method.name))
         };
         let model = match method.features {
@@ -174,13 +175,13 @@ impl Protocol {
             features => fit(features, None)?,
         };
         let test = table.select(&draw.test);
-        let scores = model.scores(&test);
+        let scores = model.scores(&test).map_err(|error| error.to_string())?;
         let queries = test.queries().iter().zip(&draw.test);
         let precision = queries.map(|(query, &number)| {
             let rows = query.rows.clone();
             precision(
                 &scores[rows.clone()],
-                &test.labels()[rows],
+                &test.grades()[rows],
                 relevant[number],
             )
         });
@@ -288,11 +289,11 @@ fn by_precision(judged: &Judged) -> Vec<(usize, Vec<f64>)> {
                 value => f64::from(value),
             };
             let scores: Vec<f64> = rows.clone().map(score).collect();
-            precision(&scores, &table.labels()[rows], relevant)
+            precision(&scores, &table.grades()[rows], relevant)
         };
         queries.map(of_query).collect()
     };
-    let mut functions: Vec<(usize, Vec<f64>)> = (0..table.function_count())
+    let mut functions: Vec<(usize, Vec<f64>)> = (0..table.feature_count())
         .into_par_iter()
         .map(|function| (function, of_function(function)))
         .collect();

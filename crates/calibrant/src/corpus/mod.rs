@@ -5,6 +5,9 @@
 //! The whole file is never held in memory, a row that is not understood is reported with its
 //! line and column, and no file, however damaged, ends the program.
 //!
+//! Files of rankings are read here as well: judgements ([`Qrels`]), lists ([`Run`]), features ([`RankingTable`]),
+//! collections ([`TrecDocuments`]) and queries ([`read_queries`]).
+//!
 //! ```
 //! use calibrant::NoProgress;
 //! use calibrant::corpus::{ReadOptions, Source, read_all};
@@ -37,6 +40,7 @@ mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_footer;
 mod plan;
+mod rankings;
 mod read;
 #[cfg(test)]
 mod robustness;
@@ -47,6 +51,7 @@ mod source;
 mod svmlight;
 #[cfg(test)]
 mod testing;
+mod trec;
 
 pub use crate::problem::{FoldError, Folds};
 pub use content_ref::ContentRef;
@@ -57,6 +62,16 @@ pub use field_names::{field_names, open_lines};
 pub use fields::{Fields, Filter, FilterError, LabelNeed, ReadOptions};
 pub use format::{Format, UnknownFormatName};
 pub use identifiers::identifier_fields;
+pub(crate) use rankings::CanonicalTable;
+pub use rankings::{
+    JudgedQuery, JudgedShare, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows,
+    RankedQuery, RankingTable, Run, RunBuilder, RunProblem, TableError, Unjudged, UnknownUnjudged,
+    check_identifier, read_score_list,
+};
 pub use read::{ReadSummary, read_all, read_batches, read_batches_until};
 pub use scored::{ScoredRow, read_scores};
 pub use source::{ReadOnce, Source};
+pub use trec::{
+    Query, QueryFormat, TopicField, TrecDocument, TrecDocuments, UnknownQueryFormat,
+    UnknownTopicField, read_queries, read_trec_documents,
+};

@@ -5,18 +5,23 @@ use tantivy::DocId;
 
 use super::error::IndexError;
 use super::matches::for_each_of;
-use super::queries::Query;
 use super::query_terms::QueryTerms;
 use super::search::SearchIndex;
+use crate::corpus::{Qrels, Query, RankingTable, TableError};
 use crate::ranking::functions::{Analysis, BaseFunction};
-use crate::ranking::{Qrels, RankingTable, TableError};
 
 /// The rows of one query.
 struct CandidateRows {
     documents: Vec<String>,
-    labels: Vec<i32>,
+    grades: Vec<i32>,
     judged: Vec<bool>,
     values: Vec<f32>,
+}
+
+/// The candidates of one query, with a row of values each.
+pub(super) struct CandidateValues {
+    pub(super) documents: Vec<DocId>,
+    pub(super) values: Vec<f32>,
 }
 
 impl SearchIndex {
@@ -69,7 +74,7 @@ impl SearchIndex {
             .map(|query| self.candidates_of(query, functions, top, qrels))
             .collect::<Result<_, _>>()?;
         let mut counts = Vec::new();
-        let (mut documents, mut labels, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut documents, mut grades, mut values) = (Vec::new(), Vec::new(), Vec::new());
         let mut marks = Vec::new();
         for (query, rows) in queries.iter().zip(rows) {
             if rows.documents.is_empty() {
@@ -77,13 +82,13 @@ impl SearchIndex {
             }
             counts.push((query.id.clone(), rows.documents.len()));
             documents.extend(rows.documents);
-            labels.extend(rows.labels);
+            grades.extend(rows.grades);
             marks.extend(rows.judged);
             values.extend(rows.values);
         }
         let names = functions.iter().map(ToString::to_string).collect();
         let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
-        RankingTable::new(names, &counts, &documents, labels, values)
+        RankingTable::new(names, &counts, &documents, grades, values)
             .and_then(|table| table.with_judged(marks))
             .map_err(|error: TableError| IndexError::engine("make a table")(error))
     }
@@ -95,7 +100,33 @@ impl SearchIndex {
         top: usize,
         qrels: Option<&Qrels>,
     ) -> Result<CandidateRows, IndexError> {
-        let best = self.best(&query.text, functions, top)?;
+        let found = self.candidate_values(&query.text, functions, top)?;
+        let judged = qrels.and_then(|qrels| qrels.query(&query.id));
+        let mut rows = CandidateRows {
+            documents: Vec::with_capacity(found.documents.len()),
+            grades: Vec::with_capacity(found.documents.len()),
+            judged: Vec::with_capacity(found.documents.len()),
+            values: found.values,
+        };
+        for document in found.documents {
+            let id = self.id(document);
+            let grade = judged.and_then(|judged| judged.grade(id));
+            let grade = grade.filter(|&grade| grade >= 0);
+            rows.grades.push(grade.unwrap_or(0));
+            rows.judged.push(qrels.is_none() || grade.is_some());
+            rows.documents.push(id.to_owned());
+        }
+        Ok(rows)
+    }
+
+    /// The documents that some function has among its best `top`, in the order of their identifiers, and what every function says of them.
+    pub(super) fn candidate_values(
+        &self,
+        text: &str,
+        functions: &[BaseFunction],
+        top: usize,
+    ) -> Result<CandidateValues, IndexError> {
+        let best = self.best(text, functions, top)?;
         let mut documents: Vec<DocId> = best
             .into_iter()
             .flatten()
@@ -107,7 +138,7 @@ impl SearchIndex {
         let mut values = vec![0f32; documents.len() * width];
         for analysis in Analysis::ALL {
             let index = self.analysis(analysis);
-            let terms = QueryTerms::new(&query.text, index)?;
+            let terms = QueryTerms::new(text, index)?;
             let prepared: Vec<_> = functions
                 .iter()
                 .enumerate()
@@ -132,23 +163,12 @@ impl SearchIndex {
         }
         let mut order: Vec<usize> = (0..documents.len()).collect();
         order.sort_unstable_by_key(|&row| self.id_rank(documents[row]));
-        let judged = qrels.and_then(|qrels| qrels.query(&query.id));
-        let mut rows = CandidateRows {
-            documents: Vec::with_capacity(order.len()),
-            labels: Vec::with_capacity(order.len()),
-            judged: Vec::with_capacity(order.len()),
-            values: Vec::with_capacity(values.len()),
-        };
-        for row in order {
-            let id = self.id(documents[row]);
-            let grade = judged.and_then(|judged| judged.grade(id));
-            let grade = grade.filter(|&grade| grade >= 0);
-            rows.labels.push(grade.unwrap_or(0));
-            rows.judged.push(qrels.is_none() || grade.is_some());
-            rows.documents.push(id.to_owned());
-            rows.values
-                .extend_from_slice(&values[row * width..(row + 1) * width]);
-        }
-        Ok(rows)
+        let in_order = order
+            .iter()
+            .flat_map(|&row| &values[row * width..(row + 1) * width]);
+        Ok(CandidateValues {
+            values: in_order.copied().collect(),
+            documents: order.into_iter().map(|row| documents[row]).collect(),
+        })
     }
 }

@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use super::build::IndexSettings;
 use super::schema::SEPARATOR;
+use crate::corpus::TrecDocument;
 use crate::ranking::functions::{Analysis, DocumentStatistics};
 use crate::text::{AnalyzerBuffers, AnalyzerError, CompiledAnalyzer};
 
@@ -18,6 +19,17 @@ pub struct IndexDocument {
     pub text: String,
     /// Where it starts in its file, for messages.
     pub line: u64,
+}
+
+impl From<TrecDocument> for IndexDocument {
+    fn from(document: TrecDocument) -> Self {
+        Self {
+            id: document.id,
+            title: document.title,
+            text: document.text,
+            line: document.line,
+        }
+    }
 }
 
 /// The terms of a document under every analysis, ready to be added.

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use super::manifest::INDEX_VERSION;
-use crate::corpus::ReadError;
-use crate::ranking::RunProblem;
+use crate::corpus::{ReadError, RunProblem};
 use crate::ranking::functions::ParameterError;
 use crate::text::AnalyzerError;
 
@@ -24,6 +23,16 @@ pub enum IndexError {
     /// A list of documents cannot be written as a run.
     #[error(transparent)]
     Run(#[from] RunProblem),
+    /// A ranking model looks at something that an index does not know.
+    #[error(
+        "the ranking model looks at {} columns that are not retrieval functions, the first of them `{}`; an index can only give it columns such as `bm25.stems`",
+        columns.len(),
+        columns.first().map_or("", String::as_str)
+    )]
+    ModelColumns {
+        /// The columns.
+        columns: Vec<String>,
+    },
     /// A document has no identifier.
     #[error("{file}, line {line}: the document has no id; every document needs one")]
     MissingId {

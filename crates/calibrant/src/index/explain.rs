@@ -1,6 +1,7 @@
 //! Why a document has its score.
 
 use serde::Serialize;
+use tantivy::DocId;
 
 use super::error::IndexError;
 use super::matches::for_each_of;
@@ -51,34 +52,46 @@ impl SearchIndex {
         function: &BaseFunction,
         id: &str,
     ) -> Result<Option<ScoreExplanation>, IndexError> {
-        function.function.check()?;
         let Some(document) = self.find(id)? else {
             return Ok(None);
         };
+        let query = QueryTerms::new(text, self.analysis(function.analysis))?;
+        Ok(self.explain_all(&query, function, &[document])?.pop())
+    }
+
+    /// Takes the scores of several documents apart, whose numbers rise; postings are walked over once.
+    pub(super) fn explain_all(
+        &self,
+        query: &QueryTerms,
+        function: &BaseFunction,
+        documents: &[DocId],
+    ) -> Result<Vec<ScoreExplanation>, IndexError> {
+        function.function.check()?;
         let index = self.analysis(function.analysis);
-        let query = QueryTerms::new(text, index)?;
         let prepared = function.function.prepare(&index.collection, &query.terms);
-        let statistics = index.document(document);
-        let factors = prepared.factors(&statistics);
-        let mut parts = Vec::with_capacity(query.terms.len());
-        for_each_of(index, &query, &[document], |_, counts| {
-            for (number, term) in query.terms.iter().enumerate() {
-                parts.push(TermPart {
+        let mut explanations = Vec::with_capacity(documents.len());
+        for_each_of(index, query, documents, |document, counts| {
+            let statistics = index.document(document);
+            let factors = prepared.factors(&statistics);
+            let terms = query.terms.iter().enumerate();
+            let parts: Vec<TermPart> = terms
+                .map(|(number, term)| TermPart {
                     term: query.names[number].clone(),
                     query_count: term.count,
                     frequency: counts[number],
                     statistics: term.statistics,
                     part: prepared.part(number, counts[number], &factors),
-                });
-            }
+                })
+                .collect();
+            explanations.push(ScoreExplanation {
+                id: self.id(document).to_owned(),
+                function: function.to_string(),
+                score: parts.iter().fold(0.0, |sum, part| sum + part.part),
+                parts,
+                document: statistics,
+                collection: index.collection,
+            });
         })?;
-        Ok(Some(ScoreExplanation {
-            id: id.to_owned(),
-            function: function.to_string(),
-            score: parts.iter().fold(0.0, |sum, part| sum + part.part),
-            parts,
-            document: statistics,
-            collection: index.collection,
-        }))
+        Ok(explanations)
     }
 }

@@ -15,16 +15,16 @@
 
 mod build;
 mod candidates;
+mod detail;
 mod document;
 mod document_ids;
 mod error;
 mod explain;
 mod manifest;
-mod markup;
 mod matches;
 mod pruning;
-mod queries;
 mod query_terms;
+mod rank;
 mod runs;
 mod schema;
 mod search;
@@ -33,17 +33,18 @@ mod sources;
 mod target;
 mod term_counts;
 mod top;
-mod topics;
-mod trec_documents;
 
+pub use crate::corpus::{
+    Query, QueryFormat, TopicField, TrecDocuments, UnknownQueryFormat, UnknownTopicField,
+    read_queries, read_trec_documents,
+};
 pub use build::{IndexBuilder, IndexSettings, IndexSummary, LONGEST_ID};
+pub use detail::{DetailSettings, DetailedHit};
 pub use document::{AnalyzedDocument, DocumentAnalyzer, IndexDocument};
 pub use error::IndexError;
 pub use explain::{ScoreExplanation, TermPart};
 pub use manifest::{AnalysisCounts, INDEX_VERSION};
-pub use queries::{Query, QueryFormat, UnknownQueryFormat, read_queries};
+pub use rank::{ColumnPart, RankedHit, retrieval_columns};
 pub use search::{Hit, SearchIndex, StoredText};
 pub use snippet::Snippet;
 pub use sources::{DocumentFormat, DocumentOptions, UnknownDocumentFormat, build_index};
-pub use topics::{TopicField, UnknownTopicField};
-pub use trec_documents::{TrecDocuments, read_trec_documents};

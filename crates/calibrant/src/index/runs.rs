@@ -3,12 +3,11 @@
 use rayon::prelude::*;
 
 use super::error::IndexError;
-use super::queries::Query;
 use super::search::{Hit, SearchIndex};
 use crate::Progress;
+use crate::corpus::{Query, Run, RunBuilder, check_identifier};
 use crate::progress::Stage;
 use crate::ranking::functions::BaseFunction;
-use crate::ranking::{Run, RunBuilder, check_identifier};
 
 /// Queries that are searched before their lists are taken in.
 const QUERIES_AT_ONCE: usize = 256;

@@ -284,9 +284,14 @@ impl SearchIndex {
 
     /// What the index kept of a document; `None` if it has no such document.
     pub fn stored(&self, id: &str) -> Result<Option<StoredText>, IndexError> {
-        let Some(document) = self.find(id)? else {
-            return Ok(None);
-        };
+        let document = self.find(id)?;
+        document
+            .map(|document| self.stored_at(document))
+            .transpose()
+    }
+
+    /// What the index kept of a document.
+    pub(super) fn stored_at(&self, document: DocId) -> Result<StoredText, IndexError> {
         let row: TantivyDocument = self
             .store
             .get(document)
@@ -295,10 +300,10 @@ impl SearchIndex {
             let value = row.get_first(field)?;
             value.as_str().map(str::to_owned)
         };
-        Ok(Some(StoredText {
+        Ok(StoredText {
             title: text(self.fields.title),
             text: text(self.fields.text),
-        }))
+        })
     }
 }
 

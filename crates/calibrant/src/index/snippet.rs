@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::error::IndexError;
 use super::query_terms::QueryTerms;
-use super::search::SearchIndex;
+use super::search::{AnalysisIndex, SearchIndex};
 use crate::ranking::functions::Analysis;
-use crate::text::{AnalyzerBuffers, FIELD_BREAK};
+use crate::text::{AnalyzerBuffers, CompiledAnalyzer, FIELD_BREAK};
 
 /// Words of a text that are looked at; the rest of a very long one is not shown.
 const WORDS_READ: usize = 20_000;
@@ -34,13 +34,33 @@ impl SearchIndex {
     ) -> Result<Snippet, IndexError> {
         let index = self.analysis(analysis);
         let terms = QueryTerms::new(query, index)?;
-        let documents = self.document_count() as f64;
-        let mut weights: HashMap<&str, (usize, f64)> = HashMap::new();
-        for (number, name) in terms.names.iter().enumerate() {
-            let frequency = terms.terms[number].statistics.document_frequency;
-            let weight = (1.0 + documents / (frequency as f64 + 1.0)).ln();
-            weights.insert(name, (number, weight));
+        Ok(SnippetTerms::new(&terms, index, self.document_count()).snippet(text, length))
+    }
+}
+
+/// The terms of a query, as they are looked for in texts.
+pub(super) struct SnippetTerms<'a> {
+    analyzer: &'a CompiledAnalyzer,
+    /// A number and a weight for each.
+    weights: HashMap<&'a str, (usize, f64)>,
+}
+
+impl<'a> SnippetTerms<'a> {
+    pub(super) fn new(terms: &'a QueryTerms, index: &'a AnalysisIndex, documents: u64) -> Self {
+        let names = terms.names.iter().zip(&terms.terms).enumerate();
+        let weights = names.map(|(number, (name, term))| {
+            let frequency = term.statistics.document_frequency;
+            let weight = (1.0 + documents as f64 / (frequency as f64 + 1.0)).ln();
+            (name.as_str(), (number, weight))
+        });
+        Self {
+            analyzer: &index.analyzer,
+            weights: weights.collect(),
         }
+    }
+
+    /// The run of `length` words in which the most, and rarest, of the terms stand.
+    pub(super) fn snippet(&self, text: &str, length: usize) -> Snippet {
         let mut buffers = AnalyzerBuffers::default();
         let words: Vec<(&str, Option<(usize, f64)>)> = text
             .split(|c: char| c.is_whitespace() || c == FIELD_BREAK)
@@ -48,14 +68,14 @@ impl SearchIndex {
             .take(WORDS_READ)
             .map(|word| {
                 let mut found = None;
-                index.analyzer.for_each_term(word, &mut buffers, |term| {
-                    found = found.or_else(|| weights.get(term).copied());
+                self.analyzer.for_each_term(word, &mut buffers, |term| {
+                    found = found.or_else(|| self.weights.get(term).copied());
                 });
                 (word, found)
             })
             .collect();
         let matches: Vec<Option<(usize, f64)>> = words.iter().map(|&(_, found)| found).collect();
-        let window = best_window(&matches, length.max(1), terms.names.len());
+        let window = best_window(&matches, length.max(1), self.weights.len());
         let mut snippet = Snippet {
             text: String::new(),
             marks: Vec::new(),
@@ -70,7 +90,7 @@ impl SearchIndex {
                 snippet.marks.push(start..snippet.text.len());
             }
         }
-        Ok(snippet)
+        snippet
     }
 }
 

@@ -10,11 +10,10 @@ use rayon::prelude::*;
 use super::build::{IndexBuilder, IndexSettings, IndexSummary};
 use super::document::{AnalyzedDocument, DocumentAnalyzer, IndexDocument};
 use super::error::IndexError;
-use super::trec_documents::read_trec_documents;
 use crate::Progress;
 use crate::corpus::{
     Content, Document, Format, LabelNeed, ReadError, ReadOptions, Source, open_lines,
-    read_batches_until,
+    read_batches_until, read_trec_documents,
 };
 use crate::progress::Stage;
 use crate::text::AnalyzerBuffers;
@@ -24,7 +23,7 @@ use crate::text::AnalyzerBuffers;
 pub enum DocumentFormat {
     /// One of the formats of [`crate::corpus`].
     Corpus(Format),
-    /// Documents of the Text REtrieval Conference, see [`super::TrecDocuments`].
+    /// Documents of the Text REtrieval Conference, see [`crate::corpus::TrecDocuments`].
     Trec,
 }
 
@@ -228,7 +227,7 @@ impl Sink {
                 .into_par_iter()
                 .with_min_len(16)
                 .map_init(AnalyzerBuffers::default, |buffers, document| {
-                    self.analyzer.analyze(document, buffers)
+                    self.analyzer.analyze(document.into(), buffers)
                 })
                 .collect();
             let added = analyzed

@@ -12,7 +12,7 @@ use crate::pipeline::{
     SingleModel, TermsError, TrainingSummary,
 };
 use crate::ranking::Relevance;
-use crate::ranking::learning::{FunctionCurve, RankModel, RankSettings, RankSummary};
+use crate::ranking::learning::{FeatureCurve, RankModel, RankParameters, RankSummary};
 use crate::scorers::ScorerDescription;
 
 /// A model, combination, calibrator or ranking laid open, as `calibrant inspect --json` writes it.
@@ -117,13 +117,13 @@ pub struct RankingInspection<'a> {
     /// The size of the file.
     pub file_bytes: u64,
     /// How it was learned.
-    pub settings: &'a RankSettings,
+    pub settings: &'a RankParameters,
     /// What the learning was like.
     pub summary: &'a RankSummary,
     /// What is added to every score.
     pub bias: f64,
     /// What each column adds to the score.
-    pub functions: Vec<FunctionCurve>,
+    pub functions: Vec<FeatureCurve>,
     /// The curve from scores to probabilities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relevance: Option<&'a Relevance>,

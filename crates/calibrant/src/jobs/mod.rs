@@ -19,7 +19,10 @@ mod positive;
 mod predict;
 mod prediction;
 mod prior;
+pub mod rankings;
 mod score_columns;
+#[cfg(feature = "index")]
+pub mod search;
 mod systems;
 mod tables;
 mod test_set;

@@ -5,13 +5,11 @@
 //! classic retrieval functions, which score a document by the terms that it shares with a query, [`learning`] what
 //! combines them. [`Relevance`] turns scores into probabilities, from which an [`Outlook`] says how much is still to be found.
 
-mod files;
 pub mod functions;
 pub mod learning;
 mod relevance;
 
-use files::CanonicalTable;
-pub use files::{
+pub use crate::corpus::{
     JudgedQuery, JudgedShare, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows,
     RankedQuery, RankingTable, Run, RunBuilder, RunProblem, TableError, Unjudged, UnknownUnjudged,
     check_identifier, read_score_list,

@@ -8,7 +8,7 @@ mod logistic_loss;
 pub use calibrant_calibration::solvers::*;
 pub use cutting_planes::{
     CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, Slack, StructuredProblem,
-    solve_cutting_planes, unit_price,
+    solve_cutting_planes, unit_cost,
 };
 pub use dual_descent::{
     Convergence, DualLoss, Lane, LaneSolution, LinearProblem, SolverLimits, Visit,

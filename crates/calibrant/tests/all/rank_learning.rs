@@ -2,13 +2,13 @@
 
 use crate::common;
 
+use calibrant::NoProgress;
 use calibrant::numeric::Random;
 use calibrant::ranking::learning::{
-    CostChoice, FURTHER_PRICES, FeatureMap, FeatureSettings, OpenSettings, QueryScale,
-    RankFitError, RankLoss, RankModel, RankProblem, RankSettings, RankStage, USUAL_PRICES,
-    average_precision,
+    CostChoice, FURTHER_COSTS, FeatureMap, FeatureSettings, QueryScale, RankFitError, RankLoss,
+    RankModel, RankParameters, RankProblem, RankSettings, USUAL_COSTS, average_precision,
 };
-use calibrant::ranking::{QueryRows, RankingTable, RelevanceSettings, Unjudged};
+use calibrant::ranking::{QueryRows, RankingTable, Unjudged};
 use calibrant::solvers::{CuttingPlanes, PlaneSet, Slack, solve_cutting_planes};
 use common::rankings::{fit, quick, table};
 use proptest::prelude::*;
@@ -70,7 +70,7 @@ fn one_slack_and_many_reach_the_same_objective_for_every_loss() {
                 ..FeatureSettings::default()
             };
             let rows = FeatureMap::fit(features, &table, 1).rows(&table);
-            let problem = RankProblem::new(&rows, &queries, table.labels(), &[1, 2], loss).unwrap();
+            let problem = RankProblem::new(&rows, &queries, table.grades(), &[1, 2], loss).unwrap();
             let [one, each] = [Slack::One, Slack::EachExample].map(|slack| {
                 let settings = CuttingPlanes {
                     c: 2.0,
@@ -103,19 +103,19 @@ fn every_loss_finds_the_column_that_helps() {
     let map = |scores: &[f64]| {
         let queries = test.queries().iter().map(|query| {
             let rows = query.rows.clone();
-            average_precision(&scores[rows.clone()], &test.labels()[rows], 1)
+            average_precision(&scores[rows.clone()], &test.grades()[rows], 1)
         });
         queries.sum::<f64>() / test.query_count() as f64
     };
     let chance = map(&vec![0.0; test.row_count()]);
     for loss in RankLoss::ALL {
-        let settings = RankSettings {
+        let settings = RankParameters {
             c: vec![1.0, 10.0, 100.0],
             ..quick(loss)
         };
         let model = fit(&train, &settings);
-        assert_eq!(model.curves()[0].function, "1", "{loss}");
-        let found = map(&model.scores(&test));
+        assert_eq!(model.curves()[0].feature, "1", "{loss}");
+        let found = map(&model.scores(&test).unwrap());
         assert!(found > chance + 0.1, "{loss}: {found} {chance}");
     }
 }
@@ -125,13 +125,17 @@ fn the_bytes_of_a_model_depend_on_its_input_alone() {
     let table = table(4, 20, 3);
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let settings = quick(RankLoss::default());
+        let RankParameters { c, tolerance, .. } = quick(RankLoss::default());
+        let settings = RankSettings {
+            c,
+            tolerance,
+            calibration_folds: 4,
+            ..RankSettings::default()
+        };
         pool.unwrap().install(|| {
-            let (open, quiet) = (OpenSettings::ALL, &|_: &RankStage| {});
-            let model = RankModel::fit_choosing(&table, None, &settings, open, quiet).unwrap();
+            let model = RankModel::fit(&table, None, &settings, &NoProgress).unwrap();
             assert_eq!(model.summary().settings_tried.len(), 4);
-            let how = RelevanceSettings::default();
-            let model = model.calibrated(&table, None, &how, 4, quiet).unwrap();
+            assert!(model.relevance().is_some());
             model.to_bytes()
         })
     };
@@ -151,24 +155,23 @@ fn shuffled(table: &RankingTable, seed: u64) -> RankingTable {
         sizes.push((query.id.clone(), rows.len()));
         for row in rows {
             names.push(table.document(row).to_owned());
-            labels.push(table.labels()[row]);
+            labels.push(table.grades()[row]);
             values.extend(table.row(row));
         }
     }
-    RankingTable::new(table.functions().to_vec(), &sizes, &names, labels, values).unwrap()
+    RankingTable::new(table.features().to_vec(), &sizes, &names, labels, values).unwrap()
 }
 
 /// Chosen, calibrated, as bytes.
 fn bytes_of(table: &RankingTable, validation: Option<&RankingTable>, c: Vec<f64>) -> Vec<u8> {
     let settings = RankSettings {
         c,
+        calibration_folds: 4,
         ..RankSettings::default()
     };
-    let quiet = &|_: &RankStage| {};
-    let model = RankModel::fit_choosing(table, validation, &settings, OpenSettings::ALL, quiet);
-    let how = RelevanceSettings::default();
-    let model = model.unwrap().calibrated(table, validation, &how, 4, quiet);
-    model.unwrap().to_bytes()
+    let model = RankModel::fit(table, validation, &settings, &NoProgress).unwrap();
+    assert!(model.relevance().is_some());
+    model.to_bytes()
 }
 
 #[test]
@@ -189,7 +192,7 @@ fn the_order_of_the_file_changes_no_byte_of_a_model() {
     // Held-out scores belong to the rows of the table that was given.
     let settings = quick(RankLoss::default());
     let held_out = |table: &RankingTable| {
-        let scores = RankModel::held_out_scores(table, &settings, 3, &|_| {})
+        let scores = RankModel::held_out_scores(table, &settings, 3, &NoProgress)
             .unwrap()
             .scores;
         let of_query = |query: &QueryRows| {
@@ -233,32 +236,32 @@ fn two_scales(queries: usize) -> RankingTable {
 #[test]
 fn prices_grow_until_the_best_is_inside_and_the_end_is_told() {
     let (train, test) = (two_scales(40), renamed(&two_scales(30)));
-    let settings = RankSettings::default();
-    let model = RankModel::fit(&train, None, &settings, &|_| {}).unwrap();
+    let settings = RankParameters::default();
+    let model = RankModel::fit_with(&train, None, &settings, &NoProgress).unwrap();
     let summary = model.summary();
-    assert!(summary.trials.len() > USUAL_PRICES.len(), "{summary:?}");
-    assert!(summary.chosen >= USUAL_PRICES.len() - 1, "{summary:?}");
+    assert!(summary.trials.len() > USUAL_COSTS.len(), "{summary:?}");
+    assert!(summary.chosen >= USUAL_COSTS.len() - 1, "{summary:?}");
     let inside = summary.chosen + 1 < summary.trials.len();
-    assert_eq!(summary.price_at_the_end, !inside);
+    assert_eq!(summary.cost_at_the_end, !inside);
     if !inside {
-        let all = USUAL_PRICES.len() + FURTHER_PRICES.len();
+        let all = USUAL_COSTS.len() + FURTHER_COSTS.len();
         assert_eq!(summary.trials.len(), all);
     }
     // Better than the best of the usual prices alone, on other queries.
-    let usual = RankSettings {
-        c: summary.trials[..USUAL_PRICES.len()]
+    let usual = RankParameters {
+        c: summary.trials[..USUAL_COSTS.len()]
             .iter()
             .map(|trial| trial.c)
             .collect(),
         ..settings
     };
-    let usual = RankModel::fit(&train, None, &usual, &|_| {}).unwrap();
-    assert!(!usual.summary().price_at_the_end);
+    let usual = RankModel::fit_with(&train, None, &usual, &NoProgress).unwrap();
+    assert!(!usual.summary().cost_at_the_end);
     let map = |model: &RankModel| {
-        let scores = model.scores(&test);
+        let scores = model.scores(&test).unwrap();
         let of_query = |query: &QueryRows| {
             let rows = query.rows.clone();
-            average_precision(&scores[rows.clone()], &test.labels()[rows], 1)
+            average_precision(&scores[rows.clone()], &test.grades()[rows], 1)
         };
         test.queries().iter().map(of_query).sum::<f64>() / test.query_count() as f64
     };
@@ -271,7 +274,7 @@ fn unjudged_documents_can_be_left_out_of_learning() {
     let marks: Vec<bool> = (0..all.row_count()).map(|row| row % 3 != 1).collect();
     let marked = all.clone().with_judged(marks).unwrap();
     let fitted = |table: &RankingTable, unjudged| {
-        let settings = RankSettings {
+        let settings = RankParameters {
             unjudged,
             ..quick(RankLoss::default())
         };
@@ -293,14 +296,14 @@ fn unjudged_documents_can_be_left_out_of_learning() {
 fn validation_queries_are_chosen_by_and_never_learned_from() {
     let (train, validation) = (table(5, 20, 3), renamed(&table(6, 10, 3)));
     let settings = quick(RankLoss::default());
-    let model = RankModel::fit(&train, Some(&validation), &settings, &|_| {}).unwrap();
+    let model = RankModel::fit_with(&train, Some(&validation), &settings, &NoProgress).unwrap();
     assert_eq!(model.summary().choice, CostChoice::Validation);
     assert_eq!(model.summary().choice_queries, 10);
     // The chosen C alone gives the same weights, to the solver's tolerance.
     let chosen = model.summary().chosen_trial().c;
     let alone = fit(
         &train,
-        &RankSettings {
+        &RankParameters {
             c: vec![chosen],
             ..settings.clone()
         },
@@ -309,16 +312,16 @@ fn validation_queries_are_chosen_by_and_never_learned_from() {
     for (a, b) in model.weights().iter().zip(alone.weights()) {
         assert!((a - b).abs() < 0.1 * (1.0 + b.abs()), "{a} {b}");
     }
-    let both = RankSettings {
+    let both = RankParameters {
         folds: Some(4),
         ..settings.clone()
     };
-    let both = RankModel::fit(&train, Some(&validation), &both, &|_| {}).unwrap();
+    let both = RankModel::fit_with(&train, Some(&validation), &both, &NoProgress).unwrap();
     assert_eq!(
         (both.summary().choice, both.summary().choice_queries),
         (CostChoice::Both, 30)
     );
-    let shared = RankModel::fit(&train, Some(&train), &settings, &|_| {});
+    let shared = RankModel::fit_with(&train, Some(&train), &settings, &NoProgress);
     assert!(matches!(shared, Err(RankFitError::SharedQuery { .. })));
 }
 
@@ -333,10 +336,10 @@ fn renamed(table: &RankingTable) -> RankingTable {
         .map(|row| table.document(row))
         .collect();
     RankingTable::new(
-        table.functions().to_vec(),
+        table.features().to_vec(),
         &queries,
         &documents,
-        table.labels().to_vec(),
+        table.grades().to_vec(),
         table.values().to_vec(),
     )
     .unwrap()
@@ -345,16 +348,16 @@ fn renamed(table: &RankingTable) -> RankingTable {
 #[test]
 fn held_out_scores_do_not_know_the_labels_of_their_query() {
     let table = table(7, 12, 2);
-    let settings = RankSettings {
+    let settings = RankParameters {
         c: vec![1.0],
-        ..RankSettings::default()
+        ..RankParameters::default()
     };
-    let held_out = |table| RankModel::held_out_scores(table, &settings, 4, &|_| {}).unwrap();
+    let held_out = |table| RankModel::held_out_scores(table, &settings, 4, &NoProgress).unwrap();
     let scores = held_out(&table).scores;
     assert_eq!(scores.len(), table.row_count());
     // Other labels for one query change the scores of others alone.
     let rows = table.queries()[3].rows.clone();
-    let mut labels = table.labels().to_vec();
+    let mut labels = table.grades().to_vec();
     labels[rows.clone()].reverse();
     labels[rows.start] += 1;
     let queries: Vec<(String, usize)> = table
@@ -366,7 +369,7 @@ fn held_out_scores_do_not_know_the_labels_of_their_query() {
         .map(|row| table.document(row))
         .collect();
     let other = RankingTable::new(
-        table.functions().to_vec(),
+        table.features().to_vec(),
         &queries,
         &documents,
         labels,
@@ -376,7 +379,7 @@ fn held_out_scores_do_not_know_the_labels_of_their_query() {
     let changed = held_out(&other).scores;
     assert_eq!(scores[rows.clone()], changed[rows]);
     assert_ne!(scores, changed);
-    assert!(RankModel::held_out_scores(&table, &settings, 13, &|_| {}).is_err());
+    assert!(RankModel::held_out_scores(&table, &settings, 13, &NoProgress).is_err());
 }
 
 #[test] // Features ten times as large make every usual price a hundredth, and change no ranking.
@@ -394,8 +397,8 @@ fn usual_prices_follow_the_size_of_the_features() {
         // Whole numbers, so that both tables hold the same values to the last digit.
         let values = (0..drawn.row_count()).flat_map(|row| drawn.row(row));
         let values = values.map(|value| (4.0 * value).round() * factor).collect();
-        let functions = drawn.functions().to_vec();
-        RankingTable::new(functions, &sizes, &names, drawn.labels().to_vec(), values).unwrap()
+        let functions = drawn.features().to_vec();
+        RankingTable::new(functions, &sizes, &names, drawn.grades().to_vec(), values).unwrap()
     };
     let (small, large) = (times(1.0), times(10.0));
     for loss in [
@@ -404,16 +407,16 @@ fn usual_prices_follow_the_size_of_the_features() {
         RankLoss::ReciprocalRank,
         RankLoss::Pairs,
     ] {
-        let settings = RankSettings {
+        let settings = RankParameters {
             loss,
             tolerance: 1e-7,
-            ..RankSettings::default()
+            ..RankParameters::default()
         };
         let (of_small, of_large) = (fit(&small, &settings), fit(&large, &settings));
         let prices = |model: &RankModel| -> Vec<f64> {
             model.summary().trials.iter().map(|trial| trial.c).collect()
         };
-        assert!(prices(&of_small).len() >= USUAL_PRICES.len());
+        assert!(prices(&of_small).len() >= USUAL_COSTS.len());
         for (small, large) in prices(&of_small).iter().zip(prices(&of_large)) {
             assert!(
                 (small / large - 100.0).abs() < 1e-9,
@@ -423,11 +426,11 @@ fn usual_prices_follow_the_size_of_the_features() {
         // At one of them: with great ones the last digits of a table decide.
         let at = |model: &RankModel, table: &RankingTable| {
             let c = vec![prices(model)[2]];
-            let settings = RankSettings {
+            let settings = RankParameters {
                 c,
                 ..settings.clone()
             };
-            fit(table, &settings).scores(table)
+            fit(table, &settings).scores(table).unwrap()
         };
         let scores = at(&of_small, &small).into_iter().zip(at(&of_large, &large));
         for (small, large) in scores {
@@ -450,9 +453,9 @@ proptest! {
         let rows = grades.len();
         let queries: Vec<(String, usize)> = (0..rows.div_ceil(size)).map(|q| (q.to_string(), size.min(rows - q * size))).collect();
         let table = RankingTable::new(vec!["a".into(), "b".into()], &queries, &vec![""; rows], grades, values[..2 * rows].to_vec()).unwrap();
-        let settings = RankSettings { features: FeatureSettings { scale, bins }, every_grade: true, c: vec![1.0], ..quick(loss) };
-        if let Ok(model) = RankModel::fit(&table, None, &settings, &|_| {}) {
-            prop_assert!(model.scores(&table).iter().all(|score| !score.is_nan()));
+        let settings = RankParameters { features: FeatureSettings { scale, bins }, every_grade: true, c: vec![1.0], ..quick(loss) };
+        if let Ok(model) = RankModel::fit_with(&table, None, &settings, &NoProgress) {
+            prop_assert!(model.scores(&table).unwrap().iter().all(|score| !score.is_nan()));
         }
     }
 }

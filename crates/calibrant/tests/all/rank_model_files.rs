@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use calibrant::pipeline::{Model, ModelFileError};
 use calibrant::ranking::learning::{
-    FeatureSettings, QueryScale, RankLoss, RankModel, RankSettings,
+    FeatureSettings, QueryScale, RankLoss, RankModel, RankParameters,
 };
 use common::rankings::{fit, quick, table};
 use safetensors::SafeTensors;
@@ -24,14 +24,17 @@ fn models_come_back_from_their_files() {
             (0, QueryScale::Standard),
             (5, QueryScale::MinMax),
         ] {
-            let settings = RankSettings {
+            let settings = RankParameters {
                 features: FeatureSettings { scale, bins },
                 ..quick(loss)
             };
             let model = fit(&table, &settings);
             model.save(&path).unwrap();
             let opened = RankModel::open(&path).unwrap();
-            assert_eq!(opened.scores(&table), model.scores(&table));
+            assert_eq!(
+                opened.scores(&table).unwrap(),
+                model.scores(&table).unwrap()
+            );
             assert_eq!(opened.to_bytes(), model.to_bytes());
             assert_eq!(opened.summary(), model.summary());
             assert!(matches!(
@@ -92,7 +95,7 @@ fn forged_files_are_errors_or_models_that_work() {
     };
     let bytes = fit(
         &table,
-        &RankSettings {
+        &RankParameters {
             features,
             ..quick(RankLoss::Accuracy)
         },
@@ -103,7 +106,7 @@ fn forged_files_are_errors_or_models_that_work() {
         RankModel::open(&path)
     };
     let untouched = open(&forged(&bytes, |_| (), None, 0)).unwrap();
-    assert_eq!(untouched.scores(&table).len(), table.row_count());
+    assert_eq!(untouched.scores(&table).unwrap().len(), table.row_count());
     let changes: [fn(&mut Value); 8] = [
         |model| model["ranking"]["summary"]["chosen"] = json!(99),
         |model| model["ranking"]["summary"]["trials"] = json!([]),
@@ -132,7 +135,13 @@ fn forged_files_are_errors_or_models_that_work() {
         let mut flipped = bytes.clone();
         flipped[end] ^= 0x40;
         if let Ok(model) = open(&flipped) {
-            assert!(model.scores(&table).iter().all(|score| score.is_finite()));
+            assert!(
+                model
+                    .scores(&table)
+                    .unwrap()
+                    .iter()
+                    .all(|score| score.is_finite())
+            );
         }
     }
 }

@@ -179,7 +179,7 @@ fn all_figures_of_single_features_of_ohsumed_are_reproduced() {
     let sources: Vec<Source> = parts.into_iter().map(Source::Path).collect();
     let table = RankingTable::read_files(&sources).unwrap();
     assert_eq!((table.query_count(), table.row_count()), (106, 16_140));
-    assert_eq!(table.function_count(), 25);
+    assert_eq!(table.feature_count(), 25);
     assert_eq!(table.document(0), "40626");
     let figures = text(figures);
     let mut lines = figures.lines();
@@ -219,7 +219,7 @@ fn real_tables_have_their_known_counts() {
         let sources: Vec<Source> = parts.into_iter().map(Source::Path).collect();
         let table = RankingTable::read_files(&sources).unwrap();
         assert_eq!((table.query_count(), table.row_count()), (queries, rows));
-        assert_eq!(table.function_count(), functions);
+        assert_eq!(table.feature_count(), functions);
         let share = table.missing_count() as f64 / table.values().len() as f64;
         assert!((share - missing).abs() < 0.0005, "{name}: {share}");
     };
@@ -372,7 +372,7 @@ proptest! {
         let _ = Qrels::read(&source);
         let _ = Run::read(&source);
         if let Ok(table) = RankingTable::read(&source) {
-            prop_assert_eq!(table.values().len(), table.row_count() * table.function_count());
+            prop_assert_eq!(table.values().len(), table.row_count() * table.feature_count());
         }
     }
 }

@@ -5,18 +5,78 @@ mod letor;
 mod probabilities;
 mod runs;
 
-use calibrant::corpus::{ReadError, Source};
-use calibrant::evaluation::ranking::Baseline;
+use std::io::Write;
 
-use crate::arguments::{BaselineName, RankEvaluateArguments};
+use calibrant::corpus::{ReadError, Source};
+use calibrant::evaluation::ranking::{
+    LETOR_CUTS, LetorCounting, RankingComparison, RunEvaluationError,
+};
+use calibrant::jobs::rankings::{
+    MeasuredRankings, RankEvaluateError, RankEvaluateSettings, evaluate_rankings,
+};
+
+use super::reading::source;
+use crate::arguments::{LetorVersion, RankEvaluateArguments};
 use crate::error::CliError;
-use crate::input;
+use crate::output::stdout;
 
 pub(crate) fn run(arguments: &RankEvaluateArguments) -> Result<(), CliError> {
     check_inputs(arguments)?;
-    match arguments.letor {
-        Some(version) => letor::run(arguments, version),
-        None => runs::run(arguments),
+    let rankings: Vec<Source> = arguments.rankings.iter().map(|file| source(file)).collect();
+    let settings = settings(arguments);
+    let measured = evaluate_rankings(&source(&arguments.truth), &rankings, &settings)?;
+    match &measured {
+        MeasuredRankings::Runs { runs, comparisons } => {
+            runs::tell(runs, comparisons, arguments.complete);
+        }
+        MeasuredRankings::Letor { rankings, .. } => letor::tell(rankings),
+        MeasuredRankings::Relevance { rankings } => {
+            probabilities::tell(rankings, arguments);
+        }
+    }
+    let mut out = stdout();
+    if arguments.json {
+        serde_json::to_writer(&mut out, &measured)?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
+    }
+    match &measured {
+        MeasuredRankings::Runs { runs, comparisons } => match several(comparisons) {
+            Some(comparisons) => comparison::show(&mut out, comparisons)?,
+            None => runs::show(&mut out, runs)?,
+        },
+        MeasuredRankings::Letor {
+            rankings,
+            comparisons,
+        } => match several(comparisons) {
+            Some(comparisons) => comparison::show(&mut out, comparisons)?,
+            None => letor::show(&mut out, rankings)?,
+        },
+        MeasuredRankings::Relevance { rankings } => probabilities::show(&mut out, rankings)?,
+    }
+    Ok(out.flush()?)
+}
+
+fn several(comparisons: &[RankingComparison]) -> Option<&[RankingComparison]> {
+    Some(comparisons).filter(|all| !all.is_empty())
+}
+
+fn settings(arguments: &RankEvaluateArguments) -> RankEvaluateSettings {
+    RankEvaluateSettings {
+        measures: arguments.measures.clone(),
+        per_query: arguments.per_query,
+        complete: arguments.complete,
+        relevant_from: arguments.relevant_from,
+        most_documents: arguments.most_documents.map(usize::from),
+        collection_size: arguments.collection_size,
+        letor: arguments.letor.map(|version| match version {
+            LetorVersion::Three => LetorCounting::Three,
+            LetorVersion::Four => LetorCounting::Four,
+        }),
+        probabilities: arguments.probabilities,
+        unjudged: arguments.unjudged,
+        baseline: arguments.baseline,
+        seed: arguments.seed,
     }
 }
 
@@ -38,35 +98,45 @@ fn check_inputs(arguments: &RankEvaluateArguments) -> Result<(), CliError> {
     Ok(())
 }
 
-fn source(name: &str) -> Source {
-    input::source(name)
-}
-
-/// Reading errors, with hints that fit files of rankings.
-fn unreadable(error: ReadError) -> CliError {
-    let message = error.to_string();
-    match error {
-        ReadError::NotFound { .. } => {
-            CliError::new(message).hint("check the path; `-` reads from standard input")
-        }
-        _ => CliError::new(message),
-    }
-}
-
-fn baseline(name: BaselineName) -> Baseline {
-    match name {
-        BaselineName::First => Baseline::First,
-        BaselineName::Best => Baseline::Best,
-    }
-}
-
-/// Names for a table: those given, or the files' where two are alike.
-fn distinct_names(names: Vec<String>, files: &[String]) -> Vec<String> {
-    let mut sorted = names.clone();
-    sorted.sort_unstable();
-    match sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-        true => files.to_vec(),
-        false => names,
+impl From<RankEvaluateError> for CliError {
+    fn from(error: RankEvaluateError) -> Self {
+        let hint = match &error {
+            RankEvaluateError::Read(ReadError::NotFound { .. }) => {
+                "check the path; `-` reads from standard input"
+            }
+            RankEvaluateError::Measure(_) => {
+                "--measure takes a name with parameters after a point, such as P.5,10"
+            }
+            RankEvaluateError::LetorMeasure { .. } => {
+                let all = format!(
+                    "the measures are MAP, NDCG@1 to NDCG@{LETOR_CUTS} and P@1 to P@{LETOR_CUTS}"
+                );
+                return Self::new(error.to_string()).hint(all);
+            }
+            RankEvaluateError::Run {
+                error: RunEvaluationError::NothingInCommon { .. },
+                ..
+            }
+            | RankEvaluateError::NothingJudged { .. } => {
+                "judgements come first, then runs; are both of the same queries?"
+            }
+            RankEvaluateError::Run {
+                error: RunEvaluationError::NoCollectionSize { .. },
+                ..
+            } => "-N gives the number of documents",
+            RankEvaluateError::ScoreCount { .. } => {
+                "a file of scores has a line for each row, in the order of the test file"
+            }
+            RankEvaluateError::NothingToCompare => "--measure map, for one",
+            RankEvaluateError::Comparison(_) => {
+                "-c compares on all judged queries, those that a run lacks counting 0"
+            }
+            RankEvaluateError::NotAProbability { .. } => {
+                "without --probabilities scores may be any numbers"
+            }
+            _ => return Self::new(error.to_string()),
+        };
+        Self::new(error.to_string()).hint(hint)
     }
 }
 
@@ -75,13 +145,5 @@ fn queries(count: usize) -> String {
     match count {
         1 => "1 query".to_owned(),
         count => format!("{count} queries"),
-    }
-}
-
-/// "1 document", "2 documents".
-fn documents(count: usize) -> String {
-    match count {
-        1 => "1 document".to_owned(),
-        count => format!("{count} documents"),
     }
 }

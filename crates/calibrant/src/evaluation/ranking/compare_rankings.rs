@@ -1,6 +1,7 @@
 //! Rankings against each other, query by query.
 
-use serde::Serialize;
+use calibrant_calibration::named;
+use serde::{Deserialize, Serialize};
 
 use super::precision::total;
 use super::{RankingValue, RunEvaluation};
@@ -10,12 +11,20 @@ use crate::evaluation::{
 };
 
 /// Which system the others are held against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Baseline {
     /// The one that is given first.
+    #[default]
     First,
     /// The one with the largest mean; of equals the first.
     Best,
+}
+
+named! {
+    Baseline, "a baseline";
+    First = "first", "The one given first";
+    Best = "best", "The one with the largest mean";
 }
 
 /// Draws of the randomisation test where not all swaps are counted.

@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-use crate::ranking::{JudgedQuery, RankedQuery};
+use crate::corpus::{JudgedQuery, RankedQuery};
 
 /// What is known of a document of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::precision::total;
-use crate::ranking::RankingTable;
+use crate::corpus::RankingTable;
 
 /// NDCG and precision are given after 1 to this many documents.
 pub const LETOR_CUTS: usize = 10;
@@ -131,7 +131,7 @@ pub fn evaluate_letor(
                 let by_score = scores[b].partial_cmp(&scores[a]);
                 by_score.unwrap_or(std::cmp::Ordering::Equal)
             });
-            let labels: Vec<i32> = order.iter().map(|&row| table.labels()[row]).collect();
+            let labels: Vec<i32> = order.iter().map(|&row| table.grades()[row]).collect();
             measure(&query.id, &labels, counting, relevant_from)
         })
         .collect();
@@ -142,7 +142,7 @@ pub fn evaluate_letor(
         mean: mean(&queries),
         without_relevant: rows
             .clone()
-            .filter(|rows| !has_relevant(&table.labels()[rows.clone()]))
+            .filter(|rows| !has_relevant(&table.grades()[rows.clone()]))
             .count(),
         short: rows.filter(|rows| rows.len() < LETOR_CUTS).count(),
         queries,

@@ -24,7 +24,7 @@ pub enum MeasureKind {
     Bpref,
     /// `recip_rank`: one by the rank of the first relevant document.
     ReciprocalRank,
-    /// `iprec_at_recall`: interpolated precision at shares of recall.
+    /// `iprec_at_recall`: interpolated precision at shares of recall, as trec_eval 10 rounds them; pytrec_eval has older code.
     InterpolatedPrecision,
     /// `P`: precision at cuts.
     Precision,
@@ -38,9 +38,9 @@ pub enum MeasureKind {
     GeometricBpref,
     /// `Rprec_mult`: precision after multiples of the number of relevant documents.
     RprecMultiples,
-    /// `utility`: documents by prices.
+    /// `utility`: documents by costs.
     Utility,
-    /// `11pt_avg`: interpolated precision, averaged.
+    /// `11pt_avg`: interpolated precision, averaged; as trec_eval 10 has it, too.
     ElevenPoints,
     /// `binG`: normalised gain of relevant or not.
     BinaryNormalisedGain,

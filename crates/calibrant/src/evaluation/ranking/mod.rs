@@ -1,6 +1,6 @@
 //! How good is a ranking? Measures of lists of documents.
 //!
-//! [`evaluate_run`] holds a [`Run`](crate::ranking::Run) against [`Qrels`](crate::ranking::Qrels) and gives the figures
+//! [`evaluate_run`] holds a [`Run`](crate::corpus::Run) against [`Qrels`](crate::corpus::Qrels) and gives the figures
 //! of trec_eval 10, by its names and to its digits. Underneath is [`JudgedList`], the list of one query with what is
 //! known of its documents; every measure is a method of it. [`LetorCounting`] counts as the tools of the LETOR collections do, which
 //! differs in gains, discounts and short lists. [`compare_rankings`] holds systems against each other query by query, and
@@ -31,6 +31,7 @@ pub use letor::{
 pub use measure::{Measure, MeasureError};
 pub use measure_kind::MeasureKind;
 pub use measure_set::MeasureSet;
+pub(crate) use precision::average_precision_at;
 pub use probabilities::{
     NotAProbability, QueryReliability, RelevanceForecasts, StatedByRun, StatedRelevance,
     measure_relevance, stated_by_run, stated_by_scores,

@@ -95,12 +95,7 @@ impl JudgedList {
     /// Average precision of the first `cut` documents, still by all relevant ones: `map_cut_k`.
     pub fn average_precision_up_to(&self, cut: usize) -> f64 {
         let found = &self.relevant_at()[..self.relevant_up_to(cut)];
-        let precisions = found.iter().enumerate();
-        let sum = total(precisions.map(|(before, &rank)| (before + 1) as f64 / (rank + 1) as f64));
-        match self.relevant() {
-            0 => 0.0,
-            relevant => sum / relevant as f64,
-        }
+        average_precision_at(found.iter().copied(), self.relevant())
     }
 
     /// Precision after as many documents as there are relevant ones: `Rprec`.
@@ -130,7 +125,7 @@ impl JudgedList {
     ///
     /// # When it misleads
     /// At recall 0 it is the best precision anywhere in the list. Versions of trec_eval before 10 rounded `c` in another way, and a few
-    /// values differ from theirs.
+    /// values differ from theirs and from pytrec_eval's, which has the older code.
     ///
     /// ```
     /// # use calibrant::evaluation::ranking::{JudgedList, Mark::*};
@@ -166,6 +161,17 @@ pub(super) fn share(part: usize, whole: usize) -> f64 {
     match whole {
         0 => 0.0,
         whole => part as f64 / whole as f64,
+    }
+}
+
+/// Average precision, given the ranks (from 0, rising) at which relevant documents are found, and how many relevant documents there are in all;
+/// 0 where there are none. Without ties and weights, unlike that of forecasts.
+pub(crate) fn average_precision_at(ranks: impl Iterator<Item = usize>, relevant: usize) -> f64 {
+    let precisions = ranks.enumerate();
+    let sum = total(precisions.map(|(before, rank)| (before + 1) as f64 / (rank + 1) as f64));
+    match relevant {
+        0 => 0.0,
+        relevant => sum / relevant as f64,
     }
 }
 

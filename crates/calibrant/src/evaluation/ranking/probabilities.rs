@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{JudgedList, Mark};
+use crate::corpus::{JudgedQuery, JudgedShare, Qrels, RankingTable, Run, Unjudged};
 use crate::evaluation::{Calibration, SortedForecasts, StatedCell, StatedEnds, StatedTable};
 use crate::numeric::StableSum;
-use crate::ranking::{JudgedQuery, JudgedShare, Qrels, RankingTable, Run, Unjudged};
 use crate::{Probability, Task};
 
 /// Stated probabilities of relevance of one query's documents, and which are relevant.
@@ -112,9 +112,9 @@ pub fn measure_relevance(queries: &[StatedRelevance]) -> RelevanceForecasts {
     }
 }
 
-/// A score that is no probability.
+/// A score that is not a probability.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("line {line}: the score {score} is no probability; probabilities lie between 0 and 1")]
+#[error("line {line}: the score {score} is not a probability; probabilities lie between 0 and 1")]
 pub struct NotAProbability {
     /// Where it stands: the line of the run, or the number of the score from 1.
     pub line: u64,
@@ -191,7 +191,7 @@ pub fn stated_by_scores(
         let rows = query.rows.clone();
         let documents = rows.filter_map(|row| {
             let score = scores.get(kept[row])?;
-            Some((*score, table.labels()[row] >= relevant_from))
+            Some((*score, table.grades()[row] >= relevant_from))
         });
         StatedRelevance {
             id: query.id.clone(),

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::measure_kind::Summary;
 use super::precision::total;
 use super::{JudgedList, MeasureKind, MeasureSet};
-use crate::ranking::{Qrels, Run};
+use crate::corpus::{Qrels, Run};
 
 /// Geometric means take values below this for it.
 const LEAST_OF_GEOMETRIC_MEAN: f64 = 0.00001;

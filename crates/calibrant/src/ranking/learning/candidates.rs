@@ -5,13 +5,15 @@ use std::collections::HashSet;
 use rayon::prelude::*;
 
 use super::cost_path::{CostPath, PathTask};
-use super::fit::{RankStage, first_best};
-use super::settings::USUAL_FOLDS;
+use super::fit::first_best;
+use super::parameters::{USUAL_COSTS, USUAL_FOLDS};
 use super::splits::{Split, split_queries};
 use super::summary::CostChoice;
 use super::validation::PrecisionSum;
-use super::{RankFitError, RankSettings};
-use crate::ranking::{CanonicalTable, JudgedShare, QueryRows, RankingTable, Unjudged};
+use super::{RankFitError, RankParameters};
+use crate::Progress;
+use crate::corpus::{CanonicalTable, JudgedShare, QueryRows, RankingTable, Unjudged};
+use crate::progress::Stage;
 
 /// What is learned from and chosen by, in an order of its own.
 pub(super) struct JudgedTables {
@@ -21,18 +23,16 @@ pub(super) struct JudgedTables {
     pub(super) share: JudgedShare,
 }
 
-/// Settings with the models of all queries and of all but each part, for every price.
+/// Settings with the models of all queries and of all but each part, for every cost.
 pub(super) struct Candidate {
-    pub(super) settings: RankSettings,
+    pub(super) settings: RankParameters,
     pub(super) whole: CostPath,
     parts: Vec<Part>,
-    /// On the queries that were not learned from, a sum for each price.
+    /// On the queries that were not learned from, a sum for each cost.
     pub(super) held_out: Vec<PrecisionSum>,
 }
 
 struct Part {
-    /// From 1, and how many there are.
-    fold: (usize, usize),
     split: Split,
     path: CostPath,
 }
@@ -55,6 +55,17 @@ impl JudgedTables {
         let Some(validation) = &self.validation else {
             return Ok(());
         };
+        let columns: HashSet<&String> = self.train.features().iter().collect();
+        if !validation
+            .features()
+            .iter()
+            .any(|name| columns.contains(name))
+        {
+            return Err(RankFitError::OtherFeatures {
+                found: validation.features().to_vec(),
+                expected: self.train.features().to_vec(),
+            });
+        }
         let queries = self.train.queries().iter();
         let known: HashSet<&str> = queries.map(|query| query.id.as_str()).collect();
         let shared = |query: &&QueryRows| known.contains(query.id.as_str());
@@ -68,20 +79,18 @@ impl JudgedTables {
 }
 
 impl Candidate {
-    /// All prices that are tried first, for each of several settings.
+    /// All costs that are tried first, for each of several settings.
     pub(super) fn fit(
         tables: &JudgedTables,
-        ways: &[RankSettings],
-        on_stage: &(dyn Fn(&RankStage) + Sync),
+        ways: &[RankParameters],
+        progress: &dyn Progress,
     ) -> Result<Vec<Self>, RankFitError> {
         let table = &tables.train;
         let wholes = side_by_side(table, ways.iter().collect(), |settings| {
-            let fold = None;
             PathTask {
                 table,
                 settings,
-                fold,
-                on_stage,
+                progress,
             }
             .begin(&settings.c)
         })?;
@@ -94,20 +103,18 @@ impl Candidate {
         for (number, (way, whole)) in ways.iter().zip(&wholes).enumerate() {
             if let Some(folds) = fold_count(way, whole.costs.len(), tables) {
                 let splits = split_queries(table, folds, way.seed)?;
-                let numbered = (1..).zip(splits);
-                tasks.extend(numbered.map(|(fold, split)| (number, (fold, folds), split)));
+                tasks.extend(splits.into_iter().map(|split| (number, split)));
             }
         }
-        let parts = side_by_side(table, tasks, |(way, fold, split)| {
+        let parts = side_by_side(table, tasks, |(way, split)| {
             let (settings, rest) = (&ways[way], table.select(&split.rest));
             let task = PathTask {
                 table: &rest,
                 settings,
-                fold: Some(fold),
-                on_stage,
+                progress,
             };
             let path = task.begin(&wholes[way].costs)?;
-            Ok((way, Part { fold, split, path }))
+            Ok((way, Part { split, path }))
         })?;
         let mut candidates: Vec<Self> = ways
             .iter()
@@ -128,18 +135,29 @@ impl Candidate {
         Ok(candidates)
     }
 
-    /// Tries larger prices where the largest was the best and there are more; says whether there were.
+    /// How many times a `C` is solved for at first: the steps of [`Candidate::fit`].
+    pub(super) fn steps(tables: &JudgedTables, ways: &[RankParameters]) -> usize {
+        let of_way = |way: &RankParameters| {
+            let costs = match way.c.len() {
+                0 => USUAL_COSTS.len(),
+                given => given,
+            };
+            costs * (1 + fold_count(way, costs, tables).unwrap_or(0))
+        };
+        ways.iter().map(of_way).sum()
+    }
+
+    /// Tries larger costs where the largest was the best and there are more; says whether there were.
     pub(super) fn grow(
         tables: &JudgedTables,
         candidates: &mut [Self],
-        on_stage: &(dyn Fn(&RankStage) + Sync),
+        progress: &dyn Progress,
     ) -> Result<bool, RankFitError> {
         let table = &tables.train;
-        let mut tasks: Vec<(&RankSettings, Option<&Split>, &mut CostPath, _, Vec<f64>)> =
-            Vec::new();
+        let mut tasks: Vec<(&RankParameters, Option<&Split>, &mut CostPath, Vec<f64>)> = Vec::new();
         let mut grown = Vec::new();
         for (number, candidate) in candidates.iter_mut().enumerate() {
-            let costs = candidate.further_prices();
+            let costs = candidate.further_costs();
             if costs.is_empty() {
                 continue;
             }
@@ -151,75 +169,66 @@ impl Candidate {
                 ..
             } = candidate;
             for part in parts {
-                let (split, fold) = (Some(&part.split), Some(part.fold));
-                tasks.push((settings, split, &mut part.path, fold, costs.clone()));
+                tasks.push((settings, Some(&part.split), &mut part.path, costs.clone()));
             }
-            tasks.push((settings, None, whole, None, costs));
+            tasks.push((settings, None, whole, costs));
         }
-        side_by_side(
-            table,
-            tasks,
-            |(settings, split, path, fold, costs)| match split {
-                None => PathTask {
-                    table,
-                    settings,
-                    fold,
-                    on_stage,
-                }
-                .extend(path, &costs),
-                Some(split) => {
-                    let rest = table.select(&split.rest);
-                    PathTask {
-                        table: &rest,
-                        settings,
-                        fold,
-                        on_stage,
-                    }
-                    .extend(path, &costs)
-                }
-            },
-        )?;
+        if tasks.is_empty() {
+            return Ok(false);
+        }
+        let steps: usize = tasks.iter().map(|task| task.3.len()).sum();
+        let stage = Stage::begin(progress, "larger C", Some(steps as u64));
+        side_by_side(table, tasks, |(settings, split, path, costs)| {
+            let rest = split.map(|split| table.select(&split.rest));
+            let task = PathTask {
+                table: rest.as_ref().unwrap_or(table),
+                settings,
+                progress,
+            };
+            task.extend(path, &costs)
+        })?;
+        drop(stage);
         for &number in &grown {
             candidates[number].measure(tables);
         }
-        Ok(!grown.is_empty())
+        Ok(true)
     }
 
-    /// Prices to go on with: none where `C` was given, where the best is not the last, and at the end.
-    fn further_prices(&self) -> Vec<f64> {
+    /// Costs to go on with: none where `C` was given, where the best is not the last, and at the end.
+    fn further_costs(&self) -> Vec<f64> {
         let last = self.whole.costs.len() - 1;
         let measured = self.held_out[last].with_relevant > 0;
-        match self.settings.c.is_empty() && measured && self.best_price() == last {
-            true => self.whole.further_prices(),
+        match self.settings.c.is_empty() && measured && self.best_cost() == last {
+            true => self.whole.further_costs(),
             false => Vec::new(),
         }
     }
 
-    /// Measures the prices that have not been measured yet.
+    /// Measures the costs that have not been measured yet.
     fn measure(&mut self, tables: &JudgedTables) {
         let settings = &self.settings;
         let first = self.held_out.len();
-        for price in first..self.whole.costs.len() {
+        for cost in first..self.whole.costs.len() {
             let mut sum = PrecisionSum::default();
             if let Some(validation) = &tables.validation {
-                self.whole.measure(price, validation, settings, &mut sum);
+                self.whole.measure(cost, validation, settings, &mut sum);
             }
             self.held_out.push(sum);
         }
         for part in &self.parts {
             let held = tables.train.select(&part.split.held);
-            for (price, sum) in self.held_out.iter_mut().enumerate().skip(first) {
-                part.path.measure(price, &held, settings, sum);
+            for (cost, sum) in self.held_out.iter_mut().enumerate().skip(first) {
+                part.path.measure(cost, &held, settings, sum);
             }
         }
     }
 
-    /// The price with the best mean average precision, the first of equals.
-    pub(super) fn best_price(&self) -> usize {
+    /// The cost with the best mean average precision, the first of equals.
+    pub(super) fn best_cost(&self) -> usize {
         first_best(self.held_out.iter().map(PrecisionSum::mean))
     }
 
-    /// How the price is chosen.
+    /// How the cost is chosen.
     pub(super) fn choice(&self, tables: &JudgedTables) -> CostChoice {
         match (&tables.validation, self.parts.is_empty()) {
             _ if self.whole.costs.len() == 1 => CostChoice::Given,
@@ -234,7 +243,7 @@ fn check_validation(tables: &JudgedTables, relevant_from: i32) -> Result<(), Ran
     let Some(validation) = &tables.validation else {
         return Ok(());
     };
-    let mut labels = validation.labels().iter();
+    let mut labels = validation.grades().iter();
     match labels.any(|&label| label >= relevant_from) {
         true => Ok(()),
         false => Err(RankFitError::NothingToChooseBy {
@@ -244,11 +253,11 @@ fn check_validation(tables: &JudgedTables, relevant_from: i32) -> Result<(), Ran
     }
 }
 
-/// In how many parts the training queries are divided to measure prices by, if at all.
-fn fold_count(settings: &RankSettings, prices: usize, tables: &JudgedTables) -> Option<usize> {
+/// In how many parts the training queries are divided to measure costs by, if at all.
+fn fold_count(settings: &RankParameters, costs: usize, tables: &JudgedTables) -> Option<usize> {
     match (settings.folds, &tables.validation) {
         (Some(folds), _) => Some(folds),
-        (None, None) if prices > 1 => Some(tables.train.query_count().clamp(2, USUAL_FOLDS)),
+        (None, None) if costs > 1 => Some(tables.train.query_count().clamp(2, USUAL_FOLDS)),
         _ => None,
     }
 }
@@ -262,7 +271,7 @@ pub(super) fn side_by_side<T: Send, U: Send>(
     tasks: Vec<T>,
     fit: impl Fn(T) -> Result<U, RankFitError> + Send + Sync,
 ) -> Result<Vec<U>, RankFitError> {
-    if table.row_count() * table.function_count() > MOST_VALUES_SIDE_BY_SIDE {
+    if table.row_count() * table.feature_count() > MOST_VALUES_SIDE_BY_SIDE {
         return tasks.into_iter().map(fit).collect();
     }
     // All of them before the first error, so that it is always the same one.

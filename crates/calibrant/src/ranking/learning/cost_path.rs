@@ -1,10 +1,11 @@
-//! Weights for one price of errors after the other.
+//! Weights for one cost of errors after the other.
 
-use super::fit::RankStage;
-use super::settings::{FURTHER_PRICES, PRICE_RANGE, USUAL_PRICES};
+use super::parameters::{COST_RANGE, FURTHER_COSTS, USUAL_COSTS};
 use super::validation::PrecisionSum;
-use super::{FeatureMap, FeatureRows, RankFitError, RankProblem, RankSettings};
-use crate::ranking::RankingTable;
+use super::{FeatureMap, FeatureRows, RankFitError, RankParameters, RankProblem};
+use crate::Progress;
+use crate::corpus::RankingTable;
+use crate::progress::step;
 use crate::solvers::{CuttingPlanes, PlaneSet, Round, StructuredProblem, solve_cutting_planes};
 
 /// The weights for each of several `C`, rising; more can follow.
@@ -14,26 +15,24 @@ pub(super) struct CostPath {
     pub(super) weights: Vec<Vec<f64>>,
     pub(super) ends: Vec<(Round, bool)>,
     pub(super) skipped: usize,
-    /// What usual prices are counted in.
+    /// What usual costs are counted in.
     unit: f64,
     planes: PlaneSet,
 }
 
-/// Whose path it is, told while it is made.
+/// Whose path it is; every `C` is one step of the progress.
 pub(super) struct PathTask<'a> {
     pub(super) table: &'a RankingTable,
-    pub(super) settings: &'a RankSettings,
-    /// The part that is held out, from 1, and how many there are.
-    pub(super) fold: Option<(usize, usize)>,
-    pub(super) on_stage: &'a (dyn Fn(&RankStage) + Sync),
+    pub(super) settings: &'a RankParameters,
+    pub(super) progress: &'a dyn Progress,
 }
 
 impl PathTask<'_> {
-    /// Weights for these prices, or for the usual ones where there are none.
+    /// Weights for these costs, or for the usual ones where there are none.
     pub(super) fn begin(&self, costs: &[f64]) -> Result<CostPath, RankFitError> {
         let (table, settings) = (self.table, self.settings);
-        if table.function_count() == 0 {
-            return Err(RankFitError::NoFunctions);
+        if table.feature_count() == 0 {
+            return Err(RankFitError::NoFeatures);
         }
         let map = FeatureMap::fit(settings.effective_features(), table, settings.relevant_from);
         let rows = map.rows(table);
@@ -44,7 +43,7 @@ impl PathTask<'_> {
                 relevant_from: settings.relevant_from,
             });
         }
-        let unit = problem.unit_price();
+        let unit = problem.unit_cost();
         let mut path = CostPath {
             map,
             costs: Vec::new(),
@@ -55,14 +54,14 @@ impl PathTask<'_> {
             planes: PlaneSet::default(),
         };
         let costs = match costs.is_empty() {
-            true => prices(&USUAL_PRICES, unit),
+            true => in_units(&USUAL_COSTS, unit),
             false => rising(costs.to_vec()),
         };
         self.solve(&problem, &mut path, &costs)?;
         Ok(path)
     }
 
-    /// Goes on with larger prices.
+    /// Goes on with larger costs.
     pub(super) fn extend(&self, path: &mut CostPath, costs: &[f64]) -> Result<(), RankFitError> {
         let rows = path.map.rows(self.table);
         let problem = self.problem(&rows)?;
@@ -77,7 +76,7 @@ impl PathTask<'_> {
         Ok(RankProblem::new(
             rows,
             &queries,
-            table.labels(),
+            table.grades(),
             &levels,
             settings.loss,
         )?)
@@ -95,10 +94,8 @@ impl PathTask<'_> {
                 tolerance: self.settings.tolerance,
                 ..CuttingPlanes::default()
             };
-            let found = solve_cutting_planes(problem, &solver, &mut path.planes, &mut |&round| {
-                let fold = self.fold;
-                (self.on_stage)(&RankStage { fold, c, round });
-            });
+            let found = solve_cutting_planes(problem, &solver, &mut path.planes, &mut |_| {});
+            step(self.progress, 1)?;
             if !found.weights.iter().all(|weight| weight.is_finite()) {
                 return Err(crate::FitError::Overflow.into());
             }
@@ -111,25 +108,25 @@ impl PathTask<'_> {
 }
 
 impl CostPath {
-    /// The prices that come after the last one: a decade of them at once.
-    pub(super) fn further_prices(&self) -> Vec<f64> {
+    /// The costs that come after the last one: a decade of them at once.
+    pub(super) fn further_costs(&self) -> Vec<f64> {
         let last = self.costs.last().copied().unwrap_or(0.0);
-        let mut further = prices(&FURTHER_PRICES, self.unit);
-        further.retain(|&price| price > last);
+        let mut further = in_units(&FURTHER_COSTS, self.unit);
+        further.retain(|&cost| cost > last);
         further.truncate(2);
         further
     }
 
-    /// Adds the average precisions of a table's queries by the weights for one price.
+    /// Adds the average precisions of a table's queries by the weights for one cost.
     pub(super) fn measure(
         &self,
-        price: usize,
+        cost: usize,
         table: &RankingTable,
-        settings: &RankSettings,
+        settings: &RankParameters,
         sum: &mut PrecisionSum,
     ) {
         let mut scores = vec![0.0; table.row_count()];
-        let features = &self.weights[price][..self.map.dimension()];
+        let features = &self.weights[cost][..self.map.dimension()];
         self.map
             .rows(table)
             .scores_into(features, 0..table.row_count(), &mut scores);
@@ -137,20 +134,20 @@ impl CostPath {
     }
 }
 
-/// Prices in units, each once.
-fn prices(units: &[f64], unit: f64) -> Vec<f64> {
-    let (least, greatest) = (*PRICE_RANGE.start(), *PRICE_RANGE.end());
-    let prices = units.iter().map(|price| readable(price * unit));
-    rising(prices.map(|price| price.clamp(least, greatest)).collect())
+/// Costs in units, each once.
+fn in_units(units: &[f64], unit: f64) -> Vec<f64> {
+    let (least, greatest) = (*COST_RANGE.start(), *COST_RANGE.end());
+    let costs = units.iter().map(|cost| readable(cost * unit));
+    rising(costs.map(|cost| cost.clamp(least, greatest)).collect())
 }
 
-fn rising(mut prices: Vec<f64>) -> Vec<f64> {
-    prices.sort_unstable_by(f64::total_cmp);
-    prices.dedup();
-    prices
+fn rising(mut costs: Vec<f64>) -> Vec<f64> {
+    costs.sort_unstable_by(f64::total_cmp);
+    costs.dedup();
+    costs
 }
 
 /// To two digits: no ranking depends on more of them, and a person can repeat them.
-fn readable(price: f64) -> f64 {
-    format!("{price:.1e}").parse().unwrap_or(price)
+fn readable(cost: f64) -> f64 {
+    format!("{cost:.1e}").parse().unwrap_or(cost)
 }

@@ -12,7 +12,19 @@ pub enum RankFitError {
     Setting(#[from] FitError),
     /// There are no columns.
     #[error("the table has no columns to learn from")]
-    NoFunctions,
+    NoFeatures,
+    /// Validation queries have none of the columns that are learned from.
+    #[error(
+        "the validation queries have none of the columns that are learned from: they have {}, and learned from are {}",
+        some_names(found),
+        some_names(expected)
+    )]
+    OtherFeatures {
+        /// The columns of the validation queries.
+        found: Vec<String>,
+        /// The columns that are learned from.
+        expected: Vec<String>,
+    },
     /// No query tells how documents are to be ordered.
     #[error(
         "none of the {queries} queries has both documents from grade {relevant_from} on and others, so there is nothing to learn"
@@ -44,6 +56,9 @@ pub enum RankFitError {
     /// A query with too many ways to order its documents.
     #[error(transparent)]
     TooManyOrders(#[from] TooManyOrders),
+    /// Whoever watched the progress ended the work.
+    #[error("cancelled")]
+    Cancelled,
     /// A query stands in the training and in the validation table.
     #[error("query `{id}` is among those to learn from and among those for validation")]
     SharedQuery {
@@ -52,16 +67,38 @@ pub enum RankFitError {
     },
 }
 
+impl From<crate::Cancelled> for RankFitError {
+    fn from(_: crate::Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
 /// Columns that a model was not fitted on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the model does not know {count} of the columns, the first of them `{first}`; it was fitted on {known} columns"
+    "the model does not know {} of the columns: {}; it was fitted on {} columns: {}",
+    unknown.len(),
+    some_names(unknown),
+    known.len(),
+    some_names(known)
 )]
-pub struct UnknownFunctions {
-    /// The first of them.
-    pub first: String,
-    /// How many there are.
-    pub count: usize,
-    /// How many columns the model was fitted on.
-    pub known: usize,
+pub struct UnknownFeatures {
+    /// All of them.
+    pub unknown: Vec<String>,
+    /// The columns that the model was fitted on.
+    pub known: Vec<String>,
+}
+
+/// The first few names, for a message.
+pub(crate) fn some_names(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut shown: Vec<String> = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if names.len() > SHOWN {
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
 }

@@ -1,11 +1,11 @@
-//! From a table of retrieval functions to the features that a ranking is learned from.
+//! From the columns of a table to the features that a ranking is learned from.
 
 use serde::{Deserialize, Serialize};
 
 use super::query_scale::QueryScale;
 use super::rows::FeatureRows;
 use super::thresholds::{even_thresholds, spread_thresholds};
-use crate::ranking::RankingTable;
+use crate::corpus::RankingTable;
 
 /// Which features are made of a table's columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -25,24 +25,24 @@ pub const BIN_LIMIT: usize = 10_000;
 /// # Formula
 /// ```text
 /// plain     φ_f(x, d) = f(d|x)
-/// binned    φ_{f,k}(x, d) = 1[f(d|x) > k]   for the thresholds k of function f
+/// binned    φ_{f,k}(x, d) = 1[f(d|x) > k]   for the thresholds k of column f
 /// ```
-/// With bins the score `w·φ` is a step function of each `f`, which may bend or fall where `w` has both signs: scales
-/// of different functions need not fit, and a function that says nothing above some value can be cut off there.
+/// With bins the score `w·φ` is a step column of each `f`, which may bend or fall where `w` has both signs: scales
+/// of different columns need not fit, and a column that says nothing above some value can be cut off there.
 ///
 /// Thresholds of unscaled columns stand at quantiles of the training values, where relevant documents, all together,
 /// weigh as much as all others: so they are dense where relevant documents live. Columns that are
 /// scaled within a query get evenly spaced ones, `0, 1/n, …, (n-1)/n`.
 ///
 /// A missing value exceeds no threshold. As a plain feature it is replaced by the least value that the
-/// function has in its query (zero where there is none), as LETOR does.
+/// column has in its query (zero where there is none), as LETOR does.
 ///
 /// # When it misleads
-/// Thresholds are those of the training queries. A plain function whose values depend on the query (a sum over
+/// Thresholds are those of the training queries. A plain column whose values depend on the query (a sum over
 /// its words, say) has no fixed meaning of high and low; scale it within the query first.
 ///
 /// # Reference
-/// Yue et al. 2007, section 4.2 (50 thresholds a function), section 5.2.1 for percentiles and min-max.
+/// Yue et al. 2007, section 4.2 (50 thresholds a column), section 5.2.1 for percentiles and min-max.
 ///
 /// ```
 /// use calibrant::ranking::RankingTable;
@@ -63,25 +63,25 @@ pub const BIN_LIMIT: usize = 10_000;
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeatureMap {
     settings: FeatureSettings,
-    functions: Vec<String>,
-    /// Rising, for each function; empty with plain features.
+    columns: Vec<String>,
+    /// Rising, for each column; empty with plain features.
     thresholds: Vec<Vec<f32>>,
-    /// Mean and inverse spread of each function, where values are standardised.
+    /// Mean and inverse spread of each column, where values are standardised.
     standard: Vec<[f64; 2]>,
 }
 
 impl FeatureMap {
     /// Fixes thresholds and spreads on training data.
     pub fn fit(settings: FeatureSettings, table: &RankingTable, relevant_from: i32) -> Self {
-        let functions = table.functions().to_vec();
+        let columns = table.features().to_vec();
         let bins = settings.bins.min(BIN_LIMIT);
-        let thresholds = (0..functions.len()).map(|function| match settings.scale {
+        let thresholds = (0..columns.len()).map(|column| match settings.scale {
             _ if bins == 0 => Vec::new(),
             QueryScale::Percentile | QueryScale::MinMax => even_thresholds(bins),
             QueryScale::AsGiven | QueryScale::Standard => {
-                let labels = table.labels().iter();
+                let labels = table.grades().iter();
                 let values = labels.enumerate().filter_map(|(row, &label)| {
-                    let value = table.row(row)[function];
+                    let value = table.row(row)[column];
                     (!value.is_nan()).then_some((value, label >= relevant_from))
                 });
                 spread_thresholds(values.collect(), bins)
@@ -89,11 +89,10 @@ impl FeatureMap {
         });
         let standard = match settings.scale {
             QueryScale::Standard if bins == 0 => {
-                let column = |function: usize| {
-                    (0..table.row_count()).map(move |row| table.row(row)[function])
-                };
-                (0..functions.len())
-                    .map(|function| mean_and_inverse_spread(column(function)))
+                let values =
+                    |column: usize| (0..table.row_count()).map(move |row| table.row(row)[column]);
+                (0..columns.len())
+                    .map(|column| mean_and_inverse_spread(values(column)))
                     .collect()
             }
             _ => Vec::new(),
@@ -101,7 +100,7 @@ impl FeatureMap {
         Self {
             settings,
             thresholds: thresholds.collect(),
-            functions,
+            columns,
             standard,
         }
     }
@@ -109,7 +108,7 @@ impl FeatureMap {
     /// The parts of a saved map; `None` if they do not fit together.
     pub(crate) fn from_parts(
         settings: FeatureSettings,
-        functions: Vec<String>,
+        columns: Vec<String>,
         thresholds: Vec<Vec<f32>>,
         standard: Vec<[f64; 2]>,
     ) -> Option<Self> {
@@ -118,20 +117,20 @@ impl FeatureMap {
                 && list.iter().all(|value| value.is_finite())
                 && list.windows(2).all(|pair| pair[0] < pair[1])
         };
-        let mut names: Vec<&String> = functions.iter().collect();
+        let mut names: Vec<&String> = columns.iter().collect();
         names.sort_unstable();
         names.dedup();
         let standardised = settings.scale == QueryScale::Standard && settings.bins == 0;
-        let fits = !functions.is_empty()
-            && names.len() == functions.len()
-            && thresholds.len() == functions.len()
+        let fits = !columns.is_empty()
+            && names.len() == columns.len()
+            && thresholds.len() == columns.len()
             && thresholds.iter().all(rising)
             && (settings.bins > 0 || thresholds.iter().all(Vec::is_empty))
-            && standard.len() == if standardised { functions.len() } else { 0 }
+            && standard.len() == if standardised { columns.len() } else { 0 }
             && standard.iter().flatten().all(|value| value.is_finite());
         fits.then_some(Self {
             settings,
-            functions,
+            columns,
             thresholds,
             standard,
         })
@@ -143,16 +142,16 @@ impl FeatureMap {
     }
 
     /// The columns that the features are made of.
-    pub fn functions(&self) -> &[String] {
-        &self.functions
+    pub fn columns(&self) -> &[String] {
+        &self.columns
     }
 
     /// The thresholds of a column, rising; none with plain features.
     ///
     /// # Panics
     /// If there is no such column.
-    pub fn thresholds(&self, function: usize) -> &[f32] {
-        &self.thresholds[function]
+    pub fn thresholds(&self, column: usize) -> &[f32] {
+        &self.thresholds[column]
     }
 
     pub(crate) fn standard(&self) -> &[[f64; 2]] {
@@ -162,26 +161,26 @@ impl FeatureMap {
     /// How many features there are.
     pub fn dimension(&self) -> usize {
         if self.settings.bins == 0 {
-            self.functions.len()
+            self.columns.len()
         } else {
             self.thresholds.iter().map(Vec::len).sum()
         }
     }
 
     /// Where the features of a column lie.
-    pub fn features_of(&self, function: usize) -> std::ops::Range<usize> {
+    pub fn features_of(&self, column: usize) -> std::ops::Range<usize> {
         if self.settings.bins == 0 {
-            return function..function + 1;
+            return column..column + 1;
         }
-        let start = self.thresholds[..function].iter().map(Vec::len).sum();
-        start..start + self.thresholds[function].len()
+        let start = self.thresholds[..column].iter().map(Vec::len).sum();
+        start..start + self.thresholds[column].len()
     }
 
     /// Columns of a table that the features do not know.
-    pub fn unknown_functions<'t>(&self, table: &'t RankingTable) -> Vec<&'t str> {
+    pub fn unknown_features<'t>(&self, table: &'t RankingTable) -> Vec<&'t str> {
         let known: std::collections::HashSet<&str> =
-            self.functions.iter().map(String::as_str).collect();
-        let names = table.functions().iter().map(String::as_str);
+            self.columns.iter().map(String::as_str).collect();
+        let names = table.features().iter().map(String::as_str);
         names.filter(|name| !known.contains(name)).collect()
     }
 
@@ -189,17 +188,17 @@ impl FeatureMap {
     /// passed over, those that the table lacks are missing in every row.
     pub fn rows(&self, table: &RankingTable) -> FeatureRows {
         let places: std::collections::HashMap<&str, usize> = table
-            .functions()
+            .features()
             .iter()
             .enumerate()
             .map(|(place, name)| (name.as_str(), place))
             .collect();
         let columns: Vec<Option<usize>> = self
-            .functions
+            .columns
             .iter()
             .map(|name| places.get(name.as_str()).copied())
             .collect();
-        let width = self.functions.len();
+        let width = self.columns.len();
         let mut values = vec![f32::NAN; width * table.row_count()];
         for (row, values) in values.chunks_exact_mut(width.max(1)).enumerate() {
             let found = table.row(row);
@@ -220,7 +219,7 @@ impl FeatureMap {
     }
 
     fn plain_rows(&self, table: &RankingTable, mut values: Vec<f32>) -> FeatureRows {
-        let width = self.functions.len();
+        let width = self.columns.len();
         for query in table.queries() {
             let rows = query.rows.clone();
             fill_with_least(&mut values[rows.start * width..rows.end * width], width);
@@ -235,7 +234,7 @@ impl FeatureMap {
     }
 
     fn binned_rows(&self, values: &[f32]) -> FeatureRows {
-        let width = self.functions.len();
+        let width = self.columns.len();
         let bins = values
             .chunks_exact(width.max(1))
             .flat_map(|row| row.iter().zip(&self.thresholds))
@@ -249,14 +248,14 @@ impl FeatureMap {
 
 /// Replaces missing values by the least of their column.
 fn fill_with_least(values: &mut [f32], width: usize) {
-    for function in 0..width {
-        let column = || (function..values.len()).step_by(width);
-        if !column().any(|at| values[at].is_nan()) {
+    for column in 0..width {
+        let places = || (column..values.len()).step_by(width);
+        if !places().any(|at| values[at].is_nan()) {
             continue;
         }
-        let least = column().map(|at| values[at]).fold(f32::INFINITY, f32::min);
+        let least = places().map(|at| values[at]).fold(f32::INFINITY, f32::min);
         let least = if least.is_finite() { least } else { 0.0 };
-        for at in (function..values.len()).step_by(width) {
+        for at in (column..values.len()).step_by(width) {
             if values[at].is_nan() {
                 values[at] = least;
             }
@@ -312,7 +311,7 @@ mod tests {
         let other = RankingTable::new(names, &[("q".into(), 1)], &[""], vec![0], vec![7.0, 8.0]);
         let other = other.unwrap();
         assert_eq!(map.rows(&other).expanded(0), [0.0, 7.0]);
-        assert_eq!(map.unknown_functions(&other), ["x"]);
+        assert_eq!(map.unknown_features(&other), ["x"]);
     }
 
     #[test] // By hand: mean 2, spread sqrt(2/3).

@@ -1,26 +1,54 @@
 //! Learning a ranking.
 
 use super::candidates::{Candidate, JudgedTables};
-use super::settings::OpenSettings;
 use super::summary::{CostChoice, RankSummary, RankTrial, SettingsTried};
 use super::validation::PrecisionSum;
-use super::{RankFitError, RankModel, RankSettings};
-use crate::ranking::RankingTable;
-use crate::solvers::Round;
-
-/// Where learning stands, told after every round of the solver.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RankStage {
-    /// The part of the queries that is held out, from 1, with their number; none for the model itself.
-    pub fold: Option<(usize, usize)>,
-    /// The price of errors that is being tried.
-    pub c: f64,
-    /// Primal, dual and planes.
-    pub round: Round,
-}
+use super::{RankFitError, RankModel, RankParameters, RankSettings};
+use crate::Progress;
+use crate::calibration::CalibratorKind;
+use crate::corpus::RankingTable;
+use crate::progress::Stage;
+use crate::ranking::RelevanceSettings;
 
 impl RankModel {
-    /// Learns a ranking from judged documents.
+    /// Learns a ranking from judged documents, with what the settings leave open chosen on held-out queries, and with probabilities of
+    /// relevance: all that `calibrant rank fit` does. See [`RankModel::fit_with`] for the method.
+    ///
+    /// Of the models that each way to set what is open gives, the one that best ranks queries it has not learned from is kept, the earlier
+    /// one of equals (the plainest comes first). [`RankSummary::settings_tried`] tells all. They are chosen by the validation
+    /// queries and, unless those are many, by held-out training queries as well. The curve from scores to probabilities is fitted
+    /// to queries that were held out (see [`RankModel::calibrated`]).
+    ///
+    /// # When it misleads
+    /// The best of several held-out figures is a little too good to be true. Measure on queries that had no part in the choice.
+    pub fn fit(
+        table: &RankingTable,
+        validation: Option<&RankingTable>,
+        settings: &RankSettings,
+        progress: &dyn Progress,
+    ) -> Result<Self, RankFitError> {
+        let mut model = Self::fit_choosing(table, validation, settings, progress)?;
+        if settings.calibrator == CalibratorKind::None {
+            return Ok(model);
+        }
+        let how = RelevanceSettings {
+            calibrator: settings.calibrator,
+            ..RelevanceSettings::default()
+        };
+        let folds = settings.calibration_folds.min(table.query_count());
+        match model.relevance_curve(table, validation, &how, folds, progress) {
+            Ok(curve) => model.relevance = Some(curve),
+            Err(RankFitError::Cancelled) => return Err(RankFitError::Cancelled),
+            // A ranking from a handful of queries is still a ranking.
+            Err(error) if settings.calibrator == CalibratorKind::Auto => {
+                model.summary.no_probabilities = Some(error.to_string());
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(model)
+    }
+
+    /// Learns a ranking from judged documents, with settings of which none but `C` is open, and without probabilities.
     ///
     /// # Formula
     /// ```text
@@ -30,8 +58,8 @@ impl RankModel {
     /// [`crate::solvers::solve_cutting_planes`] for the solver. `C` is tried from the least to the greatest value, each beginning
     /// with the planes of the last; the one with the best mean average precision on queries that were not
     /// learned from is kept (the smaller of equals). Validation queries are never learned from. Where no `C` is given, and the
-    /// greatest of [`USUAL_PRICES`](super::USUAL_PRICES) is the best, further ones follow until the best one is not the greatest, or
-    /// [`FURTHER_PRICES`](super::FURTHER_PRICES) end.
+    /// greatest of [`USUAL_COSTS`](super::USUAL_COSTS) is the best, further ones follow until the best one is not the greatest, or
+    /// [`FURTHER_COSTS`](super::FURTHER_COSTS) end.
     ///
     /// The order of queries, and of documents in a query, does not matter: equal tables give equal models, to the last bit.
     /// Unjudged documents count as not relevant, or are left out if the settings say so.
@@ -46,31 +74,32 @@ impl RankModel {
     ///
     /// ```
     /// use calibrant::ranking::RankingTable;
-    /// use calibrant::ranking::learning::{RankModel, RankSettings};
+    /// use calibrant::NoProgress;
+    /// use calibrant::ranking::learning::{RankModel, RankParameters};
     /// let table = RankingTable::new(
     ///     vec!["bm25".into()], &[("q".into(), 2)], &["a", "b"], vec![1, 0], vec![1.0, 0.0],
     /// )?;
-    /// let settings = RankSettings { c: vec![0.05], tolerance: 1e-9, ..RankSettings::default() };
-    /// let model = RankModel::fit(&table, None, &settings, &|_| {})?;
+    /// let settings = RankParameters { c: vec![0.05], tolerance: 1e-9, ..RankParameters::default() };
+    /// let model = RankModel::fit_with(&table, None, &settings, &NoProgress)?;
     /// // By hand: the one wrong ranking has loss ½ and ψ(best) - ψ(y) = 2, so the objective is
     /// // ½w² + 0.05 max(0, ½ - 2w), least at w = 0.05 · 2 = 0.1.
-    /// assert!((model.scores(&table)[0] - 0.1).abs() < 1e-9);
+    /// assert!((model.scores(&table)?[0] - 0.1).abs() < 1e-9);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn fit(
+    pub fn fit_with(
         table: &RankingTable,
         validation: Option<&RankingTable>,
-        settings: &RankSettings,
-        on_stage: &(dyn Fn(&RankStage) + Sync),
+        settings: &RankParameters,
+        progress: &dyn Progress,
     ) -> Result<Self, RankFitError> {
         let tables = JudgedTables::new(table, validation, settings.unjudged);
         let ways = std::slice::from_ref(settings);
-        let mut models = fit_all(&tables, ways, on_stage)?;
+        let mut models = fit_all(&tables, ways, progress)?;
         Ok(models.swap_remove(0))
     }
 
-    /// From the models of all queries and of all but each part, for every price.
-    fn choose_price(tables: &JudgedTables, candidate: Candidate) -> Result<Self, RankFitError> {
+    /// From the models of all queries and of all but each fold, for every cost.
+    fn choose_cost(tables: &JudgedTables, candidate: Candidate) -> Result<Self, RankFitError> {
         let (table, settings) = (&tables.train, &candidate.settings);
         let choice = candidate.choice(tables);
         let (whole, held_out) = (&candidate.whole, &candidate.held_out);
@@ -81,7 +110,7 @@ impl RankModel {
                 relevant_from: settings.relevant_from,
             });
         }
-        let chosen = candidate.best_price();
+        let chosen = candidate.best_cost();
         let trials = whole.ends.iter().zip(&whole.costs).zip(held_out);
         let trials = trials.map(|((&(end, converged), &c), held_out)| RankTrial {
             c,
@@ -92,7 +121,7 @@ impl RankModel {
             converged,
             held_out_map: (queries > 0).then(|| held_out.mean()),
         });
-        let labels = table.labels().iter();
+        let labels = table.grades().iter();
         let mut training = PrecisionSum::default();
         whole.measure(chosen, table, settings, &mut training);
         let summary = RankSummary {
@@ -109,13 +138,14 @@ impl RankModel {
             choice,
             trials: trials.collect(),
             chosen,
-            price_at_the_end: choice != CostChoice::Given
+            cost_at_the_end: choice != CostChoice::Given
                 && settings.c.is_empty()
                 && chosen + 1 == whole.costs.len(),
             training_map: training.mean(),
             settings_tried: Vec::new(),
+            no_probabilities: None,
         };
-        let settings = RankSettings {
+        let settings = RankParameters {
             c: whole.costs.clone(),
             ..settings.clone()
         };
@@ -124,23 +154,18 @@ impl RankModel {
         Ok(Self::new(settings, whole.map, weights, summary))
     }
 
-    /// As [`Self::fit`], with open settings chosen, too: of the models that each way gives, the one that best ranks queries it has not
-    /// learned from is kept, the earlier one of equals (the settings as given come first). [`RankSummary::settings_tried`] tells all.
-    ///
-    /// They are chosen by the validation queries and, unless those are many, by held-out training queries as well.
-    ///
-    /// # When it misleads
-    /// The best of several held-out figures is a little too good to be true. Measure on queries that had no part in the choice.
-    pub fn fit_choosing(
+    /// With open settings chosen, without probabilities.
+    fn fit_choosing(
         table: &RankingTable,
         validation: Option<&RankingTable>,
         settings: &RankSettings,
-        open: OpenSettings,
-        on_stage: &(dyn Fn(&RankStage) + Sync),
+        progress: &dyn Progress,
     ) -> Result<Self, RankFitError> {
         let tables = JudgedTables::new(table, validation, settings.unjudged);
-        let ways = settings.variations(open, &tables.train, tables.validation.as_ref());
-        let mut models = fit_all(&tables, &ways, on_stage)?;
+        let given = settings.given();
+        let validation = tables.validation.as_ref();
+        let ways = given.variations(settings.open(), &tables.train, validation);
+        let mut models = fit_all(&tables, &ways, progress)?;
         if models.len() == 1 {
             return Ok(models.swap_remove(0));
         }
@@ -167,16 +192,19 @@ impl RankModel {
 /// A model for each of several settings. Everything that can be fitted without the other is fitted side by side.
 fn fit_all(
     tables: &JudgedTables,
-    ways: &[RankSettings],
-    on_stage: &(dyn Fn(&RankStage) + Sync),
+    ways: &[RankParameters],
+    progress: &dyn Progress,
 ) -> Result<Vec<RankModel>, RankFitError> {
-    ways.iter().try_for_each(RankSettings::check)?;
+    ways.iter().try_for_each(RankParameters::check)?;
     tables.check_apart()?;
-    let mut candidates = Candidate::fit(tables, ways, on_stage)?;
-    while Candidate::grow(tables, &mut candidates, on_stage)? {}
+    let steps = Candidate::steps(tables, ways) as u64;
+    let stage = Stage::begin(progress, "learning", Some(steps));
+    let mut candidates = Candidate::fit(tables, ways, progress)?;
+    drop(stage);
+    while Candidate::grow(tables, &mut candidates, progress)? {}
     let candidates = candidates.into_iter();
     candidates
-        .map(|candidate| RankModel::choose_price(tables, candidate))
+        .map(|candidate| RankModel::choose_cost(tables, candidate))
         .collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ranking::{Qrels, QueryRows, RankingTable, Run, TableError};
+use crate::corpus::{Qrels, QueryRows, RankingTable, Run, TableError};
 
 /// A table with one column a run, named after it: for each query all documents that any of the runs lists, in
 /// the order of their names; a document that a run does not list has no value there. Grades come from the judgements. What nobody
@@ -20,7 +20,7 @@ use crate::ranking::{Qrels, QueryRows, RankingTable, Run, TableError};
 /// let mut two = RunBuilder::new("two")?;
 /// two.push("q", "apple", 7.0)?;
 /// let table = table_of_runs(&[one.finish()?, two.finish()?], None)?;
-/// assert_eq!(table.functions(), ["one", "two"]);
+/// assert_eq!(table.features(), ["one", "two"]);
 /// assert_eq!((table.document(0), table.row(0)[1]), ("apple", 7.0));
 /// assert!(table.row(0)[0].is_nan());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -76,7 +76,7 @@ pub fn unlisted_relevant(table: &RankingTable, qrels: &Qrels, relevant_from: i32
         });
         let rows = query.rows.clone();
         let listed =
-            rows.filter(|&row| table.is_judged(row) && table.labels()[row] >= relevant_from);
+            rows.filter(|&row| table.is_judged(row) && table.grades()[row] >= relevant_from);
         all.saturating_sub(listed.count())
     };
     table.queries().iter().map(of_query).sum()

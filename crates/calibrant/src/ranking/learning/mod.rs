@@ -1,7 +1,7 @@
 //! Rankings learned from judged documents: SVM-MAP and its relatives.
 //!
 //! [`FeatureMap`] makes features of a table's columns, [`RankLoss`] names what a ranking is to be good at, and
-//! [`RankModel::fit`] finds weights by cutting planes, with the most violated ranking of each query as a plane.
+//! [`RankModel::fit`] chooses what was left open by [`RankSettings`] and finds weights by cutting planes, with the most violated ranking of each query as a plane.
 //!
 //! A ranking `y` of a query's documents is described by the order of its pairs of unequal grade,
 //! `ψ(y) = 1/Z Σ y_ij (φ_i - φ_j)` over pairs with `i` of the higher grade, where `y_ij` is 1 if `i` stands before `j` and else -1, and `Z`
@@ -9,15 +9,18 @@
 
 mod calibrate;
 mod candidates;
+mod choice;
 mod cost_path;
 mod error;
 mod features;
 mod fit;
 mod from_runs;
+mod grade_use;
 mod loss;
 mod model;
 mod model_file;
 mod oracles;
+mod parameters;
 mod problem;
 mod query_scale;
 mod rows;
@@ -28,19 +31,21 @@ mod thresholds;
 mod validation;
 
 pub use calibrate::HeldOutRankScores;
-pub use error::{RankFitError, UnknownFunctions};
+pub use choice::Choice;
+pub use error::{RankFitError, UnknownFeatures};
 pub use features::{BIN_LIMIT, FeatureMap, FeatureSettings};
-pub use fit::RankStage;
 pub use from_runs::{table_of_runs, unlisted_relevant};
+pub use grade_use::GradeUse;
 pub use loss::{RankLoss, UnknownLoss};
-pub use model::{FunctionCurve, RankModel};
+pub use model::{FeatureCurve, RankModel};
 pub use oracles::{
     NdcgOracle, PairOracle, SortedSides, TooManyOrders, most_violated_average_precision,
     most_violated_average_precision_plain, most_violated_reciprocal_rank, most_violated_roc_area,
 };
+pub use parameters::{FURTHER_COSTS, RankParameters, USUAL_COSTS};
 pub use problem::RankProblem;
 pub use query_scale::QueryScale;
 pub use rows::{FeatureRows, RowSum, WeightedRows};
-pub use settings::{FURTHER_PRICES, OpenSettings, RankSettings, USUAL_PRICES};
+pub use settings::RankSettings;
 pub use summary::{CostChoice, RankSummary, RankTrial, SettingsTried};
 pub use validation::average_precision;

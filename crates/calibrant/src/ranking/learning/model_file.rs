@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FeatureMap, RankModel, RankSettings, RankSummary};
+use super::{FeatureMap, RankModel, RankParameters, RankSummary};
 use crate::pipeline::{ModelFileError, model_envelope};
 use crate::ranking::Relevance;
 use crate::scorers::{NamedTensor, TensorReader};
@@ -19,7 +19,7 @@ struct Envelope {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
-    settings: RankSettings,
+    settings: RankParameters,
     functions: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     relevance: Option<Relevance>,
@@ -38,12 +38,12 @@ impl RankModel {
         let description = Envelope {
             ranking: Description {
                 settings: self.settings.clone(),
-                functions: self.map.functions().to_vec(),
+                functions: self.map.columns().to_vec(),
                 relevance: self.relevance.clone(),
                 summary: self.summary.clone(),
             },
         };
-        let functions = 0..self.map.functions().len();
+        let functions = 0..self.map.columns().len();
         let thresholds: Vec<f32> = functions
             .clone()
             .flat_map(|function| self.map.thresholds(function))

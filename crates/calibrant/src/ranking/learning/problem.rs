@@ -7,7 +7,7 @@ use super::oracles::{
     most_violated_labels, most_violated_reciprocal_rank, most_violated_roc_area,
 };
 use super::{FeatureRows, RankLoss};
-use crate::solvers::{StructuredProblem, unit_price};
+use crate::solvers::{self, StructuredProblem};
 
 /// Queries whose rankings (or answers, for the accuracies) are to be learned, an example each.
 #[derive(Debug)]
@@ -110,10 +110,10 @@ impl<'a> RankProblem<'a> {
         self.skipped
     }
 
-    /// The price `C` to count others in; see [`unit_price`]. For the accuracies it is the price at which the lighter
+    /// The cost `C` to count others in; see [`solvers::unit_cost`]. For the accuracies it is the cost at which the lighter
     /// side begins to count: with few relevant documents, a smaller one buys the answer that nothing is relevant.
-    pub fn unit_price(&self) -> f64 {
-        let unit = unit_price(self);
+    pub fn unit_cost(&self) -> f64 {
+        let unit = solvers::unit_cost(self);
         if self.loss.is_accuracy() && self.lighter_share > 0.0 {
             unit / self.lighter_share
         } else {

@@ -1,8 +1,9 @@
 //! Values seen within their query.
 
+use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
-/// What is done to the values of a function before features are made of them.
+/// What is done to the values of a column before features are made of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueryScale {
@@ -16,6 +17,14 @@ pub enum QueryScale {
     Percentile,
     /// `(f - least) / (greatest - least)` over the query's documents; zero where all are equal.
     MinMax,
+}
+
+named! {
+    QueryScale, "a scale";
+    AsGiven = "as-given", "Nothing";
+    Standard = "standard", "Mean 0 and spread 1 over all training documents";
+    Percentile = "percentile", "The part of the query's documents with a lower value";
+    MinMax = "min-max", "From the query's least value (0) to its greatest (1)";
 }
 
 impl QueryScale {

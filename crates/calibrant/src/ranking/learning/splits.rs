@@ -1,7 +1,7 @@
 //! Queries in parts.
 
 use super::RankFitError;
-use crate::ranking::{QueryRows, RankingTable};
+use crate::corpus::{QueryRows, RankingTable};
 
 /// Queries outside and inside a part, both in the order of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ranking::JudgedShare;
+use super::GradeUse;
+use crate::corpus::JudgedShare;
 
 /// How a ranking model came about; kept in its file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,13 +33,16 @@ pub struct RankSummary {
     /// Which of them was chosen.
     pub chosen: usize,
     /// Whether the chosen one is the greatest of all that are ever tried, so that a greater one might be better.
-    #[serde(default)]
-    pub price_at_the_end: bool,
+    #[serde(default, rename = "price_at_the_end")]
+    pub cost_at_the_end: bool,
     /// Mean average precision, among the documents of the table, of the chosen model on its own training queries.
     pub training_map: f64,
     /// The settings that were left open, in every way that was tried; none where nothing was open.
     #[serde(default)]
     pub settings_tried: Vec<SettingsTried>,
+    /// Why the model says no probabilities of relevance, where they were wanted and there was too little to fit them to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_probabilities: Option<String>,
 }
 
 /// One way to set what was left open.
@@ -47,7 +51,7 @@ pub struct RankSummary {
 pub struct SettingsTried {
     /// Whether every grade is a question of its own.
     pub every_grade: bool,
-    /// Bins a column, none for slopes.
+    /// Bins per column, 0 for slopes.
     pub bins: usize,
     /// Mean average precision on the queries that settings are chosen on, with the best `C`.
     pub held_out_map: f64,
@@ -71,7 +75,7 @@ pub enum CostChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankTrial {
-    /// The price of errors.
+    /// The cost of errors.
     pub c: f64,
     /// Rounds of the solver (few where it began with the planes of a smaller `C`).
     pub rounds: usize,
@@ -85,6 +89,16 @@ pub struct RankTrial {
     pub converged: bool,
     /// Mean average precision on the queries that `C` is chosen on.
     pub held_out_map: Option<f64>,
+}
+
+impl SettingsTried {
+    /// What grades above the smallest relevant one were for.
+    pub fn grades(&self) -> GradeUse {
+        match self.every_grade {
+            true => GradeUse::Every,
+            false => GradeUse::One,
+        }
+    }
 }
 
 impl RankSummary {

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use crate::corpus::RankingTable;
+use crate::evaluation::ranking::average_precision_at;
 use crate::numeric::order_bits;
-use crate::ranking::RankingTable;
 
 /// The average precision of one query's documents by falling score, equal scores in the order of the table; zero
 /// where none is relevant.
@@ -13,25 +14,17 @@ use crate::ranking::RankingTable;
 /// // By hand: relevant documents at ranks 1 and 3, (1/1 + 2/3) / 2.
 /// assert!((average_precision(&[0.9, 0.5, 0.1], &[1, 0, 2], 1) - 5.0 / 6.0).abs() < 1e-15);
 /// ```
-pub fn average_precision(scores: &[f64], labels: &[i32], relevant_from: i32) -> f64 {
+pub fn average_precision(scores: &[f64], grades: &[i32], relevant_from: i32) -> f64 {
     let mut order: Vec<(u64, usize)> = scores
         .iter()
         .enumerate()
         .map(|(place, &score)| (!order_bits(score), place))
         .collect();
     order.sort_unstable();
-    let (mut found, mut sum) = (0u32, 0.0);
-    for (rank, &(_, place)) in order.iter().enumerate() {
-        if labels[place] >= relevant_from {
-            found += 1;
-            sum += f64::from(found) / (rank + 1) as f64;
-        }
-    }
-    if found == 0 {
-        0.0
-    } else {
-        sum / f64::from(found)
-    }
+    let ranked = order.iter().enumerate();
+    let found = ranked.filter(|(_, (_, place))| grades[*place] >= relevant_from);
+    let relevant = grades.iter().filter(|&&grade| grade >= relevant_from);
+    average_precision_at(found.map(|(rank, _)| rank), relevant.count())
 }
 
 /// Sums of average precisions over queries, as LETOR counts: a query without relevant documents counts as zero, and relevant documents that the
@@ -48,10 +41,10 @@ impl PrecisionSum {
     pub(super) fn add_table(&mut self, table: &RankingTable, scores: &[f64], relevant_from: i32) {
         for query in table.queries() {
             let rows: Range<usize> = query.rows.clone();
-            let labels = &table.labels()[rows.clone()];
-            self.sum += average_precision(&scores[rows], labels, relevant_from);
+            let grades = &table.grades()[rows.clone()];
+            self.sum += average_precision(&scores[rows], grades, relevant_from);
             self.queries += 1;
-            let relevant = labels.iter().any(|&label| label >= relevant_from);
+            let relevant = grades.iter().any(|&grade| grade >= relevant_from);
             self.with_relevant += usize::from(relevant);
         }
     }

@@ -261,7 +261,7 @@ pub fn solve_cutting_planes<P: StructuredProblem + ?Sized>(
 /// Joachims' SVM-light, whose price is by default one over the mean squared length of an example, for the same reason.
 ///
 /// ```
-/// use calibrant::solvers::{StructuredProblem, unit_price};
+/// use calibrant::solvers::{StructuredProblem, unit_cost};
 /// struct Pair(f64);
 /// impl StructuredProblem for Pair {
 ///     fn example_count(&self) -> usize { 1 }
@@ -272,11 +272,11 @@ pub fn solve_cutting_planes<P: StructuredProblem + ?Sized>(
 ///     }
 /// }
 /// // By hand: 0.5 / 2², and a sixteenth of that for features four times as large.
-/// assert_eq!(unit_price(&Pair(2.0)), 0.125);
-/// assert_eq!(unit_price(&Pair(8.0)), 0.125 / 16.0);
-/// assert_eq!(unit_price(&Pair(0.0)), 1.0);
+/// assert_eq!(unit_cost(&Pair(2.0)), 0.125);
+/// assert_eq!(unit_cost(&Pair(8.0)), 0.125 / 16.0);
+/// assert_eq!(unit_cost(&Pair(0.0)), 1.0);
 /// ```
-pub fn unit_price<P: StructuredProblem + ?Sized>(problem: &P) -> f64 {
+pub fn unit_cost<P: StructuredProblem + ?Sized>(problem: &P) -> f64 {
     if problem.example_count() == 0 {
         return 1.0;
     }

@@ -2,7 +2,7 @@
 
 use calibrant::numeric::Random;
 use calibrant::ranking::RankingTable;
-use calibrant::ranking::learning::{RankLoss, RankModel, RankSettings};
+use calibrant::ranking::learning::{RankLoss, RankModel, RankParameters};
 
 /// Queries of about ten documents with grades 0 to 2; the first column helps, others are noise, some values are missing.
 pub(crate) fn table(seed: u64, queries: usize, columns: usize) -> RankingTable {
@@ -29,14 +29,14 @@ pub(crate) fn table(seed: u64, queries: usize, columns: usize) -> RankingTable {
     RankingTable::new(functions, &sizes, &names, labels, values).unwrap()
 }
 
-pub(crate) fn quick(loss: RankLoss) -> RankSettings {
-    RankSettings {
+pub(crate) fn quick(loss: RankLoss) -> RankParameters {
+    RankParameters {
         loss,
         c: vec![0.1, 1.0],
-        ..RankSettings::default()
+        ..RankParameters::default()
     }
 }
 
-pub(crate) fn fit(table: &RankingTable, settings: &RankSettings) -> RankModel {
-    RankModel::fit(table, None, settings, &|_| {}).unwrap()
+pub(crate) fn fit(table: &RankingTable, settings: &RankParameters) -> RankModel {
+    RankModel::fit_with(table, None, settings, &calibrant::NoProgress).unwrap()
 }

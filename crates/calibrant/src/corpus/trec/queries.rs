@@ -76,8 +76,7 @@ impl fmt::Display for QueryFormat {
 /// A query may be empty; it finds nothing.
 ///
 /// ```
-/// use calibrant::corpus::Source;
-/// use calibrant::index::{TopicField, read_queries};
+/// use calibrant::corpus::{Source, TopicField, read_queries};
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("topics.txt");
 /// std::fs::write(&path, "<top>\n<num> Number: 451\n<title> Bengal cat\n<desc> What is it?\n</top>\n")?;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::corpus::{BadRow, NoRowsReason, ReadError, Source, each_line};
 
 use super::columns::{finite, shown};
-use super::run_builder::{RunBuilder, RunProblem};
+use super::run_builder::{RunBuilder, RunProblem, check_identifier};
 use super::text_list::TextList;
 
 /// What a system listed, query by query, as in a TREC run.
@@ -120,6 +120,15 @@ impl Run {
     /// The name in the last column.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The same lists under another name.
+    pub fn with_name(self, name: &str) -> Result<Self, RunProblem> {
+        check_identifier("run", name)?;
+        Ok(Self {
+            name: name.to_owned(),
+            ..self
+        })
     }
 
     /// The number of queries with a document.

@@ -2,9 +2,21 @@
 
 use std::io::{BufRead, Read};
 
-use super::document::IndexDocument;
 use super::markup::plain_text;
 use crate::corpus::{BadRow, ReadError, Source, open_lines};
+
+/// A document of a TREC collection.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TrecDocument {
+    /// What stands between `<DOCNO>` and `</DOCNO>`.
+    pub id: String,
+    /// The first `<TITLE>`, `<HEADLINE>`, `<TI>` or `<HL>`.
+    pub title: Option<String>,
+    /// All text, without tags.
+    pub text: String,
+    /// Where the document starts in its file.
+    pub line: u64,
+}
 
 /// Opens a file of TREC documents, which may be compressed. See [`TrecDocuments`].
 pub fn read_trec_documents(
@@ -30,7 +42,7 @@ pub fn read_trec_documents(
 /// After an error that names a document reading goes on behind it; after any other there is nothing more.
 ///
 /// ```
-/// use calibrant::index::TrecDocuments;
+/// use calibrant::corpus::TrecDocuments;
 /// let file = "<DOC>\n<DOCNO> A-1 </DOCNO>\n<TEXT>Red <b>foxes</b></TEXT>\n</DOC>\n";
 /// let documents: Vec<_> = TrecDocuments::new(file.as_bytes(), "a.trec".into(), 1 << 20)
 ///     .collect::<Result<_, _>>()?;
@@ -149,7 +161,7 @@ impl<R: BufRead> TrecDocuments<R> {
         }
     }
 
-    fn document(&mut self) -> Result<Option<IndexDocument>, ReadError> {
+    fn document(&mut self) -> Result<Option<TrecDocument>, ReadError> {
         let Some(line) = self.find_start()? else {
             return Ok(None);
         };
@@ -160,7 +172,7 @@ impl<R: BufRead> TrecDocuments<R> {
         });
         let plain = plain_text(&content);
         match plain.number {
-            Some(id) if !id.is_empty() => Ok(Some(IndexDocument {
+            Some(id) if !id.is_empty() => Ok(Some(TrecDocument {
                 id,
                 title: plain.title,
                 text: plain.text,
@@ -172,7 +184,7 @@ impl<R: BufRead> TrecDocuments<R> {
 }
 
 impl<R: BufRead> Iterator for TrecDocuments<R> {
-    type Item = Result<IndexDocument, ReadError>;
+    type Item = Result<TrecDocument, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
@@ -207,14 +219,14 @@ mod tests {
 
     use super::*;
 
-    fn read(bytes: &[u8], limit: usize) -> Vec<Result<IndexDocument, ReadError>> {
+    fn read(bytes: &[u8], limit: usize) -> Vec<Result<TrecDocument, ReadError>> {
         TrecDocuments::new(bytes, "f".into(), limit).collect()
     }
 
     #[test]
     fn documents_may_share_lines_and_have_any_case() {
         let bytes = b"\n<DOC>\n<DOCNO> a </DOCNO>\nx\n</DOC>\n<doc><docno>b</docno><title>T</title>y</doc> <DOC><DOCNO>c</DOCNO></DOC>";
-        let documents: Vec<IndexDocument> =
+        let documents: Vec<TrecDocument> =
             read(bytes, 1000).into_iter().map(Result::unwrap).collect();
         let found: Vec<(&str, u64, Option<&str>)> = documents
             .iter()

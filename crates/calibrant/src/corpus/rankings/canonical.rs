@@ -49,12 +49,12 @@ fn order(table: &RankingTable, a: usize, b: usize) -> Ordering {
             .find(|order| order.is_ne())
             .unwrap_or(Ordering::Equal)
     };
-    let labels = table.labels();
+    let grades = table.grades();
     table
         .document(b)
         .cmp(table.document(a))
         .then_with(values)
-        .then_with(|| labels[a].cmp(&labels[b]))
+        .then_with(|| grades[a].cmp(&grades[b]))
         .then_with(|| table.is_judged(a).cmp(&table.is_judged(b)))
 }
 
@@ -96,9 +96,9 @@ mod tests {
                 .map(|own| (format!("q{}", own[0].0), own.len()))
                 .collect();
             let names: Vec<&str> = rows.iter().map(|row| row.1).collect();
-            let labels = rows.iter().map(|row| row.2).collect();
+            let grades = rows.iter().map(|row| row.2).collect();
             let values = rows.iter().map(|row| f32::from(row.3)).collect();
-            let table = RankingTable::new(vec!["f".into()], &queries, &names, labels, values).unwrap();
+            let table = RankingTable::new(vec!["f".into()], &queries, &names, grades, values).unwrap();
             let table = table.with_judged(rows.iter().map(|row| row.4).collect()).unwrap();
             for unjudged in [Unjudged::Zero, Unjudged::LeaveOut] {
                 let other = shuffled(&table, seed);

@@ -159,7 +159,7 @@ mod tests {
         assert_eq!((zero.query_count(), rows), (3, vec![0, 1, 2, 3, 4]));
         assert!(!zero.is_judged(1));
         let (left, rows) = table.judged(Unjudged::LeaveOut);
-        assert_eq!((left.labels(), rows), (&[1, 2][..], vec![0, 4]));
+        assert_eq!((left.grades(), rows), (&[1, 2][..], vec![0, 4]));
         assert_eq!((left.query_count(), left.judged_share().share()), (2, 1.0));
         assert!(table.with_judged(vec![true]).is_err());
         for name in ["zero", "leave-out"] {

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use crate::corpus::{Line, NoRowsReason, ReadError, Source, each_line};
 
 use super::columns::{finite, shown};
+use super::letor_header::{LetorHeader, header_of};
 use super::table::{QueryRows, RankingTable};
 use super::text_list::TextList;
 
@@ -29,6 +30,8 @@ impl RankingTable {
     ///   values of which the file writes less than one in 64.
     /// - The document's name is what follows `#docid =` in the comment, or else its first word. `judged = no` behind `docid = NAME`
     ///   marks a document that nobody judged (see [`RankingTable::is_judged`]).
+    /// - A line `# features: 1=bm25.stems 2=length` names columns, as [`RankingTable::write_letor`] writes it; one without a name is called
+    ///   by its number. Headers that contradict each other, and two columns of one name, are errors.
     ///
     /// ```
     /// use calibrant::corpus::Source;
@@ -39,7 +42,7 @@ impl RankingTable {
     /// let table = RankingTable::read(&Source::Path(path))?;
     /// assert_eq!(table.row(1), [0.0, 3.0]);
     /// assert!(table.row(0)[1].is_nan());
-    /// assert_eq!((table.labels()[0], table.document(0), table.document(1)), (2, "D1", "D2"));
+    /// assert_eq!((table.grades()[0], table.document(0), table.document(1)), (2, "D1", "D2"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read(source: &Source) -> Result<Self, ReadError> {
@@ -51,24 +54,24 @@ impl RankingTable {
     pub fn read_files(sources: &[Source]) -> Result<Self, ReadError> {
         let mut reader = Reader::default();
         for source in sources {
-            let before = reader.labels.len();
+            let before = reader.grades.len();
             reader.file += 1;
             each_line(source, |line| match line.is_comment() {
-                true => Ok(()),
+                true => reader.comment(&line),
                 false => reader.row(&line),
             })?;
-            if reader.labels.len() == before {
+            if reader.grades.len() == before {
                 return Err(ReadError::NoRows {
                     file: source.name(),
                     reason: NoRowsReason::Blank,
                 });
             }
         }
-        Ok(reader.finish())
+        reader.finish()
     }
 
-    /// Writes the table as LETOR lines; a missing value is written `NULL`, and columns are numbered from 1, whatever their names.
-    /// Values come back as the same numbers.
+    /// Writes the table as LETOR lines: a missing value is written `NULL`, and columns are numbered from 1. Where they have names, the first
+    /// line, a comment, says which; [`RankingTable::read`] reads it. Names and values come back as they were.
     ///
     /// ```
     /// # use calibrant::ranking::RankingTable;
@@ -81,13 +84,16 @@ impl RankingTable {
     /// )?;
     /// let mut text = Vec::new();
     /// table.write_letor(&mut text)?;
-    /// assert_eq!(text, b"2 qid:q1 1:0.5 2:NULL #docid = a\n");
+    /// assert_eq!(text, b"# features: 1=bm25 2=length\n2 qid:q1 1:0.5 2:NULL #docid = a\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_letor(&self, out: &mut impl Write) -> io::Result<()> {
+        if let Some(header) = header_of(self.features()) {
+            writeln!(out, "{header}")?;
+        }
         for query in self.queries() {
             for row in query.rows.clone() {
-                write!(out, "{} qid:{}", self.labels()[row], query.id)?;
+                write!(out, "{} qid:{}", self.grades()[row], query.id)?;
                 for (column, value) in self.row(row).iter().enumerate() {
                     match value.is_nan() {
                         true => write!(out, " {}:NULL", column + 1)?,
@@ -110,11 +116,12 @@ impl RankingTable {
 struct Reader {
     /// Files are told apart by number: a name may come twice.
     file: usize,
+    header: LetorHeader,
     queries: Vec<QueryRows>,
     /// Where each query began: file number, file name, line.
     begun: HashMap<String, (usize, String, u64)>,
     documents: TextList,
-    labels: Vec<i32>,
+    grades: Vec<i32>,
     values: Vec<f32>,
     judged: Vec<bool>,
     stride: usize,
@@ -126,6 +133,11 @@ struct Reader {
 }
 
 impl Reader {
+    fn comment(&mut self, line: &Line<'_>) -> Result<(), ReadError> {
+        self.width = self.width.max(self.header.comment(line)?);
+        Ok(())
+    }
+
     fn row(&mut self, line: &Line<'_>) -> Result<(), ReadError> {
         let (data, comment) = match line.text.split_once('#') {
             Some((data, comment)) => (data, comment),
@@ -157,12 +169,12 @@ impl Reader {
         for &(column, value) in &self.line_features {
             self.values[start + column] = value;
         }
-        self.labels.push(label);
+        self.grades.push(label);
         let (document, judged) = comment_of(comment);
         self.documents.push(document);
         self.judged.push(judged);
         if let Some(current) = self.queries.last_mut() {
-            current.rows.end = self.labels.len();
+            current.rows.end = self.grades.len();
         }
         Ok(())
     }
@@ -187,7 +199,7 @@ impl Reader {
                 Err(line.problem_at(word, "qid", reason))
             }
             (_, None) => {
-                let row = self.labels.len();
+                let row = self.grades.len();
                 self.queries.push(QueryRows {
                     id: query.to_owned(),
                     rows: row..row,
@@ -205,7 +217,7 @@ impl Reader {
         words: impl Iterator<Item = &'a str>,
     ) -> Result<(), ReadError> {
         self.line_features.clear();
-        let row = self.labels.len() + 1;
+        let row = self.grades.len() + 1;
         for word in words {
             let problem = |reason: &str| {
                 line.problem_at(word, "feature", format!("{} {reason}", shown(word)))
@@ -242,7 +254,7 @@ impl Reader {
 
     /// Makes rows wide enough for the features seen, and refuses a table that would be nearly empty.
     fn widen(&mut self, line: &Line<'_>) -> Result<(), ReadError> {
-        let rows = self.labels.len() + 1;
+        let rows = self.grades.len() + 1;
         let allowed = FREE_CELLS.max(self.written.saturating_mul(CELLS_A_FEATURE));
         let mut stride = self.stride;
         if self.width > stride {
@@ -262,7 +274,7 @@ impl Reader {
         }
         if stride != self.stride {
             let mut wider = Vec::with_capacity(rows.saturating_mul(stride));
-            for row in 0..self.labels.len() {
+            for row in 0..self.grades.len() {
                 wider.extend(&self.values[row * self.stride..(row + 1) * self.stride]);
                 wider.resize((row + 1) * stride, 0.0);
             }
@@ -272,8 +284,10 @@ impl Reader {
         Ok(())
     }
 
-    fn finish(mut self) -> RankingTable {
-        let rows = self.labels.len();
+    fn finish(mut self) -> Result<RankingTable, ReadError> {
+        let rows = self.grades.len();
+        // A header behind the last row names columns that no row has.
+        self.width = self.width.min(self.stride);
         if self.width < self.stride {
             for row in 0..rows {
                 let start = row * self.stride;
@@ -282,18 +296,17 @@ impl Reader {
             }
             self.values.truncate(rows * self.width);
         }
-        let functions = (1..=self.width).map(|number| number.to_string()).collect();
-        RankingTable::from_checked(
-            functions,
+        Ok(RankingTable::from_checked(
+            self.header.finish(self.width)?,
             self.queries,
             self.documents,
-            self.labels,
+            self.grades,
             self.values,
             match self.judged.iter().all(|&is| is) {
                 true => Vec::new(),
                 false => self.judged,
             },
-        )
+        ))
     }
 }
 
@@ -369,8 +382,8 @@ mod tests {
             "# head\n2 qid:a 3:1.5 1:NULL # doc9 more\n+1 qid:a 2:-2e0\n\n-1.0 qid:b #docid = X-1 inc = 1\n0 qid:b 1:null #docid=Y\n",
         ])
         .unwrap();
-        assert_eq!(table.functions(), ["1", "2", "3"]);
-        assert_eq!(table.labels(), [2, 1, -1, 0]);
+        assert_eq!(table.features(), ["1", "2", "3"]);
+        assert_eq!(table.grades(), [2, 1, -1, 0]);
         assert!(table.row(0)[0].is_nan() && table.row(3)[0].is_nan());
         assert_eq!(table.row(0)[1..], [0.0, 1.5]);
         assert_eq!(table.row(1), [0.0, -2.0, 0.0]);
@@ -388,7 +401,7 @@ mod tests {
     #[test]
     fn several_files_make_one_table_of_the_widest() {
         let table = read(&["1 qid:1 1:1\n", "0 qid:2 5:2\n1 qid:2 2:3\n"]).unwrap();
-        assert_eq!(table.function_count(), 5);
+        assert_eq!(table.feature_count(), 5);
         assert_eq!(table.row(0), [1.0, 0.0, 0.0, 0.0, 0.0]);
         assert_eq!(table.row(2), [0.0, 3.0, 0.0, 0.0, 0.0]);
         let error = read(&["1 qid:1 1:1\n", "0 qid:1 5:2\n"]).unwrap_err();
@@ -468,7 +481,7 @@ mod tests {
         );
         let rising: String = (1..=3000).map(|n| format!("0 qid:1 {n}:1\n")).collect();
         let table = read(&[&rising]).unwrap();
-        assert_eq!((table.row_count(), table.function_count()), (3000, 3000));
+        assert_eq!((table.row_count(), table.feature_count()), (3000, 3000));
         assert_eq!(table.row(2999)[2999], 1.0);
         assert_eq!(table.values().iter().sum::<f32>(), 3000.0);
     }
@@ -481,11 +494,29 @@ mod tests {
         table.write_letor(&mut written).unwrap();
         let again = read(&[std::str::from_utf8(&written).unwrap()]).unwrap();
         assert_eq!(table.queries(), again.queries());
-        assert_eq!(table.labels(), again.labels());
+        assert_eq!(table.grades(), again.grades());
         let bits = |table: &RankingTable| -> Vec<u32> {
             table.values().iter().map(|value| value.to_bits()).collect()
         };
         assert_eq!(bits(&table), bits(&again));
         assert_eq!(again.document(0), "d");
+    }
+
+    #[test]
+    fn a_header_names_columns_and_counts_those_without_a_value() {
+        let text = "# features: 1=bm25 3=length\n1 qid:1 1:2\n0 qid:1 2:1\n";
+        let table = read(&[text, "0 qid:2 3:7\n"]).unwrap();
+        assert_eq!(table.features(), ["bm25", "2", "length"]);
+        assert_eq!(table.row(1), [0.0, 1.0, 0.0]);
+        let mut written = Vec::new();
+        table.write_letor(&mut written).unwrap();
+        let again = read(&[std::str::from_utf8(&written).unwrap()]).unwrap();
+        assert_eq!(again.features(), table.features());
+        let old = read(&["# functions: a b\n1 qid:1 1:2 2:0\n"]).unwrap();
+        assert_eq!(old.features(), ["a", "b"]);
+        let error = read(&[text, "# features: 3=x\n0 qid:2 3:7\n"]).unwrap_err();
+        assert!(error.to_string().contains("1.txt, line 1"), "{error}");
+        let late = read(&["1 qid:1 1:2\n# features: 9=z\n"]).unwrap();
+        assert_eq!(late.features(), ["1"]);
     }
 }

@@ -9,6 +9,7 @@ mod columns;
 mod grouping;
 mod judged;
 mod letor;
+mod letor_header;
 mod qrels;
 mod run;
 mod run_builder;
@@ -16,7 +17,7 @@ mod score_list;
 mod table;
 mod text_list;
 
-pub(super) use canonical::CanonicalTable;
+pub(crate) use canonical::CanonicalTable;
 pub use judged::{JudgedShare, Unjudged, UnknownUnjudged};
 pub use letor::LARGEST_FEATURE;
 pub use qrels::{JudgedQuery, Judgement, Qrels, QrelsBuilder};

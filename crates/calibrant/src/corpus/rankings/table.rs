@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::text_list::TextList;
 
-/// Documents grouped by query, with a row of numbers each: one column for every retrieval function or feature.
+/// Documents grouped by query, with a row of numbers each: one column per feature.
 ///
 /// Read with [`RankingTable::read`]. A value may be missing, which is written as NaN.
 ///
@@ -24,10 +24,10 @@ use super::text_list::TextList;
 /// ```
 #[derive(Debug, Clone)]
 pub struct RankingTable {
-    functions: Vec<String>,
+    features: Vec<String>,
     queries: Vec<QueryRows>,
     documents: TextList,
-    labels: Vec<i32>,
+    grades: Vec<i32>,
     values: Vec<f32>,
     /// Whether somebody judged the row's document; empty where all were.
     judged: Vec<bool>,
@@ -64,19 +64,19 @@ pub enum TableError {
     },
     /// Two columns have the same name.
     #[error("two columns are named `{name}`")]
-    DuplicateFunction {
+    DuplicateFeature {
         /// The name.
         name: String,
     },
     /// A value is infinite.
     #[error(
-        "row {row}, column `{function}`: {value} is not a finite number (NaN stands for a missing one)"
+        "row {row}, column `{feature}`: {value} is not a finite number (NaN stands for a missing one)"
     )]
     NotFinite {
         /// The row, from 0.
         row: usize,
         /// The column.
-        function: String,
+        feature: String,
         /// The value, as text.
         value: String,
     },
@@ -86,10 +86,10 @@ impl RankingTable {
     /// A table of its parts: names of columns; queries with the number of rows of each; for every row a document's name (empty where
     /// there is none) and a grade; values row by row, NaN where one is missing.
     pub fn new(
-        functions: Vec<String>,
+        features: Vec<String>,
         queries: &[(String, usize)],
         documents: &[impl AsRef<str>],
-        labels: Vec<i32>,
+        grades: Vec<i32>,
         values: Vec<f32>,
     ) -> Result<Self, TableError> {
         let mut list = TextList::default();
@@ -107,10 +107,10 @@ impl RankingTable {
             start = end;
         }
         let table = Self {
-            functions,
+            features,
             queries: grouped,
             documents: list,
-            labels,
+            grades,
             values,
             judged: Vec::new(),
         };
@@ -120,18 +120,18 @@ impl RankingTable {
 
     /// For readers, which have checked what they read.
     pub(super) fn from_checked(
-        functions: Vec<String>,
+        features: Vec<String>,
         queries: Vec<QueryRows>,
         documents: TextList,
-        labels: Vec<i32>,
+        grades: Vec<i32>,
         values: Vec<f32>,
         judged: Vec<bool>,
     ) -> Self {
         Self {
-            functions,
+            features,
             queries,
             documents,
-            labels,
+            grades,
             values,
             judged,
         }
@@ -139,11 +139,11 @@ impl RankingTable {
 
     /// The same table with a mark for every row whether somebody judged its document. The grade of one that nobody judged says nothing.
     pub fn with_judged(mut self, judged: Vec<bool>) -> Result<Self, TableError> {
-        if judged.len() != self.labels.len() {
+        if judged.len() != self.grades.len() {
             return Err(TableError::Shape {
                 what: "marks of judgement",
                 found: judged.len(),
-                expected: self.labels.len(),
+                expected: self.grades.len(),
             });
         }
         let all = judged.iter().all(|&is| is);
@@ -152,8 +152,8 @@ impl RankingTable {
     }
 
     fn check(&self, rows_of_queries: usize) -> Result<(), TableError> {
-        let rows = self.labels.len();
-        let columns = self.functions.len();
+        let rows = self.grades.len();
+        let columns = self.features.len();
         let shape = |what, found, expected| match found == expected {
             true => Ok(()),
             false => Err(TableError::Shape {
@@ -172,10 +172,10 @@ impl RankingTable {
                 id: pair[0].to_owned(),
             });
         }
-        let mut names: Vec<&str> = self.functions.iter().map(String::as_str).collect();
+        let mut names: Vec<&str> = self.features.iter().map(String::as_str).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(TableError::DuplicateFunction {
+            return Err(TableError::DuplicateFeature {
                 name: pair[0].to_owned(),
             });
         }
@@ -183,20 +183,52 @@ impl RankingTable {
             None => Ok(()),
             Some(at) => Err(TableError::NotFinite {
                 row: at / columns,
-                function: self.functions[at % columns].clone(),
+                feature: self.features[at % columns].clone(),
                 value: self.values[at].to_string(),
             }),
         }
     }
 
-    /// The names of the columns: `1`, `2`, … in a table that was read.
-    pub fn functions(&self) -> &[String] {
-        &self.functions
+    /// The names of the columns, the features; `1`, `2`, … where the file that was read names none.
+    pub fn features(&self) -> &[String] {
+        &self.features
+    }
+
+    /// Whether columns are called by their numbers, `1`, `2`, …: as in a file that names none.
+    pub fn is_numbered(&self) -> bool {
+        (1..)
+            .zip(&self.features)
+            .all(|(number, name)| *name == number.to_string())
+    }
+
+    /// The same table with the columns found by number, where either it or `names` has numbers alone; otherwise as it is.
+    ///
+    /// A LETOR file need not name its columns: then only their numbers can tell which is which.
+    ///
+    /// ```
+    /// # use calibrant::ranking::RankingTable;
+    /// let table = RankingTable::new(vec!["1".into(), "2".into()], &[("q".into(), 1)], &["a"], vec![1], vec![0.5, 7.0])?;
+    /// let named = table.matched_by_number(&["bm25".into()]);
+    /// assert_eq!(named.features(), ["bm25", "2"]);
+    /// assert_eq!(named.matched_by_number(&["1".into(), "2".into()]).features(), ["1", "2"]);
+    /// # Ok::<(), calibrant::ranking::TableError>(())
+    /// ```
+    pub fn matched_by_number(mut self, names: &[String]) -> Self {
+        let are_numbers = (1..)
+            .zip(names)
+            .all(|(number, name)| *name == number.to_string());
+        if are_numbers {
+            self.features = (1..=self.features.len()).map(|n| n.to_string()).collect();
+        } else if self.is_numbered() {
+            let named = names.iter().take(self.features.len());
+            self.features.splice(..named.len(), named.cloned());
+        }
+        self
     }
 
     /// The number of columns.
-    pub fn function_count(&self) -> usize {
-        self.functions.len()
+    pub fn feature_count(&self) -> usize {
+        self.features.len()
     }
 
     /// The queries with their rows, in the order of the file.
@@ -211,7 +243,7 @@ impl RankingTable {
 
     /// The number of rows, all queries together.
     pub fn row_count(&self) -> usize {
-        self.labels.len()
+        self.grades.len()
     }
 
     /// The values of a row, NaN where one is missing.
@@ -219,7 +251,7 @@ impl RankingTable {
     /// # Panics
     /// If there is no such row.
     pub fn row(&self, row: usize) -> &[f32] {
-        let columns = self.functions.len();
+        let columns = self.features.len();
         &self.values[row * columns..(row + 1) * columns]
     }
 
@@ -229,8 +261,8 @@ impl RankingTable {
     }
 
     /// The grades of all rows: 0 and below are not relevant.
-    pub fn labels(&self) -> &[i32] {
-        &self.labels
+    pub fn grades(&self) -> &[i32] {
+        &self.grades
     }
 
     /// Whether somebody judged a row's document; true unless the table says otherwise.
@@ -276,17 +308,17 @@ impl RankingTable {
         R: Iterator<Item = usize>,
     {
         let mut selected = Self {
-            functions: self.functions.clone(),
+            features: self.features.clone(),
             queries: Vec::new(),
             documents: TextList::default(),
-            labels: Vec::new(),
+            grades: Vec::new(),
             values: Vec::new(),
             judged: Vec::new(),
         };
         for (query, rows) in queries {
-            let start = selected.labels.len();
+            let start = selected.grades.len();
             for row in rows {
-                selected.labels.push(self.labels[row]);
+                selected.grades.push(self.grades[row]);
                 selected.values.extend(self.row(row));
                 selected.documents.push(self.documents.get(row));
                 if !self.judged.is_empty() {
@@ -295,7 +327,7 @@ impl RankingTable {
             }
             selected.queries.push(QueryRows {
                 id: self.queries[query].id.clone(),
-                rows: start..selected.labels.len(),
+                rows: start..selected.grades.len(),
             });
         }
         selected
@@ -323,7 +355,7 @@ mod tests {
     fn parts_that_do_not_fit_are_refused() {
         let good = vec![1.0, 2.0, 3.0, f32::NAN];
         let made = table(&[("q", 2)], &["", ""], good.clone()).unwrap();
-        assert_eq!((made.missing_count(), made.function_count()), (1, 2));
+        assert_eq!((made.missing_count(), made.feature_count()), (1, 2));
         for (queries, documents, values) in [
             (&[("q", 3)][..], &["", ""][..], good.clone()),
             (&[("q", usize::MAX), ("r", 3)], &["", ""], good.clone()),
@@ -340,7 +372,7 @@ mod tests {
     fn queries_are_selected_in_the_order_asked_for() {
         let made = table(&[("q", 1), ("r", 1)], &["x", "y"], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
         let turned = made.select(&[1, 7, 0]);
-        assert_eq!(turned.labels(), [1, 0]);
+        assert_eq!(turned.grades(), [1, 0]);
         assert_eq!(turned.values(), [3.0, 4.0, 1.0, 2.0]);
         assert_eq!(
             (turned.document(0), turned.queries()[1].id.as_str()),
