@@ -16,6 +16,7 @@ mod forecast;
 mod inspect;
 mod ledger;
 mod positive;
+mod fit_rows;
 mod predict;
 mod prediction;
 mod prior;
@@ -51,6 +52,7 @@ pub use inspect::{
 };
 pub use ledger::{LedgerProblem, Look, record_looks};
 pub use positive::is_usual;
+pub use fit_rows::{explain_row, fit_rows, predict_rows};
 pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor};
 pub use prediction::{ClassProbability, DocumentKey, DocumentKeys, Prediction};
 pub use prior::{
