@@ -8,6 +8,7 @@ use calibrant::pipeline::{
     Acquaintance, CombineSettings, CombinedModel, Combiner, FORMAT_VERSION, FitSettings,
     HeldOutDocuments, HeldOutMeasures, Model, TrainingSummary,
 };
+use calibrant::saved::SavedKind;
 
 use crate::arguments::{CombineArguments, InspectArguments};
 use crate::compare::names;
@@ -226,7 +227,7 @@ pub(crate) fn write_members(out: &mut impl Write, model: &CombinedModel) -> Resu
 
 #[derive(serde::Serialize)]
 struct InspectReport<'a> {
-    kind: &'static str,
+    kind: SavedKind,
     format_version: u32,
     file_bytes: u64,
     fields: &'a Fields,
@@ -249,7 +250,7 @@ pub(crate) fn inspect_combination(
     let mut out = stdout();
     if arguments.json {
         let report = InspectReport {
-            kind: "combination",
+            kind: SavedKind::Combination,
             format_version: FORMAT_VERSION,
             file_bytes,
             fields: model.fields(),

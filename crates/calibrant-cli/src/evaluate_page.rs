@@ -9,7 +9,7 @@ use calibrant::report::{ClassScores, Report, ReportInput};
 
 use crate::arguments::EvaluateArguments;
 use crate::error::CliError;
-use crate::output::{check_target_of, write_page};
+use crate::output::{check_target_of, write_whole};
 
 const OPTION: &str = "--html";
 /// Classes whose scores are shown: the most frequent ones of the training documents.
@@ -90,7 +90,7 @@ impl<'a> EvaluatePage<'a> {
             evaluation,
             scores: model.map_or_else(Vec::new, |model| self.class_scores(model, forecasts)),
         })?;
-        write_page(OPTION, &report.to_html(), self.path)
+        write_whole(OPTION, report.to_html().as_bytes(), self.path)
     }
 
     fn class_scores<'m>(&self, model: &'m Model, forecasts: &Forecasts) -> Vec<ClassScores<'m>> {

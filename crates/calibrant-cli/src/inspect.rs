@@ -6,10 +6,12 @@ use std::path::Path;
 
 use calibrant::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use calibrant::corpus::Fields;
+use calibrant::jobs::{Saved, open_any};
 use calibrant::pipeline::{
-    CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ModelFileError, ScoreCalibrator,
-    SingleModel, TrainingSummary,
+    CALIBRATOR_VERSION, FORMAT_VERSION, FitSettings, Model, ScoreCalibrator, SingleModel,
+    TrainingSummary,
 };
+use calibrant::saved::SavedKind;
 use calibrant::scorers::{
     ClassScorer, LengthDamping, Link, SavedScorer, ScorerDescription, StumpScorer,
 };
@@ -27,6 +29,7 @@ use crate::table::{decimal, table};
 
 #[derive(serde::Serialize)]
 struct InspectReport<'a> {
+    kind: SavedKind,
     format_version: u32,
     file_bytes: u64,
     settings: &'a FitSettings,
@@ -41,12 +44,18 @@ struct InspectReport<'a> {
 }
 
 pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
-    let model = match Model::open(&arguments.model) {
-        Err(ModelFileError::IsCalibrator { path }) => return calibrator(arguments, &path),
-        Err(ModelFileError::IsRanking { path }) => {
-            return crate::rank::inspect::run(arguments, &path);
+    let path = &arguments.model;
+    let saved = match open_any(path) {
+        Err(error) if error.found_kind() == Some(SavedKind::Index) && path.is_dir() => {
+            return crate::index::inspect(arguments);
         }
-        model => model?,
+        saved => saved?,
+    };
+    let model = match saved {
+        Saved::Model(model) => model,
+        Saved::Ranking(model) => return crate::rank::inspect::run(arguments, path, &model),
+        Saved::Calibrator(found) => return calibrator(arguments, path, &found),
+        _ => return Err(CliError::new("this kind of file cannot be shown")),
     };
     let file_bytes = std::fs::metadata(&arguments.model)?.len();
     let model = match &model {
@@ -60,6 +69,7 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     let mut out = stdout();
     if arguments.json {
         let report = InspectReport {
+            kind: SavedKind::Model,
             format_version: FORMAT_VERSION,
             file_bytes,
             settings: model.settings(),
@@ -154,7 +164,7 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
 
 #[derive(serde::Serialize)]
 struct CalibratorReport<'a> {
-    kind: &'static str,
+    kind: SavedKind,
     format_version: u32,
     file_bytes: u64,
     #[serde(flatten)]
@@ -162,8 +172,11 @@ struct CalibratorReport<'a> {
 }
 
 /// Shows a calibrator of scores.
-fn calibrator(arguments: &InspectArguments, path: &Path) -> Result<(), CliError> {
-    let calibrator = ScoreCalibrator::open(path)?;
+fn calibrator(
+    arguments: &InspectArguments,
+    path: &Path,
+    calibrator: &ScoreCalibrator,
+) -> Result<(), CliError> {
     if arguments.terms.is_some() {
         return Err(
             CliError::new("a calibrator of scores knows no terms").hint("leave out --terms")
@@ -173,10 +186,10 @@ fn calibrator(arguments: &InspectArguments, path: &Path) -> Result<(), CliError>
     let mut out = stdout();
     if arguments.json {
         let report = CalibratorReport {
-            kind: "calibrator",
+            kind: SavedKind::Calibrator,
             format_version: CALIBRATOR_VERSION,
             file_bytes,
-            calibrator: &calibrator,
+            calibrator,
         };
         serde_json::to_writer(&mut out, &report)?;
         writeln!(out)?;
@@ -188,7 +201,7 @@ fn calibrator(arguments: &InspectArguments, path: &Path) -> Result<(), CliError>
         "{} (calibrator of scores, {file_bytes} bytes, format {CALIBRATOR_VERSION})",
         path.display()
     )?;
-    write_origin(&mut out, &calibrator)?;
+    write_origin(&mut out, calibrator)?;
     for note in &summary.notes {
         writeln!(out, "\nnote: {}", note.sentence())?;
     }

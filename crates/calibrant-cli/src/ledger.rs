@@ -67,7 +67,10 @@ pub(crate) fn record(
             classifier: look.classifier.clone(),
             log_loss: look.log_loss,
         };
-        *lines.entry(ledger_of(look.path)).or_default() += &entry.line();
+        match entry.line() {
+            Ok(line) => *lines.entry(ledger_of(look.path)).or_default() += &line,
+            Err(error) => give_up(look.path, &error),
+        }
     }
     let mut ledger: Option<Ledger> = None;
     for (path, lines) in &lines {

@@ -21,7 +21,7 @@ use calibrant::{CalibrationError, FitError, Probability};
 use crate::arguments::{CalibrateArguments, Method};
 use crate::error::CliError;
 use crate::fit::warn_bad_rows;
-use crate::output::{check_target, note, stdout, warn, write_page};
+use crate::output::{check_target, note, stdout, warn, write_whole};
 use crate::prior::{choice, show_prior};
 pub(crate) use classes::is_usual;
 use classes::{class_fields, class_of_labels, two_classes};
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
         predictions: arguments.predictions.as_deref(),
     };
     if let (Some(path), Some(measured)) = (&arguments.html, &measured) {
-        write_page("--html", &page::render(&report, measured)?, path)?;
+        write_whole("--html", page::render(&report, measured)?.as_bytes(), path)?;
     }
     if measured.is_none() && arguments.predictions.is_none() {
         return Ok(()); // The predictions are the answer.

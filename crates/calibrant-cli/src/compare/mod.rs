@@ -15,7 +15,7 @@ use calibrant::corpus::{Format, Source, field_names};
 use calibrant::evaluation::{
     CompareSettings, Comparison, Forecasts, LedgerNote, StatedEnds, TestSetHash, compare_groups,
 };
-use calibrant::pipeline::{Acquaintance, Model, ModelFileError, TestDocuments};
+use calibrant::pipeline::{Acquaintance, Model, TestDocuments};
 use calibrant::{Probability, Task};
 
 use crate::arguments::{CompareArguments, LabelCount, ReadArguments};
@@ -23,7 +23,7 @@ use crate::error::CliError;
 use crate::fit::warn_known;
 use crate::ledger::{Look, learner_name, record};
 use crate::output::{
-    WRITE_ALIKE, check_target, stdout, unknown_label_notes, warn, write_page, written_otherwise,
+    WRITE_ALIKE, check_target, stdout, unknown_label_notes, warn, write_whole, written_otherwise,
 };
 use stated::Stated;
 pub(crate) use terminal::{copies_sentence, show_copies};
@@ -199,7 +199,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         ledger,
     };
     if let Some(path) = &arguments.html {
-        write_page("--html", &page::render(&report), path)?;
+        write_whole("--html", page::render(&report).as_bytes(), path)?;
     }
     let mut out = stdout();
     if arguments.json {
@@ -239,7 +239,7 @@ pub(crate) fn open_model(path: &Path) -> Result<Option<Model>, CliError> {
     }
     match Model::open(path) {
         Ok(model) => Ok(Some(model)),
-        Err(error @ ModelFileError::NotAModel { .. }) => {
+        Err(error) if error.is_foreign() => {
             let names = field_names(&Source::Path(path.to_owned()), None);
             if path.is_file() && names.is_ok_and(|names| !names.is_empty()) {
                 return Ok(None);

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use calibrant::pipeline::FORMAT_VERSION;
 use calibrant::ranking::Relevance;
 use calibrant::ranking::learning::{FunctionCurve, RankModel, RankSettings, RankSummary};
+use calibrant::saved::SavedKind;
 
 use super::fit::{grades, relevance_line, write_settings_tried, write_trials};
 use crate::arguments::InspectArguments;
@@ -13,9 +13,11 @@ use crate::error::CliError;
 use crate::output::stdout;
 use crate::table::{decimal, table};
 
+const RANKING_VERSION: u32 = SavedKind::Ranking.version();
+
 #[derive(serde::Serialize)]
 struct RankReport<'a> {
-    kind: &'static str,
+    kind: SavedKind,
     format_version: u32,
     file_bytes: u64,
     settings: &'a RankSettings,
@@ -27,8 +29,11 @@ struct RankReport<'a> {
 }
 
 /// Shows a ranking model.
-pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliError> {
-    let model = RankModel::open(path)?;
+pub(crate) fn run(
+    arguments: &InspectArguments,
+    path: &Path,
+    model: &RankModel,
+) -> Result<(), CliError> {
     if arguments.terms.is_some() {
         return Err(
             CliError::new("a ranking model knows columns, not terms").hint("leave out --terms")
@@ -39,8 +44,8 @@ pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliEr
     let mut out = stdout();
     if arguments.json {
         let report = RankReport {
-            kind: "ranking",
-            format_version: FORMAT_VERSION,
+            kind: SavedKind::Ranking,
+            format_version: RANKING_VERSION,
             file_bytes,
             settings: model.settings(),
             summary: model.summary(),
@@ -55,7 +60,7 @@ pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliEr
     let summary = model.summary();
     writeln!(
         out,
-        "{} (ranking model, {file_bytes} bytes, format {FORMAT_VERSION})",
+        "{} (ranking model, {file_bytes} bytes, format {RANKING_VERSION})",
         path.display()
     )?;
     let mut rows = table(&["", ""], 2);
@@ -96,7 +101,7 @@ pub(crate) fn run(arguments: &InspectArguments, path: &Path) -> Result<(), CliEr
         writeln!(out, "{}", relevance_line(relevance))?;
     }
     writeln!(out, "\nWhat was chosen (*), and among what")?;
-    write_settings_tried(&mut out, &model)?;
+    write_settings_tried(&mut out, model)?;
     write_trials(&mut out, summary)?;
     write_curves(&mut out, &curves)?;
     Ok(out.flush()?)

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use calibrant::calibration::LogOddsSpread;
-use calibrant::pipeline::{Model, ModelFileError};
-use calibrant::ranking::learning::RankModel;
+use calibrant::jobs::{Saved, open_any};
 
 use super::outlook::Forecast;
 use crate::error::CliError;
@@ -44,18 +43,22 @@ impl Spreads {
         let Some(path) = model else {
             return Ok(Self::Usual);
         };
-        match RankModel::open(path) {
-            Ok(model) => {
+        match open_any(path)? {
+            Saved::Ranking(model) => {
                 let relevance = model.relevance();
                 Ok(Self::Ranker(relevance.and_then(|r| r.spread()).copied()))
             }
-            Err(ModelFileError::IsTextModel { .. }) => {
-                let model = Model::open(path)?;
+            Saved::Model(model) => {
                 let classes = model.summary().classes.iter();
                 let named = classes.map(|class| (class.label.clone(), class.spread));
                 Ok(Self::Classifier(named.collect()))
             }
-            Err(error) => Err(error.into()),
+            other => Err(CliError::new(format!(
+                "`{}` is a {}, which does not rank documents",
+                path.display(),
+                other.kind()
+            ))
+            .hint("give the ranking or the classifier that stated these probabilities")),
         }
     }
 

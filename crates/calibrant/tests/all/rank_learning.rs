@@ -132,7 +132,7 @@ fn the_bytes_of_a_model_depend_on_its_input_alone() {
             assert_eq!(model.summary().settings_tried.len(), 4);
             let how = RelevanceSettings::default();
             let model = model.calibrated(&table, None, &how, 4, quiet).unwrap();
-            model.to_bytes()
+            model.to_bytes().unwrap()
         })
     };
     assert_eq!(with(1), with(6));
@@ -168,7 +168,7 @@ fn bytes_of(table: &RankingTable, validation: Option<&RankingTable>, c: Vec<f64>
     let model = RankModel::fit_choosing(table, validation, &settings, OpenSettings::ALL, quiet);
     let how = RelevanceSettings::default();
     let model = model.unwrap().calibrated(table, validation, &how, 4, quiet);
-    model.unwrap().to_bytes()
+    model.unwrap().to_bytes().unwrap()
 }
 
 #[test]
