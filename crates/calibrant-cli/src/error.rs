@@ -8,7 +8,8 @@ use calibrant::decision::OtherError;
 use calibrant::evaluation::EvaluationError;
 use calibrant::index::IndexError;
 use calibrant::jobs::{EvaluateError, ExplainError, PredictError, PriorError};
-use calibrant::pipeline::{CalibratorFileError, CombineError, ModelFileError};
+use calibrant::pipeline::CombineError;
+use calibrant::saved::{SavedFileError, SavedKind, SavedProblem, WriteError};
 use calibrant::{CalibrationError, FitError};
 
 /// The next step where a row cannot be read.
@@ -222,26 +223,9 @@ impl From<ExplainError> for CliError {
     }
 }
 
-impl From<ModelFileError> for CliError {
-    fn from(error: ModelFileError) -> Self {
-        let hint = match &error {
-            ModelFileError::NotFound { .. } => Some("`calibrant fit FILE -o MODEL` makes one"),
-            ModelFileError::Damaged { .. } => Some("fetch or fit it again"),
-            ModelFileError::UnknownVersion { .. } => {
-                Some("a newer calibrant wrote it: update this one")
-            }
-            ModelFileError::IsCalibrator { .. } => Some(
-                "`calibrant calibrate --calibrator FILE --apply SCORES` gives scores their probabilities",
-            ),
-            ModelFileError::IsRanking { .. } => Some(
-                "`calibrant rank predict MODEL FILE` scores documents, `calibrant inspect MODEL` shows it",
-            ),
-            ModelFileError::IsTextModel { .. } => Some(
-                "`calibrant predict MODEL FILE` gives texts their probabilities; `calibrant rank fit` makes ranking models",
-            ),
-            ModelFileError::NotAModel { .. } => Some("the model comes first, then the documents"),
-            _ => None,
-        };
+impl From<SavedFileError> for CliError {
+    fn from(error: SavedFileError) -> Self {
+        let hint = saved_hint(&error);
         Self {
             hint: hint.map(str::to_owned),
             ..Self::new(error.to_string())
@@ -249,25 +233,55 @@ impl From<ModelFileError> for CliError {
     }
 }
 
-impl From<CalibratorFileError> for CliError {
-    fn from(error: CalibratorFileError) -> Self {
-        let hint = match &error {
-            CalibratorFileError::NotFound { .. } => {
-                Some("`calibrant calibrate FILE --score FIELD -o CALIBRATOR` makes one")
+/// The next step where a saved file is not what was asked for: it depends on what was.
+fn saved_hint(error: &SavedFileError) -> Option<&'static str> {
+    let wanted = error.kind.unwrap_or(SavedKind::Model);
+    match &error.problem {
+        SavedProblem::NotFound => Some(match wanted {
+            SavedKind::Ranking => "`calibrant rank fit FILE -o MODEL` makes one",
+            SavedKind::Calibrator => {
+                "`calibrant calibrate FILE --score FIELD -o CALIBRATOR` makes one"
             }
-            CalibratorFileError::IsModel { .. } => {
-                Some("`calibrant predict MODEL FILE` gives texts their probabilities")
+            SavedKind::Index => {
+                "`calibrant index DOCS -o DIR` makes one; the index comes first, then the query"
             }
-            CalibratorFileError::UnknownVersion { .. } => {
-                Some("a newer calibrant wrote it: update this one")
+            SavedKind::Combination => {
+                "`calibrant combine MODEL MODEL --data FILE -o OUT` makes one"
             }
-            CalibratorFileError::Damaged { .. } => Some("fetch or fit it again"),
-            _ => None,
-        };
-        Self {
-            hint: hint.map(str::to_owned),
-            ..Self::new(error.to_string())
-        }
+            _ => "`calibrant fit FILE -o MODEL` makes one",
+        }),
+        SavedProblem::OtherKind { found } => Some(match found {
+            SavedKind::Calibrator => {
+                "`calibrant calibrate --calibrator FILE --apply SCORES` gives scores their probabilities"
+            }
+            SavedKind::Ranking => {
+                "`calibrant rank predict MODEL FILE` scores documents, `calibrant inspect MODEL` shows it"
+            }
+            SavedKind::Index => "`calibrant search DIR QUERY` searches it",
+            _ if wanted == SavedKind::Ranking => {
+                "`calibrant predict MODEL FILE` gives texts their probabilities; `calibrant rank fit` makes ranking models"
+            }
+            _ => "`calibrant predict MODEL FILE` gives texts their probabilities",
+        }),
+        SavedProblem::Foreign { .. } => match wanted {
+            SavedKind::Calibrator => None,
+            SavedKind::Index => Some(
+                "`calibrant index DOCS -o DIR` makes one; the index comes first, then the query",
+            ),
+            _ => Some("the model comes first, then the documents"),
+        },
+        SavedProblem::UnknownVersion { .. } => Some("a newer calibrant wrote it: update this one"),
+        SavedProblem::Damaged { .. } => Some(match wanted {
+            SavedKind::Index => "index the documents again",
+            _ => "fetch or fit it again",
+        }),
+        _ => None,
+    }
+}
+
+impl From<WriteError> for CliError {
+    fn from(error: WriteError) -> Self {
+        Self::new(error.to_string())
     }
 }
 
@@ -290,14 +304,10 @@ impl From<IndexError> for CliError {
             IndexError::DuplicateId { .. } => {
                 "mend the file, name another field with --id, or use --numbered"
             }
-            IndexError::NotFound { .. } | IndexError::NotAnIndex { .. } => {
-                "`calibrant index DOCS -o DIR` makes one; the index comes first, then the query"
-            }
             IndexError::ModelColumns { .. } => {
                 "fit the ranking anew on a file of `calibrant search --features`, whose first line names the columns"
             }
-            IndexError::UnknownVersion { .. } => "a newer calibrant wrote it: update this one",
-            IndexError::Damaged { .. } => "index the documents again",
+            IndexError::Saved(error) => return error.into(),
             IndexError::Occupied { .. } => "choose another --output, or move it away yourself",
             _ => return Self::new(error.to_string()),
         };

@@ -4,12 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use calibrant::jobs::{
-    CalibratorInspection, CombinationInspection, InspectError, Inspection, ModelInspection,
+    CalibratorInspection, CombinationInspection, InspectError, Inspection, ModelInspection, Saved,
+    open_any,
 };
-use calibrant::pipeline::{
-    Model, ModelFileError, ScoreCalibrator, SingleModel, TermsError, TrainingSummary,
-};
-use calibrant::ranking::learning::RankModel;
+use calibrant::pipeline::{SingleModel, TermsError, TrainingSummary};
+use calibrant::saved::SavedKind;
 use calibrant::scorers::{LengthDamping, SavedScorer};
 
 use crate::arguments::InspectArguments;
@@ -25,25 +24,29 @@ use crate::training::{
 
 pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     let path = &arguments.model;
-    match Model::open(path) {
-        Err(ModelFileError::IsCalibrator { path }) => {
-            let calibrator = ScoreCalibrator::open(&path)?;
+    let saved = match open_any(path) {
+        Err(error) if error.found_kind() == Some(SavedKind::Index) && path.is_dir() => {
+            return crate::index::inspect(arguments);
+        }
+        saved => saved?,
+    };
+    match &saved {
+        Saved::Calibrator(calibrator) => {
             refuse_terms(arguments, "a calibrator of scores knows no terms")?;
             show(
                 arguments,
-                &Inspection::of_calibrator(&calibrator, size(&path)?),
+                &Inspection::of_calibrator(calibrator, size(path)?),
             )
         }
-        Err(ModelFileError::IsRanking { path }) => {
-            let model = RankModel::open(&path)?;
+        Saved::Ranking(model) => {
             refuse_terms(arguments, "a ranking model knows columns, not terms")?;
-            show(arguments, &Inspection::of_ranking(&model, size(&path)?))
+            show(arguments, &Inspection::of_ranking(model, size(path)?))
         }
-        model => {
-            let model = model?;
-            let inspection = Inspection::of_model(&model, size(path)?, arguments.terms);
+        Saved::Model(model) => {
+            let inspection = Inspection::of_model(model, size(path)?, arguments.terms);
             show(arguments, &inspection.map_err(failure)?)
         }
+        _ => Err(CliError::new("this kind of file cannot be shown")),
     }
 }
 

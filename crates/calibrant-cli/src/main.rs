@@ -22,6 +22,7 @@ mod rank;
 mod rules;
 mod search;
 mod side_columns;
+mod stop;
 mod table;
 mod training;
 
@@ -38,6 +39,7 @@ const MOST_THREADS: usize = 1024;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    stop::leave_nothing_behind();
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,

@@ -5,12 +5,34 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 
 use calibrant::evaluation::LossUnit;
-use calibrant::pipeline::publish;
+use calibrant::saved::{AtomicFile, check_writable, write_file};
 
 use crate::error::CliError;
 
-pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
-    BufWriter::new(io::stdout().lock())
+/// Standard output, whose errors say where they come from.
+pub(crate) struct Stdout(StdoutLock<'static>);
+
+impl Stdout {
+    fn named(error: io::Error) -> io::Error {
+        io::Error::new(
+            error.kind(),
+            format!("cannot write to standard output: {error}"),
+        )
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(Self::named)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(Self::named)
+    }
+}
+
+pub(crate) fn stdout() -> BufWriter<Stdout> {
+    BufWriter::new(Stdout(io::stdout().lock()))
 }
 
 pub(crate) fn warn(message: &str) {
@@ -119,24 +141,27 @@ pub(crate) fn check_target_of(option: &str, path: &Path, documents: &str) -> Res
         ))
         .hint(format!("choose another {option}")));
     }
-    Ok(())
+    check_writable(path).map_err(|error| {
+        CliError::from(error).hint(format!("choose another {option}, or mend its permissions"))
+    })
 }
 
-/// Writes beside the target and renames, so that a page is there as a whole or not at all.
-pub(crate) fn write_page(option: &str, html: &str, path: &Path) -> Result<(), CliError> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let write = || {
-        let mut file = tempfile::Builder::new()
-            .prefix(".calibrant-")
-            .tempfile_in(folder)?;
-        file.write_all(html.as_bytes())?;
-        publish(file, path)
-    };
-    write().map_err(|error| {
-        CliError::new(format!("cannot write `{}`: {error}", path.display()))
-            .hint(format!("choose another {option}"))
-    })
+/// Writes beside the target and renames, so that a file is there as a whole or not at all.
+pub(crate) fn write_whole(option: &str, bytes: &[u8], path: &Path) -> Result<(), CliError> {
+    write_file(path, bytes)
+        .map_err(|error| CliError::from(error).hint(format!("choose another {option}")))
+}
+
+/// As [`write_whole`], piece by piece.
+pub(crate) fn write_pieces(
+    option: &str,
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let refused = |error| CliError::from(error).hint(format!("choose another {option}"));
+    let file = AtomicFile::create(path).map_err(refused)?;
+    let mut out = BufWriter::new(file.writer().map_err(refused)?);
+    write(&mut out)?;
+    out.flush()?;
+    file.finish().map_err(refused)
 }

@@ -23,6 +23,7 @@ mod progress;
 pub mod ranking;
 pub mod report;
 pub mod rules;
+pub mod saved;
 pub mod scorers;
 pub mod solvers;
 pub mod text;

@@ -252,7 +252,7 @@ pub(crate) struct ExplainArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArguments {
-    /// A model or calibrator file
+    /// A model, ranking or calibrator file, or the folder of an index
     pub(crate) model: PathBuf,
     /// Also show this many of the strongest terms for each class
     #[arg(long, value_name = "N")]

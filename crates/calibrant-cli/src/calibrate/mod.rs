@@ -21,7 +21,7 @@ use crate::arguments::{CalibrateArguments, Method};
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
-use crate::output::{check_target, note, stdout, warn, write_page};
+use crate::output::{check_target, note, stdout, warn, write_whole};
 use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
 use classes::class_fields;
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
         predictions: arguments.predictions.as_deref(),
     };
     if let (Some(path), Some(measured)) = (&arguments.html, &measured) {
-        write_page("--html", &page::render(&report, measured)?, path)?;
+        write_whole("--html", page::render(&report, measured)?.as_bytes(), path)?;
     }
     if measured.is_none() && arguments.predictions.is_none() {
         return Ok(()); // The predictions are the answer.

@@ -19,7 +19,7 @@ use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::ledger::record;
 use crate::output::{
-    WRITE_ALIKE, check_target, note, stdout, unknown_label_notes, warn, write_page,
+    WRITE_ALIKE, check_target, note, stdout, unknown_label_notes, warn, write_whole,
 };
 use crate::progress::TerminalProgress;
 use crate::training::warn_known;
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         .collect();
     report.ledger = record(!arguments.no_ledger, &test_set, &looks);
     if let Some(path) = &arguments.html {
-        write_page("--html", &page::render(&report), path)?;
+        write_whole("--html", page::render(&report).as_bytes(), path)?;
     }
     let mut out = stdout();
     if arguments.json {

@@ -12,13 +12,17 @@ use std::io::Write;
 
 use crate::arguments::DemoArguments;
 use crate::error::CliError;
-use crate::output::{check_target, stdout, write_page};
+use crate::output::{check_target, stdout, write_whole};
 use crate::progress::TerminalProgress;
 
 pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
     check_target(&arguments.output, "")?;
     let comparison = comparison::compare(arguments.seed, &TerminalProgress::default())?;
-    write_page("--output", &page::render(&comparison), &arguments.output)?;
+    write_whole(
+        "--output",
+        page::render(&comparison).as_bytes(),
+        &arguments.output,
+    )?;
     let mut out = stdout();
     if arguments.json {
         serde_json::to_writer(&mut out, &comparison)?;

@@ -9,7 +9,7 @@ use calibrant::report::{ClassScores, Report, ReportInput};
 use super::file_name;
 use crate::arguments::EvaluateArguments;
 use crate::error::CliError;
-use crate::output::{check_target_of, write_page};
+use crate::output::{check_target_of, write_whole};
 
 const OPTION: &str = "--html";
 /// Classes whose scores are shown: the most frequent ones of the training documents.
@@ -50,7 +50,7 @@ pub(super) fn write_report(
         evaluation,
         scores,
     })?;
-    write_page(OPTION, &report.to_html(), path)
+    write_whole(OPTION, report.to_html().as_bytes(), path)
 }
 
 fn facts(arguments: &EvaluateArguments, model: Option<&Model>) -> Vec<(String, String)> {

@@ -1,15 +1,14 @@
 //! Predictions as Parquet, in groups of rows.
 
-use std::fs::File;
 use std::sync::Arc;
 
 use calibrant::jobs::{DocumentKey, Prediction};
+use calibrant::saved::{AtomicFile, TargetWriter};
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use tempfile::NamedTempFile;
 
 use super::writer::{Layout, PositivePrediction};
 use crate::error::CliError;
@@ -18,7 +17,7 @@ use crate::error::CliError;
 const ROW_GROUP: usize = 1 << 17;
 
 pub(super) struct ParquetRows {
-    writer: SerializedFileWriter<File>,
+    writer: SerializedFileWriter<TargetWriter>,
     layout: Layout,
     /// The key of documents, then one for each column of the layout.
     columns: Vec<Column>,
@@ -35,7 +34,7 @@ enum Column {
 impl ParquetRows {
     /// `key` is the name of the column that says which document it is.
     pub(super) fn new(
-        file: &NamedTempFile,
+        file: &AtomicFile,
         layout: Layout,
         key: &'static str,
     ) -> Result<Self, CliError> {
@@ -69,7 +68,7 @@ impl ParquetRows {
                 .set_compression(Compression::SNAPPY)
                 .build(),
         );
-        let writer = SerializedFileWriter::new(file.reopen()?, Arc::new(schema), properties)
+        let writer = SerializedFileWriter::new(file.writer()?, Arc::new(schema), properties)
             .map_err(parquet_error)?;
         Ok(Self {
             writer,

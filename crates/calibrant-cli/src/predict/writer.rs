@@ -1,11 +1,11 @@
 //! Predictions as CSV, JSON Lines or Parquet, whole or not at all.
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use calibrant::Probability;
 use calibrant::jobs::{DocumentKey, Prediction};
-use tempfile::NamedTempFile;
+use calibrant::saved::AtomicFile;
 
 use super::parquet_rows::ParquetRows;
 use crate::error::CliError;
@@ -59,16 +59,15 @@ impl PositivePrediction<'_> {
 pub(crate) struct PredictionWriter {
     format: Format,
     layout: Layout,
-    target: Option<PathBuf>,
     // The header waits for the first prediction: a file that cannot be read leaves no trace.
     header_due: bool,
 }
 
 enum Format {
-    Delimited(Box<csv::Writer<Box<dyn Write>>>, Option<NamedTempFile>),
-    JsonLines(Box<dyn Write>, Option<NamedTempFile>),
+    Delimited(Box<csv::Writer<Box<dyn Write>>>, Option<AtomicFile>),
+    JsonLines(Box<dyn Write>, Option<AtomicFile>),
     /// Its columns are known with the first prediction.
-    Parquet(Option<Box<ParquetRows>>, NamedTempFile),
+    Parquet(Option<Box<ParquetRows>>, AtomicFile),
 }
 
 impl PredictionWriter {
@@ -88,7 +87,6 @@ impl PredictionWriter {
             return Ok(Self {
                 format,
                 layout,
-                target: None,
                 header_due: true,
             });
         };
@@ -104,18 +102,9 @@ impl PredictionWriter {
             ))
             .hint("use .csv, .tsv, .jsonl or .parquet"));
         }
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
-        let file = tempfile::Builder::new()
-            .prefix(".calibrant-")
-            .tempfile_in(folder)
-            .map_err(|error| {
-                CliError::new(format!("cannot write to `{}`: {error}", folder.display()))
-            })?;
+        let file = AtomicFile::create(path)?;
         let out =
-            || -> Result<Box<dyn Write>, CliError> { Ok(Box::new(BufWriter::new(file.reopen()?))) };
+            || -> Result<Box<dyn Write>, CliError> { Ok(Box::new(BufWriter::new(file.writer()?))) };
         let format = match ending.as_str() {
             "csv" => Format::Delimited(delimited(out()?, b','), Some(file)),
             "tsv" => Format::Delimited(delimited(out()?, b'\t'), Some(file)),
@@ -125,7 +114,6 @@ impl PredictionWriter {
         Ok(Self {
             format,
             layout,
-            target: Some(path.to_owned()),
             header_due: true,
         })
     }
@@ -220,12 +208,7 @@ impl PredictionWriter {
                 Some(file)
             }
         };
-        if let Some((temporary, target)) = temporary.zip(self.target) {
-            calibrant::pipeline::publish(temporary, &target).map_err(|error| {
-                CliError::new(format!("cannot write `{}`: {error}", target.display()))
-            })?;
-        }
-        Ok(())
+        Ok(temporary.map_or(Ok(()), AtomicFile::finish)?)
     }
 }
 
@@ -251,7 +234,7 @@ fn csv_error(error: csv::Error) -> CliError {
 
 fn opened<'a>(
     rows: &'a mut Option<Box<ParquetRows>>,
-    file: &NamedTempFile,
+    file: &AtomicFile,
     layout: Layout,
     key: &'static str,
 ) -> Result<&'a mut ParquetRows, CliError> {

@@ -1,15 +1,13 @@
 //! `calibrant rank predict`
 
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::io::Write;
 
 use calibrant::jobs::rankings::{RankPredictError, RankPredictSettings, RankPredictions};
-use calibrant::pipeline::publish;
 
 use super::reading;
 use crate::arguments::RankPredictArguments;
 use crate::error::CliError;
-use crate::output::{check_target, note, stdout, warn};
+use crate::output::{check_target, note, stdout, warn, write_pieces};
 
 pub(crate) fn run(arguments: &RankPredictArguments) -> Result<(), CliError> {
     let model = reading::open_model(&arguments.model)?;
@@ -40,7 +38,7 @@ pub(crate) fn run(arguments: &RankPredictArguments) -> Result<(), CliError> {
     }
     let write = |out: &mut dyn Write| write_as_asked(&found, arguments, out);
     match &arguments.output {
-        Some(path) => write_file(path, write),
+        Some(path) => write_pieces("--output", path, write),
         None => {
             let mut out = stdout();
             write(&mut out)?;
@@ -100,29 +98,4 @@ impl From<RankPredictError> for CliError {
         };
         Self::new(error.to_string()).hint(hint)
     }
-}
-
-/// Writes beside the target and renames, so that the file is there as a whole or not at all.
-fn write_file(
-    path: &Path,
-    write: impl Fn(&mut dyn Write) -> Result<(), CliError>,
-) -> Result<(), CliError> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let refused = |error: std::io::Error| {
-        CliError::new(format!("cannot write `{}`: {error}", path.display()))
-            .hint("choose another --output")
-    };
-    let file = tempfile::Builder::new()
-        .prefix(".calibrant-")
-        .tempfile_in(folder)
-        .map_err(refused)?;
-    let mut out = BufWriter::new(file);
-    write(&mut out)?;
-    let file = out
-        .into_inner()
-        .map_err(|error| refused(error.into_error()))?;
-    publish(file, path).map_err(refused)
 }

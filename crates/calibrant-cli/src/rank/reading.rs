@@ -4,7 +4,6 @@ use std::path::Path;
 
 use calibrant::corpus::{ReadError, Source};
 use calibrant::jobs::rankings::{RankRowsError, RankSource};
-use calibrant::pipeline::ModelFileError;
 use calibrant::ranking::learning::RankModel;
 
 use crate::error::CliError;
@@ -56,12 +55,5 @@ impl From<RankRowsError> for CliError {
 
 /// Opens a ranking model.
 pub(crate) fn open_model(path: &Path) -> Result<RankModel, CliError> {
-    RankModel::open(path).map_err(|error| {
-        let is_missing = matches!(error, ModelFileError::NotFound { .. });
-        let shown = CliError::from(error);
-        match is_missing {
-            true => shown.hint("`calibrant rank fit TRAIN -o MODEL` makes one"),
-            false => shown,
-        }
-    })
+    Ok(RankModel::open(path)?)
 }

@@ -7,14 +7,14 @@ use calibrant::corpus::{Qrels, Query, RankingTable, Run, check_identifier, read_
 use calibrant::jobs::search::{
     RunSettings, SearchBy, SearchFeatures, search_all, search_features, search_run,
 };
-use calibrant::pipeline::publish;
 use calibrant::ranking::functions::BaseFunction;
 use calibrant::ranking::learning::RankModel;
+use calibrant::saved::check_writable;
 
 use crate::arguments::RetrievalArguments;
 use crate::error::CliError;
 use crate::input;
-use crate::output::{check_target_of, note, stdout};
+use crate::output::{check_target_of, note, stdout, write_whole};
 use crate::progress::TerminalProgress;
 use crate::rank::tell_judged;
 
@@ -147,7 +147,7 @@ impl Target {
         };
         if let Some(path) = &arguments.features {
             check("--features", path)?;
-            if let Some(qrels) = &arguments.qrels {
+            if let Some(qrels) = arguments.qrels.as_ref().filter(|_| path.as_os_str() != "-") {
                 check_target_of("--features", path, qrels)?;
             }
             return Ok(Self::Features(path.clone()));
@@ -173,6 +173,18 @@ impl Target {
             if path.is_dir() {
                 check("--run", &file)?;
             }
+        }
+        // A folder that is not there yet will stand in one that is.
+        let mut parents =
+            path.ancestors()
+                .skip(1)
+                .map(|folder| match folder.as_os_str().is_empty() {
+                    true => Path::new("."),
+                    false => folder,
+                });
+        if let Some(parent) = parents.find(|folder| folder.is_dir()) {
+            check_writable(&parent.join("run"))
+                .map_err(|error| CliError::from(error).hint("choose another --run"))?;
         }
         Ok(Self::Runs(path.clone()))
     }
@@ -234,19 +246,5 @@ fn write_to(option: &str, path: &Path, bytes: &[u8]) -> Result<(), CliError> {
         out.write_all(bytes)?;
         return Ok(out.flush()?);
     }
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let write = || {
-        let mut file = tempfile::Builder::new()
-            .prefix(".calibrant-")
-            .tempfile_in(folder)?;
-        file.write_all(bytes)?;
-        publish(file, path)
-    };
-    write().map_err(|error| {
-        CliError::new(format!("cannot write `{}`: {error}", path.display()))
-            .hint(format!("choose another {option}"))
-    })
+    write_whole(option, bytes, path)
 }

@@ -316,7 +316,7 @@ fn a_folder_that_is_no_index_stays_as_it_is() {
     refused(
         &sandbox,
         &arguments,
-        &["photos", "is no index", "not replaced", "hint:"],
+        &["photos", "is not an index", "not replaced", "hint:"],
     );
     refused(
         &sandbox,

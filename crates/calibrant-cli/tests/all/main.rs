@@ -32,5 +32,6 @@ mod real_corpora;
 mod report;
 mod round_trip;
 mod rules;
+mod saved_files;
 mod search;
 mod side_columns;

@@ -35,8 +35,8 @@ pub struct LedgerEntry {
 
 impl LedgerEntry {
     /// The line that is added to the file, with its line break.
-    pub fn line(&self) -> String {
-        serde_json::to_string(self).map_or_else(|_| String::new(), |line| line + "\n")
+    pub fn line(&self) -> io::Result<String> {
+        Ok(serde_json::to_string(self)? + "\n")
     }
 }
 
@@ -299,7 +299,7 @@ mod tests {
             entry("x", "2"),
         ]
         .iter()
-        .map(LedgerEntry::line)
+        .map(|entry| entry.line().unwrap())
         .collect();
         let ledger = Ledger::read(lines.as_bytes()).unwrap();
         assert_eq!(ledger.entries().len(), 4);
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn damaged_lines_are_passed_over_and_new_fields_are_no_damage() {
-        let good = entry("x", "1").line();
+        let good = entry("x", "1").line().unwrap();
         let more = good.replace("\"rows\"", "\"added_later\":[1],\"rows\"");
         let text = format!(
             "{}\n{{\"time\":3}}\n{good}{more}not json\n{}",

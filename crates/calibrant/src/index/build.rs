@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use tantivy::indexer::NoMergePolicy;
 use tantivy::store::Compressor;
 use tantivy::{Index, IndexWriter, SegmentReader, TantivyDocument};
-use tempfile::TempDir;
 
 use super::document::{AnalyzedDocument, DocumentAnalyzer};
 use super::document_ids::write_document_ids;
@@ -17,6 +16,7 @@ use super::schema::{IndexFields, register_tokenizer};
 use super::target::{check_target, move_into_place};
 use super::term_counts::write_collection_frequencies;
 use crate::ranking::functions::{Analysis, CollectionStatistics};
+use crate::saved::{self, TemporaryFolder};
 use crate::text::Language;
 
 /// How documents are indexed. Saved with the index.
@@ -87,7 +87,7 @@ pub struct IndexBuilder {
     /// Stands before the folder, so that its threads have ended when the folder goes.
     writer: IndexWriter,
     /// Gone with the builder, unless it is moved to its place.
-    folder: TempDir,
+    folder: TemporaryFolder,
     totals: [u64; 3],
     document_count: u64,
     empty_count: u64,
@@ -102,9 +102,7 @@ impl IndexBuilder {
     pub fn create(target: &Path, settings: IndexSettings) -> Result<Self, IndexError> {
         let analyzer = DocumentAnalyzer::new(&settings)?;
         let parent = check_target(target)?;
-        let folder = tempfile::Builder::new()
-            .prefix(".calibrant-index-")
-            .tempdir_in(&parent)
+        let folder = TemporaryFolder::new_in(&parent, ".calibrant-index-")
             .map_err(IndexError::io("write to", &parent))?;
         let fields = IndexFields::new();
         let begin = IndexError::engine("begin an index");
@@ -281,7 +279,11 @@ impl IndexBuilder {
             files,
         };
         let path = folder.join(MANIFEST);
-        std::fs::write(&path, manifest.to_bytes()).map_err(IndexError::io("write", &path))?;
+        let bytes_of_manifest = manifest
+            .to_bytes()
+            .map_err(IndexError::saved(&self.target))?;
+        saved::write_file(&path, &bytes_of_manifest)
+            .map_err(|error| IndexError::io("write", &path)(error.source))?;
         move_into_place(self.folder, &self.target)?;
         Ok(IndexSummary {
             documents: self.document_count,

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::manifest::INDEX_VERSION;
 use crate::corpus::{ReadError, RunProblem};
 use crate::ranking::functions::ParameterError;
+use crate::saved::{SavedFileError, SavedKind, SavedProblem};
 use crate::text::AnalyzerError;
 
 /// Why an index could not be built, opened or searched.
@@ -96,37 +96,10 @@ pub enum IndexError {
         /// How many it can number.
         limit: u64,
     },
-    /// There is nothing at this path.
-    #[error("there is no index at `{}`", path.display())]
-    NotFound {
-        /// Where it was looked for.
-        path: PathBuf,
-    },
-    /// The path holds something else.
-    #[error("`{}` is not an index: {reason}", path.display())]
-    NotAnIndex {
-        /// The path.
-        path: PathBuf,
-        /// What shows it.
-        reason: String,
-    },
-    /// A later calibrant wrote it.
-    #[error("`{}` has index format version {found}; this calibrant reads versions up to {INDEX_VERSION}", path.display())]
-    UnknownVersion {
-        /// The path.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
-    /// It was an index, but it is incomplete or changed.
-    #[error("the index `{}` is damaged: {reason}", path.display())]
-    Damaged {
-        /// The path.
-        path: PathBuf,
-        /// What does not fit.
-        reason: String,
-    },
-    /// Something that is no index stands where the index shall be written.
+    /// There is no index at this path, or one that cannot be read.
+    #[error(transparent)]
+    Saved(#[from] SavedFileError),
+    /// Something that is not an index stands where the index shall be written.
     #[error("`{}` exists and {reason}; it is not replaced", path.display())]
     Occupied {
         /// The path.
@@ -155,6 +128,20 @@ pub enum IndexError {
 }
 
 impl IndexError {
+    /// Of the index in this folder.
+    pub(super) fn saved(folder: &std::path::Path) -> impl Fn(SavedProblem) -> Self {
+        move |problem| {
+            SavedFileError::new(SavedKind::Index, problem)
+                .at(folder)
+                .into()
+        }
+    }
+
+    /// The index in this folder is incomplete or changed.
+    pub(super) fn damaged(folder: &std::path::Path, reason: impl Into<String>) -> Self {
+        Self::saved(folder)(SavedProblem::damaged(reason))
+    }
+
     /// For `map_err` on what the search engine answers.
     pub(super) fn engine<E: std::fmt::Display>(action: &'static str) -> impl Fn(E) -> Self {
         move |error| Self::Engine {

@@ -7,28 +7,23 @@
 //! checksum of every other file of the folder.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use super::build::IndexSettings;
 use super::error::IndexError;
 use crate::ranking::functions::{Analysis, CollectionStatistics};
+use crate::saved::{
+    self, INDEX_MANIFEST, SavedKind, SavedProblem, kind_of, map_file, read_text, text_to_bytes,
+};
 
 /// The version that this code writes; it reads this one and all before it.
-pub const INDEX_VERSION: u32 = 1;
+pub const INDEX_VERSION: u32 = SavedKind::Index.version();
 
 /// The file's name.
-pub(super) const MANIFEST: &str = "calibrant-index.json";
-
-/// How it begins.
-const BEGINNING: &str = r#"{"calibrant":"index","#;
-
-/// A larger one is none of ours: a few dozen files are listed.
-const MOST_BYTES: u64 = 1 << 20;
+pub(super) const MANIFEST: &str = INDEX_MANIFEST;
 
 /// What an index says of itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,14 +52,6 @@ pub(super) struct FileEntry {
     pub(super) name: String,
     pub(super) bytes: u64,
     pub(super) checksum: String,
-}
-
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    version: u32,
-    checksum: String,
-    #[serde(borrow)]
-    index: &'a RawValue,
 }
 
 /// Whether a file of the folder belongs to the index. Locks of the search engine do not.
@@ -108,68 +95,51 @@ pub(super) fn describe_files(
 
 impl Manifest {
     /// The bytes of the file.
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let body = serde_json::to_string(self).unwrap_or_default();
-        let checksum = checksum(INDEX_VERSION, &body);
-        format!(
-            "{BEGINNING}\"version\":{INDEX_VERSION},\"checksum\":\"{checksum}\",\"index\":{body}}}\n"
-        )
-        .into_bytes()
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SavedProblem> {
+        Ok(text_to_bytes(SavedKind::Index, &saved::describe(self)?))
+    }
+
+    /// Checks the bytes of the file, not yet the files that it lists.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, SavedProblem> {
+        let json = read_text(SavedKind::Index, bytes)?;
+        let manifest: Self = serde_json::from_str(json).map_err(saved::unreadable)?;
+        manifest.check().map_err(SavedProblem::damaged)?;
+        Ok(manifest)
     }
 
     /// Reads and checks the manifest of a folder, not yet the files that it lists.
     pub(super) fn read(folder: &Path) -> Result<Self, IndexError> {
-        let not_an_index = |reason: &str| IndexError::NotAnIndex {
-            path: folder.to_owned(),
-            reason: reason.to_owned(),
-        };
-        let damaged = |reason: String| IndexError::Damaged {
-            path: folder.to_owned(),
-            reason,
-        };
+        Self::read_in(folder).map_err(IndexError::saved(folder))
+    }
+
+    fn read_in(folder: &Path) -> Result<Self, SavedProblem> {
         match std::fs::metadata(folder) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(IndexError::NotFound {
-                    path: folder.to_owned(),
+                return Err(SavedProblem::NotFound);
+            }
+            Err(error) => return Err(SavedProblem::io("open")(error)),
+            Ok(found) if !found.is_dir() => {
+                let other = map_file(folder).ok().and_then(|map| kind_of(&map));
+                return Err(match other {
+                    Some(found) => SavedProblem::OtherKind { found },
+                    None => SavedProblem::foreign("it is not a folder"),
                 });
             }
-            Err(error) => return Err(IndexError::io("open", folder)(error)),
-            Ok(found) if !found.is_dir() => return Err(not_an_index("it is not a folder")),
             Ok(_) => {}
         }
-        let path = folder.join(MANIFEST);
-        let file = match File::open(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(not_an_index("it has no file `calibrant-index.json`"));
+        let of_manifest = |problem| match problem {
+            SavedProblem::NotFound => SavedProblem::foreign(format!("it has no file `{MANIFEST}`")),
+            SavedProblem::Foreign { .. } | SavedProblem::OtherKind { .. } => {
+                SavedProblem::foreign(format!("its `{MANIFEST}` is not a manifest"))
             }
-            outcome => outcome.map_err(IndexError::io("open", &path))?,
+            SavedProblem::Damaged { reason } => {
+                SavedProblem::damaged(format!("{MANIFEST}: {reason}"))
+            }
+            other => other,
         };
-        let mut bytes = Vec::new();
-        file.take(MOST_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .map_err(IndexError::io("read", &path))?;
-        if bytes.len() as u64 > MOST_BYTES || !bytes.starts_with(BEGINNING.as_bytes()) {
-            return Err(not_an_index("its `calibrant-index.json` is none"));
-        }
-        let envelope: Envelope<'_> = serde_json::from_slice(&bytes)
-            .map_err(|error| damaged(format!("calibrant-index.json: {error}")))?;
-        if envelope.version == 0 || envelope.version > INDEX_VERSION {
-            return Err(IndexError::UnknownVersion {
-                path: folder.to_owned(),
-                found: envelope.version,
-            });
-        }
-        if checksum(envelope.version, envelope.index.get()) != envelope.checksum {
-            return Err(damaged(
-                "the checksum of calibrant-index.json is wrong".to_owned(),
-            ));
-        }
-        let manifest: Self = serde_json::from_str(envelope.index.get())
-            .map_err(|error| damaged(format!("calibrant-index.json: {error}")))?;
-        manifest
-            .check()
-            .map_err(|reason| damaged(reason.to_owned()))?;
-        Ok(manifest)
+        map_file(&folder.join(MANIFEST))
+            .and_then(|map| Self::from_bytes(&map))
+            .map_err(of_manifest)
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -197,9 +167,8 @@ impl Manifest {
 
     /// Compares the files of the folder with the list: their lengths, and with `contents` their checksums.
     pub(super) fn check_files(&self, folder: &Path, contents: bool) -> Result<(), IndexError> {
-        let damaged = |name: &str, what: &str| IndexError::Damaged {
-            path: folder.to_owned(),
-            reason: format!("the file `{name}` {what}"),
+        let damaged = |name: &str, what: &str| {
+            IndexError::damaged(folder, format!("the file `{name}` {what}"))
         };
         for entry in &self.files {
             match std::fs::metadata(folder.join(&entry.name)) {
@@ -226,11 +195,4 @@ impl Manifest {
         }
         Ok(())
     }
-}
-
-fn checksum(version: u32, body: &str) -> String {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&version.to_le_bytes());
-    hasher.update(body.as_bytes());
-    hasher.finalize().to_hex().to_string()
 }

@@ -105,10 +105,7 @@ impl SearchIndex {
     fn open_checked(path: &Path, contents: bool) -> Result<Self, IndexError> {
         let manifest = Manifest::read(path)?;
         manifest.check_files(path, contents)?;
-        let damaged = |reason: &str| IndexError::Damaged {
-            path: path.to_owned(),
-            reason: reason.to_owned(),
-        };
+        let damaged = |reason: &str| IndexError::damaged(path, reason);
         let open = IndexError::engine("open the index");
         let directory = MmapDirectory::open(path).map_err(IndexError::engine("open the folder"))?;
         let index = Index::open(directory.clone()).map_err(&open)?;

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use super::error::IndexError;
 use super::manifest::{MANIFEST, Manifest, part_names};
+use crate::saved::{SavedProblem, TemporaryFolder, uninterrupted};
 
 /// Whether an index may stand at `target`; the folder in which to build it beside.
 pub(super) fn check_target(target: &Path) -> Result<PathBuf, IndexError> {
@@ -42,50 +41,57 @@ fn check_replaceable(target: &Path) -> Result<(), IndexError> {
     if parts.is_empty() && !target.join(MANIFEST).exists() {
         return Ok(());
     }
-    let manifest = Manifest::read(target).map_err(|error| match error {
-        IndexError::UnknownVersion { .. } => {
-            occupied("is an index of a newer calibrant".to_owned())
-        }
-        IndexError::Damaged { .. } => occupied("is a damaged index".to_owned()),
-        _ => occupied("is no index".to_owned()),
+    let manifest = Manifest::read(target).map_err(|error| {
+        let problem = match &error {
+            IndexError::Saved(error) => Some(&error.problem),
+            _ => None,
+        };
+        occupied(match problem {
+            Some(SavedProblem::UnknownVersion { .. }) => {
+                "is an index of a newer calibrant".to_owned()
+            }
+            Some(SavedProblem::Damaged { .. }) => "is a damaged index".to_owned(),
+            _ => "is not an index".to_owned(),
+        })
     })?;
     let stranger = parts
         .iter()
         .find(|name| !manifest.files.iter().any(|file| file.name == **name));
     match stranger {
         Some(name) => Err(occupied(format!(
-            "holds `{name}`, which is no part of an index"
+            "holds `{name}`, which is not part of an index"
         ))),
         None => Ok(()),
     }
 }
 
 /// Moves a finished folder to its place. What was there is removed once the new one stands.
-pub(super) fn move_into_place(folder: TempDir, target: &Path) -> Result<(), IndexError> {
+pub(super) fn move_into_place(folder: TemporaryFolder, target: &Path) -> Result<(), IndexError> {
     // Somebody may have written there in the meantime.
     let parent = check_target(target)?;
     set_usual_permissions(folder.path()).map_err(IndexError::io("write", folder.path()))?;
     let aside = match target.exists() {
-        true => {
-            let aside = tempfile::Builder::new()
-                .prefix(".calibrant-old-")
-                .tempdir_in(&parent)
-                .map_err(IndexError::io("write to", &parent))?;
-            let old = aside.path().join("index");
-            std::fs::rename(target, &old).map_err(IndexError::io("replace", target))?;
-            Some((aside, old))
-        }
+        true => Some(
+            TemporaryFolder::new_in(&parent, ".calibrant-old-")
+                .map_err(IndexError::io("write to", &parent))?,
+        ),
         false => None,
     };
-    if let Err(error) = std::fs::rename(folder.path(), target) {
-        if let Some((_, old)) = &aside {
-            // Better the old index than none.
-            let _ = std::fs::rename(old, target);
+    // A program that is stopped between the two steps would leave no index at all.
+    uninterrupted(|| {
+        let old = aside.as_ref().map(|aside| aside.path().join("index"));
+        if let Some(old) = &old {
+            std::fs::rename(target, old).map_err(IndexError::io("replace", target))?;
         }
-        return Err(IndexError::io("write", target)(error));
-    }
-    // The folder has another name now: there is nothing left to clean up under the old one.
-    let _ = folder.keep();
+        std::fs::rename(folder.path(), target).map_err(|error| {
+            if let Some(old) = &old {
+                // Better the old index than none.
+                let _ = std::fs::rename(old, target);
+            }
+            IndexError::io("write", target)(error)
+        })
+    })?;
+    folder.keep();
     Ok(())
 }
 

@@ -100,7 +100,10 @@ pub fn record_looks(
             classifier: look.classifier.clone(),
             log_loss: look.log_loss,
         };
-        *lines.entry(ledger_of(look.path)).or_default() += &entry.line();
+        match entry.line() {
+            Ok(line) => *lines.entry(ledger_of(look.path)).or_default() += &line,
+            Err(error) => problems.push(LedgerProblem::new(look.path, error)),
+        }
     }
     let mut ledger: Option<Ledger> = None;
     for (path, lines) in &lines {

@@ -12,11 +12,12 @@ mod evaluate;
 mod explain;
 mod fit;
 mod fit_report;
+mod fit_rows;
 mod forecast;
 mod inspect;
 mod ledger;
+mod open_any;
 mod positive;
-mod fit_rows;
 mod predict;
 mod prediction;
 mod prior;
@@ -45,14 +46,15 @@ pub use evaluate::{
 pub use explain::{ExplainError, explain, read_row};
 pub use fit::{FitJobError, FittedModel, SearchOutcome, fit_documents, fit_source, search_source};
 pub use fit_report::{ClassFit, FitReport, NextBest, class_fits, rules_without_class};
+pub use fit_rows::{explain_row, fit_rows, predict_rows};
 pub use forecast::{ForecastSettings, LabelledForecasts, WrittenOtherwise};
 pub use inspect::{
     CalibratorInspection, CombinationInspection, InspectError, Inspection, ModelInspection,
     RankingInspection,
 };
 pub use ledger::{LedgerProblem, Look, record_looks};
+pub use open_any::{Saved, open_any, open_any_bytes};
 pub use positive::is_usual;
-pub use fit_rows::{explain_row, fit_rows, predict_rows};
 pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor};
 pub use prediction::{ClassProbability, DocumentKey, DocumentKeys, Prediction};
 pub use prior::{

@@ -12,7 +12,8 @@ use crate::corpus::{
     Fields, Format, LabelNeed, ReadError, ReadOptions, ReadSummary, Source, field_names,
 };
 use crate::evaluation::{Forecasts, StatedEnds, TestSetHash};
-use crate::pipeline::{Acquaintance, Model, ModelFileError, TestDocuments};
+use crate::pipeline::{Acquaintance, Model, TestDocuments};
+use crate::saved::SavedFileError;
 use crate::{Progress, Task};
 
 /// One of the things that are asked.
@@ -67,10 +68,10 @@ pub struct Answers {
 pub enum SystemError {
     /// A system is neither a model nor a table.
     #[error(transparent)]
-    NotASystem(ModelFileError),
+    NotASystem(SavedFileError),
     /// A model cannot be opened.
     #[error(transparent)]
-    Model(#[from] ModelFileError),
+    Model(#[from] SavedFileError),
     /// The test set cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -171,7 +172,7 @@ pub fn open_model(path: &Path) -> Result<Option<Model>, SystemError> {
     }
     match Model::open(path) {
         Ok(model) => Ok(Some(model)),
-        Err(error @ ModelFileError::NotAModel { .. }) => {
+        Err(error) if error.is_foreign() => {
             let names = field_names(&Source::Path(path.to_owned()), None);
             if path.is_file() && names.is_ok_and(|names| !names.is_empty()) {
                 return Ok(None);

@@ -8,7 +8,7 @@ use super::{PredictBuffers, SingleModel, TrainingKeys, TrainingSummary};
 use crate::Probability;
 use crate::calibration::{LogOddsPool, evidence};
 use crate::corpus::{ContentRef, Fields};
-use crate::scorers::{NamedTensor, TensorReader};
+use crate::saved::{NamedTensor, TensorReader};
 
 /// Several fitted models of the same classes as one: see [`LogOddsPool`].
 #[derive(Debug)]

@@ -22,7 +22,6 @@ mod fold_rows;
 mod label_matcher;
 mod learned_keys;
 mod model;
-pub(crate) mod model_envelope;
 mod model_file;
 mod observations;
 mod other;
@@ -45,7 +44,7 @@ mod training_rows;
 
 pub use crate::calibration::CalibrationNote;
 pub use crate::scorers::Classifier;
-pub use calibrator_file::{CALIBRATOR_VERSION, CalibratorFileError};
+pub use calibrator_file::CALIBRATOR_VERSION;
 pub use combine::{CombineError, CombineSettings, Combiner, ForecastBatch, HeldOutDocuments};
 pub use combined_model::{CombinedMember, CombinedModel};
 pub use explain::{Explanation, TermContribution};
@@ -53,8 +52,7 @@ pub use extractor::{ExtractorBuffers, FeatureExtractor};
 pub use fit::{fit, fit_keeping_scores};
 pub use label_matcher::LabelMatcher;
 pub use model::Model;
-pub use model_envelope::publish;
-pub use model_file::{FORMAT_VERSION, ModelFileError};
+pub use model_file::FORMAT_VERSION;
 pub use observations::leading_words;
 pub use output_scores::OutputScores;
 pub use score_calibrator::{

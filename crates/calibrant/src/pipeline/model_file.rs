@@ -9,93 +9,31 @@
 //!            those of the scorer: for linear ones weights F32 or F64 [features, outputs], biases F64
 //!            training_keys U8     a filter of the documents learned from; absent in old models and where not wanted
 //!            those of a combination's members under `0.`, `1.`, …
-//! a ranking model has one key, `ranking`; see `ranking/learning/model_file.rs`
 //! ```
 //! The checksum is BLAKE3 over version, JSON and tensors, so that any change to them is noticed. A
 //! file is data only: nothing in it is ever run.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
+use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use super::extractor::FeatureExtractor;
-use super::model_envelope;
 use super::single_model::Calibrators;
 use super::{CombinedModel, FitSettings, Model, SingleModel, TrainingKeys, TrainingSummary};
 use crate::Task;
 use crate::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::Fields;
 use crate::features::{FittedSideColumns, FittedWeighting, Vocabulary};
-use crate::scorers::{
-    LinearDescription, Link, NamedTensor, SavedScorer, ScorerDescription, TensorReader,
+use crate::saved::{
+    self, NamedTensor, Saveable, SavedFileError, SavedKind, SavedProblem, TensorReader,
+    arrays_to_bytes, read_arrays,
 };
+use crate::scorers::{LinearDescription, Link, SavedScorer, ScorerDescription};
 
 /// The version that this code writes; it reads this one and all before it.
-pub const FORMAT_VERSION: u32 = 4;
-
-/// Why a model could not be saved or opened.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ModelFileError {
-    /// The file is not there.
-    #[error("there is no model file at `{}`", path.display())]
-    NotFound {
-        /// Where it was looked for.
-        path: PathBuf,
-    },
-    /// The system refused.
-    #[error("cannot {action} `{}`: {source}", path.display())]
-    Io {
-        /// What was tried.
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The system's answer.
-        source: std::io::Error,
-    },
-    /// The file is something else.
-    #[error("`{}` is not a calibrant model: {reason}", path.display())]
-    NotAModel {
-        /// The file.
-        path: PathBuf,
-        /// What shows it.
-        reason: String,
-    },
-    /// It turns scores into probabilities, not texts.
-    #[error("`{}` is a calibrator of scores, not a model of texts", path.display())]
-    IsCalibrator {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It ranks documents by numbers, and does not classify texts.
-    #[error("`{}` is a ranking model, not a model of texts", path.display())]
-    IsRanking {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It classifies texts, and does not rank documents by numbers.
-    #[error("`{}` is a model of texts, not a ranking model", path.display())]
-    IsTextModel {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A later calibrant wrote it.
-    #[error("`{}` has model format version {found}; this calibrant reads versions up to {FORMAT_VERSION}", path.display())]
-    UnknownVersion {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
-    /// It was a model, but it is cut short or changed.
-    #[error("the model file `{}` is damaged: {reason}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What does not fit.
-        reason: String,
-    },
-}
+pub const FORMAT_VERSION: u32 = SavedKind::Model.version();
 
 /// The part of a model that is kept as JSON.
 #[derive(Serialize, Deserialize)]
@@ -121,56 +59,56 @@ pub(super) struct Description {
 impl Model {
     /// Writes the model to a temporary file beside `path` and renames it, so that `path` holds either
     /// what it held before or the whole model.
-    pub fn save(&self, path: &Path) -> Result<(), ModelFileError> {
-        model_envelope::save(&self.to_bytes(), path)
+    pub fn save(&self, path: &Path) -> Result<(), SavedFileError> {
+        saved::save(self, path)
     }
 
     /// The model as the bytes of a file. Equal models give equal bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let (json, tensors) = match self {
-            Self::Single(model) => (serde_json::to_string(&model.description()), model.tensors()),
-            Self::Combined(model) => (serde_json::to_string(&model.description()), model.tensors()),
-        };
-        model_envelope::to_bytes(&json.unwrap_or_default(), tensors)
+    pub fn to_bytes(&self) -> Result<Vec<u8>, SavedFileError> {
+        saved::to_bytes(self)
     }
 
     /// Opens a model file by memory map.
     ///
     /// The file must not be changed in place while it is open; [`Model::save`] never does that.
-    pub fn open(path: &Path) -> Result<Self, ModelFileError> {
-        model_envelope::open(path, |json, reader| {
-            let damaged = |reason: String| ModelFileError::Damaged {
-                path: path.to_owned(),
-                reason,
-            };
-            let unreadable = |error: serde_json::Error| {
-                damaged(format!("the description is unreadable: {error}"))
-            };
-            if model_envelope::is_ranking(json) {
-                return Err(ModelFileError::IsRanking {
-                    path: path.to_owned(),
-                });
-            }
-            let parts = if is_combination(json) {
-                let description = serde_json::from_str(json).map_err(unreadable)?;
-                CombinedModel::assemble(description, reader).map(Self::from)
-            } else {
-                let description = serde_json::from_str(json).map_err(unreadable)?;
-                SingleModel::assemble(description, reader).map(Self::from)
-            };
-            parts.ok_or_else(|| damaged("its parts do not fit together".into()))
-        })
+    pub fn open(path: &Path) -> Result<Self, SavedFileError> {
+        saved::open(path)
+    }
+
+    /// The model that [`Model::to_bytes`] gave, or that a file holds; the bytes are copied.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SavedFileError> {
+        saved::from_bytes(bytes)
     }
 }
 
-/// Only a combination has members.
-fn is_combination(json: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Glance {
-        #[serde(default)]
-        members: Option<serde::de::IgnoredAny>,
+impl Saveable for Model {
+    const KIND: SavedKind = SavedKind::Model;
+
+    fn write(&self) -> Result<Vec<u8>, SavedProblem> {
+        match self {
+            Self::Single(model) => {
+                let json = saved::describe(&model.description())?;
+                arrays_to_bytes(SavedKind::Model, &json, model.tensors())
+            }
+            Self::Combined(model) => {
+                let json = saved::describe(&model.description())?;
+                arrays_to_bytes(SavedKind::Combination, &json, model.tensors())
+            }
+        }
     }
-    serde_json::from_str(json).is_ok_and(|glance: Glance| glance.members.is_some())
+
+    fn read(map: &Arc<Mmap>) -> Result<Self, SavedProblem> {
+        read_arrays(map, SavedKind::Model, |kind, json, reader| {
+            let parts = if kind == SavedKind::Combination {
+                let description = serde_json::from_str(json).map_err(saved::unreadable)?;
+                CombinedModel::assemble(description, reader).map(Self::from)
+            } else {
+                let description = serde_json::from_str(json).map_err(saved::unreadable)?;
+                SingleModel::assemble(description, reader).map(Self::from)
+            };
+            parts.ok_or_else(|| SavedProblem::damaged("its parts do not fit together"))
+        })
+    }
 }
 
 impl SingleModel {

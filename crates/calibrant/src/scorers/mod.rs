@@ -21,7 +21,6 @@ mod postings;
 mod rocchio;
 mod rules;
 mod saved;
-mod tensors;
 
 pub use boosting::{AdaBoost, AdaBoostModel, BoostingKind, Stump, StumpDescription, StumpScorer};
 pub use classifier::{Classifier, LearnerName, UnknownLearner};
@@ -30,7 +29,7 @@ pub(crate) use learner::cross_fit_anew;
 pub use learner::{ClassLearner, Cost, CrossFit, Fitted, FoldSource, Reads, Variant};
 pub use length_damping::LengthDamping;
 pub use linear::{LinearSvm, LogisticRegression};
-pub use linear_scorer::{LinearClassScorer, LinearDescription, Link, Storage, WeightMatrix};
+pub use linear_scorer::{LinearClassScorer, LinearDescription, Link, WeightMatrix};
 pub use naive_bayes::{ClassCounts, NaiveBayes, NaiveBayesKind, Smoothing};
 pub use neighbours::{
     Approximate, NearestNeighbours, Neighbour, NeighbourCount, NeighbourDescription,
@@ -42,4 +41,5 @@ pub use postings::Postings;
 pub use rocchio::{CentroidDescription, CentroidScorer, Nearness, Rocchio};
 pub use rules::Rules;
 pub use saved::{ClassScorer, OpenScorer, SavedScorer, ScorerDescription, ScorerRoom};
-pub use tensors::{NamedTensor, Stored, TensorReader};
+
+pub use crate::saved::{NamedTensor, Storage, Stored, TensorReader};

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::held_out_outputs::HeldOutOutputs;
 use super::learner::{ClassLearner, CrossFit, Fitted, FoldSource, Reads, Variant, positive};
-use super::{LinearClassScorer, Link, Storage, WeightMatrix};
+use super::{LinearClassScorer, Link, WeightMatrix};
 use crate::features::{RowView, SparseMatrix, Weighting, WeightingSettings};
 use crate::problem::{Folds, Problem, Targets};
 use crate::progress::check;
+use crate::saved::Storage;
 use crate::{FitError, Task};
 
 /// Which events naive Bayes counts.

@@ -1,8 +1,8 @@
 //! Which rows use a column: a sparse matrix read column by column.
 
-use super::Storage;
-use super::tensors::{NamedTensor, TensorReader};
 use crate::features::SparseMatrix;
+use crate::saved::Storage;
+use crate::saved::{NamedTensor, TensorReader};
 
 /// For every column the rows that use it, in rising order, with their values.
 ///

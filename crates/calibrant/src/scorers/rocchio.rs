@@ -5,11 +5,11 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::learner::{ClassLearner, Fitted, Variant};
-use super::linear_scorer::{Link, Storage};
+use super::linear_scorer::Link;
 use super::saved::{ClassScorer, OpenScorer, ScorerRoom};
-use super::tensors::{NamedTensor, TensorReader};
 use crate::features::RowView;
 use crate::problem::Problem;
+use crate::saved::{NamedTensor, Storage, TensorReader};
 use crate::{FitError, Task};
 
 /// How near a row is to a centre.

@@ -11,9 +11,9 @@ use super::neighbours::{NeighbourDescription, NeighbourScorer, SearchRoom};
 use super::output_code_scorer::{CodeRoom, OutputCodeDescription, OutputCodeScorer};
 use super::perceptron::{VotedDescription, VotedScorer};
 use super::rocchio::{CentroidDescription, CentroidScorer};
-use super::tensors::{NamedTensor, TensorReader};
 use crate::features::RowView;
 use crate::numeric::log_odds_against_rest;
+use crate::saved::{NamedTensor, TensorReader};
 
 /// What every fitted scorer offers: outputs, their link to classes, their parts for explanations, and the numbers that a
 /// model file keeps.

@@ -104,7 +104,7 @@ fn saved_combinations_say_the_same() {
         let model = combined(members, &held_out).unwrap();
         model.save(&path).unwrap();
         let opened = Model::open(&path).unwrap();
-        assert!(opened.to_bytes() == model.to_bytes());
+        assert!(opened.to_bytes().unwrap() == model.to_bytes().unwrap());
         assert_eq!(opened.summary(), model.summary());
         for text in ["w1 w2 w3", "", "unheard of"] {
             assert_eq!(opened.predict(text), model.predict(text));
@@ -149,7 +149,7 @@ fn parts_of_an_explanation_add_up() {
 fn neither_order_nor_threads_change_a_byte() {
     for (training, mut held_out) in corpora() {
         let members = || vec![fitted(&training, &svm()), fitted(&training, &bayes())];
-        let bytes = combined(members(), &held_out).unwrap().to_bytes();
+        let bytes = combined(members(), &held_out).unwrap().to_bytes().unwrap();
         held_out.reverse();
         held_out.rotate_left(17);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3);
@@ -157,7 +157,7 @@ fn neither_order_nor_threads_change_a_byte() {
             .build()
             .unwrap()
             .install(|| combined(members(), &held_out));
-        assert!(again.unwrap().to_bytes() == bytes);
+        assert!(again.unwrap().to_bytes().unwrap() == bytes);
     }
 }
 

@@ -120,8 +120,8 @@ fn weights_are_repetitions_and_only_their_ratios_count() {
             same_forecasts(&name, &fitted(&light, &settings), &of_weights, &texts);
             let unweighted = fitted(&plain, &settings);
             assert_eq!(
-                unweighted.to_bytes(),
-                fitted(&equal, &settings).to_bytes(),
+                unweighted.to_bytes().unwrap(),
+                fitted(&equal, &settings).to_bytes().unwrap(),
                 "{name}"
             );
         }
@@ -188,13 +188,21 @@ fn bytes_depend_neither_on_the_order_of_copies_nor_on_threads() {
         row.weight = [1.0, 0.7, 0.1][random.below(3)];
     }
     for (name, settings) in learners().into_iter().step_by(3) {
-        let bytes = fit_batches(&rows, &settings, 7).unwrap().to_bytes();
+        let bytes = fit_batches(&rows, &settings, 7)
+            .unwrap()
+            .to_bytes()
+            .unwrap();
         random.shuffle(&mut rows);
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(1)
             .build()
             .unwrap();
-        let again = pool.install(|| fit_batches(&rows, &settings, 50).unwrap().to_bytes());
+        let again = pool.install(|| {
+            fit_batches(&rows, &settings, 50)
+                .unwrap()
+                .to_bytes()
+                .unwrap()
+        });
         assert!(bytes == again, "{name}");
     }
 }

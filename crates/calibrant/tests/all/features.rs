@@ -298,7 +298,9 @@ fn a_column_that_tells_the_classes_is_heard_by_learners_by_similarity() {
         // What was chosen is kept, and given it is the same model.
         let chosen = model.as_single().unwrap().settings().clone();
         assert!(chosen.side_factor.is_some());
-        assert!(fit_beside(&telling, &fields, &chosen).to_bytes() == model.to_bytes());
+        assert!(
+            fit_beside(&telling, &fields, &chosen).to_bytes().unwrap() == model.to_bytes().unwrap()
+        );
     }
 }
 

@@ -9,6 +9,7 @@ use calibrant::index::{
     SearchIndex, build_index,
 };
 use calibrant::ranking::functions::BaseFunction;
+use calibrant::saved::SavedProblem;
 
 fn write(path: &Path, documents: &[(&str, &str)]) -> Result<(), IndexError> {
     let mut builder = IndexBuilder::create(path, IndexSettings::default())?;
@@ -110,7 +111,7 @@ fn only_an_index_is_replaced() {
     std::fs::create_dir(&other).unwrap();
     std::fs::write(other.join("photo.jpg"), "mine").unwrap();
     let error = write(&other, &[("c", "fox")]).unwrap_err().to_string();
-    assert!(error.contains("is no index"), "{error}");
+    assert!(error.contains("is not an index"), "{error}");
     let file = folder.path().join("file");
     std::fs::write(&file, "mine").unwrap();
     let error = write(&file, &[("c", "fox")]).unwrap_err().to_string();
@@ -146,11 +147,14 @@ fn identifiers_are_given_once() {
 fn what_is_no_index_or_damaged_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
-    let open = |path: &Path| SearchIndex::open(path).unwrap_err();
-    assert!(matches!(open(&path), IndexError::NotFound { .. }));
-    assert!(matches!(open(folder.path()), IndexError::NotAnIndex { .. }));
+    let open = |path: &Path| match SearchIndex::open(path).unwrap_err() {
+        IndexError::Saved(error) => error.problem,
+        error => panic!("{error}"),
+    };
+    assert!(matches!(open(&path), SavedProblem::NotFound));
+    assert!(matches!(open(folder.path()), SavedProblem::Foreign { .. }));
     std::fs::write(&path, "x").unwrap();
-    assert!(matches!(open(&path), IndexError::NotAnIndex { .. }));
+    assert!(matches!(open(&path), SavedProblem::Foreign { .. }));
     std::fs::remove_file(&path).unwrap();
     write(&path, &[("a", "red fox"), ("b", "fox")]).unwrap();
 
@@ -168,20 +172,20 @@ fn what_is_no_index_or_damaged_is_said() {
                 assert!(
                     matches!(
                         error,
-                        IndexError::Damaged { .. }
-                            | IndexError::NotAnIndex { .. }
-                            | IndexError::UnknownVersion { .. }
+                        SavedProblem::Damaged { .. }
+                            | SavedProblem::Foreign { .. }
+                            | SavedProblem::UnknownVersion { .. }
                     ),
-                    "{name}: {error}"
+                    "{name}: {error:?}"
                 );
             }
         }
         std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
-        let _ = open(&path).to_string();
+        let _ = SearchIndex::open(&path).unwrap_err().to_string();
         std::fs::write(&file, [&bytes[..], b"x"].concat()).unwrap();
-        let _ = open(&path).to_string();
+        let _ = SearchIndex::open(&path).unwrap_err().to_string();
         std::fs::remove_file(&file).unwrap();
-        let _ = open(&path).to_string();
+        let _ = SearchIndex::open(&path).unwrap_err().to_string();
         std::fs::write(&file, &bytes).unwrap();
     }
     assert_eq!(ids(&SearchIndex::open(&path).unwrap(), "fox"), ["b", "a"]);

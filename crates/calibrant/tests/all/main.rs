@@ -7,6 +7,7 @@ mod copies;
 mod features;
 mod fit_rows;
 mod golden_model;
+mod golden_saved;
 mod honest_forecasts;
 mod house;
 mod index_brute_force;
@@ -23,4 +24,9 @@ mod rank_learning;
 mod rank_model_files;
 mod ranking_measures;
 mod real_corpora;
+mod saved_files;
 mod side_columns;
+
+/// Counts, so that tests can say how much memory something takes.
+#[global_allocator]
+static ALLOCATOR: common::memory::Counting = common::memory::Counting;

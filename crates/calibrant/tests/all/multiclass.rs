@@ -108,7 +108,7 @@ fn auto_weighs_its_ways_and_is_never_much_worse_than_one_against_the_rest() {
             .for_each(|text| check_probabilities(&auto, text));
         // Without a word it is what one gets.
         let usual = fitted(&documents, &settings(MulticlassKind::default(), bayes));
-        assert!(usual.to_bytes() == auto.to_bytes());
+        assert!(usual.to_bytes().unwrap() == auto.to_bytes().unwrap());
     }
 }
 
@@ -198,8 +198,11 @@ fn the_order_of_documents_changes_no_byte() {
     reversed.reverse();
     for kind in TOGETHER.into_iter().chain([MulticlassKind::Auto]) {
         let settings = settings(kind, false);
-        let one = fitted(&documents, &settings).to_bytes();
-        let other = fit_batches(&reversed, &settings, 17).unwrap().to_bytes();
+        let one = fitted(&documents, &settings).to_bytes().unwrap();
+        let other = fit_batches(&reversed, &settings, 17)
+            .unwrap()
+            .to_bytes()
+            .unwrap();
         assert!(one == other, "{}", kind.name());
     }
 }

@@ -136,7 +136,7 @@ fn the_bytes_of_a_model_depend_on_its_input_alone() {
             let model = RankModel::fit(&table, None, &settings, &NoProgress).unwrap();
             assert_eq!(model.summary().settings_tried.len(), 4);
             assert!(model.relevance().is_some());
-            model.to_bytes()
+            model.to_bytes().unwrap()
         })
     };
     assert_eq!(with(1), with(6));
@@ -171,7 +171,7 @@ fn bytes_of(table: &RankingTable, validation: Option<&RankingTable>, c: Vec<f64>
     };
     let model = RankModel::fit(table, validation, &settings, &NoProgress).unwrap();
     assert!(model.relevance().is_some());
-    model.to_bytes()
+    model.to_bytes().unwrap()
 }
 
 #[test]

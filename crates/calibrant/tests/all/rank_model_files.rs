@@ -4,10 +4,11 @@ use crate::common;
 
 use std::collections::HashMap;
 
-use calibrant::pipeline::{Model, ModelFileError};
+use calibrant::pipeline::Model;
 use calibrant::ranking::learning::{
     FeatureSettings, QueryScale, RankLoss, RankModel, RankParameters,
 };
+use calibrant::saved::{SavedKind, SavedProblem};
 use common::rankings::{fit, quick, table};
 use safetensors::SafeTensors;
 use serde_json::{Value, json};
@@ -35,11 +36,11 @@ fn models_come_back_from_their_files() {
                 opened.scores(&table).unwrap(),
                 model.scores(&table).unwrap()
             );
-            assert_eq!(opened.to_bytes(), model.to_bytes());
+            assert_eq!(opened.to_bytes().unwrap(), model.to_bytes().unwrap());
             assert_eq!(opened.summary(), model.summary());
             assert!(matches!(
                 Model::open(&path),
-                Err(ModelFileError::IsRanking { .. })
+                Err(error) if error.found_kind() == Some(SavedKind::Ranking)
             ));
         }
     }
@@ -100,7 +101,8 @@ fn forged_files_are_errors_or_models_that_work() {
             ..quick(RankLoss::Accuracy)
         },
     )
-    .to_bytes();
+    .to_bytes()
+    .unwrap();
     let open = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
         RankModel::open(&path)
@@ -120,7 +122,7 @@ fn forged_files_are_errors_or_models_that_work() {
     for change in changes {
         assert!(matches!(
             open(&forged(&bytes, change, None, 0)),
-            Err(ModelFileError::Damaged { .. })
+            Err(error) if matches!(error.problem, SavedProblem::Damaged { .. })
         ));
     }
     for name in ["weights", "thresholds", "thresholds.ends", "standard"] {

@@ -19,10 +19,10 @@ fn logistic() -> FitSettings {
 #[test]
 fn equal_documents_give_equal_bytes_in_any_order_and_batches() {
     let beside = with_side_columns(&documents(60, 3, 12, 5));
-    let whole = fitted_beside(&beside, &logistic(), 60).to_bytes();
+    let whole = fitted_beside(&beside, &logistic(), 60).to_bytes().unwrap();
     let mut turned: Vec<Document> = beside.clone();
     turned.reverse();
-    assert!(fitted_beside(&turned, &logistic(), 7).to_bytes() == whole);
+    assert!(fitted_beside(&turned, &logistic(), 7).to_bytes().unwrap() == whole);
 }
 
 #[test]

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::calibration::LogOddsSpread;
 use crate::corpus::{JudgedQuery, Qrels, RankedQuery, Run};
 use crate::evaluation::ranking::NotAProbability;
-use crate::pipeline::{Model, ModelFileError};
+use crate::jobs::{Saved, open_any};
 use crate::ranking::Outlook;
-use crate::ranking::learning::RankModel;
+use crate::saved::{SavedFileError, SavedKind, SavedProblem};
 
 /// What is asked about each query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,19 +63,24 @@ pub enum QuerySpreads {
 
 impl QuerySpreads {
     /// Those of a ranking model, or of a classifier with a class per query.
-    pub fn open(path: &Path) -> Result<Self, ModelFileError> {
-        match RankModel::open(path) {
-            Ok(model) => {
+    pub fn open(path: &Path) -> Result<Self, SavedFileError> {
+        match open_any(path)? {
+            Saved::Ranking(model) => {
                 let relevance = model.relevance();
                 Ok(Self::Ranker(relevance.and_then(|r| r.spread()).copied()))
             }
-            Err(ModelFileError::IsTextModel { .. }) => {
-                let model = Model::open(path)?;
+            Saved::Model(model) => {
                 let classes = model.summary().classes.iter();
                 let named = classes.map(|class| (class.label.clone(), class.spread));
                 Ok(Self::Classifier(named.collect()))
             }
-            Err(error) => Err(error),
+            other => Err(SavedFileError {
+                kind: Some(SavedKind::Ranking),
+                path: Some(path.to_owned()),
+                problem: SavedProblem::OtherKind {
+                    found: other.kind(),
+                },
+            }),
         }
     }
 

@@ -62,7 +62,10 @@ fn the_order_of_rows_makes_no_difference() {
     let settings = settings(&["no", "yes"], &["s"]);
     let there = ScoreCalibrator::fit(table, &settings).unwrap();
     let back = ScoreCalibrator::fit(reversed, &settings).unwrap();
-    assert_eq!(there.calibrator.to_bytes(), back.calibrator.to_bytes());
+    assert_eq!(
+        there.calibrator.to_bytes().unwrap(),
+        back.calibrator.to_bytes().unwrap()
+    );
     let mut forecasts = back.cross_validated;
     forecasts.reverse();
     assert_eq!(there.cross_validated, forecasts);

@@ -380,10 +380,13 @@ fn the_order_of_documents_does_not_matter() {
         sample: 40,
         ..endless()
     };
-    let first = found(all.clone(), &base(), &settings).model.to_bytes();
+    let first = found(all.clone(), &base(), &settings)
+        .model
+        .to_bytes()
+        .unwrap();
     all.reverse();
     all.rotate_left(31);
-    let second = found(all, &base(), &settings).model.to_bytes();
+    let second = found(all, &base(), &settings).model.to_bytes().unwrap();
     assert!(first == second);
 }
 

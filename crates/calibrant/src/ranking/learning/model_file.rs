@@ -1,13 +1,17 @@
 //! Ranking models as files, in the same envelope as all models.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use super::{FeatureMap, RankModel, RankParameters, RankSummary};
-use crate::pipeline::{ModelFileError, model_envelope};
 use crate::ranking::Relevance;
-use crate::scorers::{NamedTensor, TensorReader};
+use crate::saved::{
+    self, NamedTensor, Saveable, SavedFileError, SavedKind, SavedProblem, TensorReader,
+    arrays_to_bytes, read_arrays,
+};
 
 /// The part that is kept as JSON; its one key tells it from models of texts.
 #[derive(Serialize, Deserialize)]
@@ -29,12 +33,30 @@ struct Description {
 impl RankModel {
     /// Writes the model to a temporary file beside `path` and renames it, so that `path` holds either
     /// what it held before or the whole model.
-    pub fn save(&self, path: &Path) -> Result<(), ModelFileError> {
-        model_envelope::save(&self.to_bytes(), path)
+    pub fn save(&self, path: &Path) -> Result<(), SavedFileError> {
+        saved::save(self, path)
     }
 
     /// The model as the bytes of a file. Equal models give equal bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Result<Vec<u8>, SavedFileError> {
+        saved::to_bytes(self)
+    }
+
+    /// Opens a file that [`RankModel::save`] wrote; any other gives an error.
+    pub fn open(path: &Path) -> Result<Self, SavedFileError> {
+        saved::open(path)
+    }
+
+    /// The model that [`RankModel::to_bytes`] gave, or that a file holds.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SavedFileError> {
+        saved::from_bytes(bytes)
+    }
+}
+
+impl Saveable for RankModel {
+    const KIND: SavedKind = SavedKind::Ranking;
+
+    fn write(&self) -> Result<Vec<u8>, SavedProblem> {
         let description = Envelope {
             ranking: Description {
                 settings: self.settings.clone(),
@@ -50,12 +72,13 @@ impl RankModel {
             .copied()
             .collect();
         let mut end = 0;
-        let ends: Vec<u32> = functions
+        let ends: Result<Vec<u32>, _> = functions
             .map(|function| {
-                end += self.map.thresholds(function).len() as u32;
-                end
+                end += self.map.thresholds(function).len();
+                u32::try_from(end)
             })
             .collect();
+        let ends = ends.map_err(SavedProblem::unsaveable)?;
         let standard: Vec<f64> = self.map.standard().iter().flatten().copied().collect();
         let tensors = vec![
             NamedTensor::vector("weights", &self.weights),
@@ -63,29 +86,19 @@ impl RankModel {
             NamedTensor::vector("thresholds.ends", &ends),
             NamedTensor::vector("standard", &standard),
         ];
-        let json = serde_json::to_string(&description).unwrap_or_default();
-        model_envelope::to_bytes(&json, tensors)
+        arrays_to_bytes(Self::KIND, &saved::describe(&description)?, tensors)
     }
 
-    /// Opens a file that [`RankModel::save`] wrote; any other gives an error.
-    pub fn open(path: &Path) -> Result<Self, ModelFileError> {
-        model_envelope::open(path, |json, reader| {
-            if !model_envelope::is_ranking(json) {
-                return Err(ModelFileError::IsTextModel {
-                    path: path.to_owned(),
-                });
-            }
-            let damaged = |reason: String| ModelFileError::Damaged {
-                path: path.to_owned(),
-                reason,
-            };
-            let envelope: Envelope = serde_json::from_str(json)
-                .map_err(|error| damaged(format!("the description is unreadable: {error}")))?;
+    fn read(map: &Arc<Mmap>) -> Result<Self, SavedProblem> {
+        read_arrays(map, Self::KIND, |_, json, reader| {
+            let envelope: Envelope = serde_json::from_str(json).map_err(saved::unreadable)?;
             Self::assemble(envelope.ranking, reader)
-                .ok_or_else(|| damaged("its parts do not fit together".into()))
+                .ok_or_else(|| SavedProblem::damaged("its parts do not fit together"))
         })
     }
+}
 
+impl RankModel {
     fn assemble(description: Description, reader: &TensorReader<'_>) -> Option<Self> {
         let Description {
             settings,

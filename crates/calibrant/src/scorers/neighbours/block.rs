@@ -1,9 +1,9 @@
 //! What rows have in the commonest columns, small enough to be compared all at once.
 
 use crate::features::SparseMatrix;
-use crate::scorers::Storage;
+use crate::saved::Storage;
+use crate::saved::{NamedTensor, TensorReader};
 use crate::scorers::postings::prefetch;
-use crate::scorers::tensors::{NamedTensor, TensorReader};
 
 /// How many of the commonest ranks have a place in the block.
 pub(super) const COMMON: usize = 128;

@@ -4,9 +4,9 @@ use super::block::CommonBlock;
 use super::lists::RoundedLists;
 use crate::FitError;
 use crate::features::SparseMatrix;
-use crate::scorers::Storage;
+use crate::saved::Storage;
+use crate::saved::{NamedTensor, TensorReader};
 use crate::scorers::postings::{lists_follow_one_another, prefetch};
-use crate::scorers::tensors::{NamedTensor, TensorReader};
 
 /// A column that no row uses.
 pub(super) const UNUSED: u32 = u32::MAX;

@@ -1,9 +1,9 @@
 //! Which rows use a rank, in four bytes an entry.
 
 use crate::features::SparseMatrix;
-use crate::scorers::Storage;
+use crate::saved::Storage;
+use crate::saved::{NamedTensor, TensorReader};
 use crate::scorers::postings::{lists_follow_one_another, prefetch};
-use crate::scorers::tensors::{NamedTensor, TensorReader};
 
 /// Rows of one piece: as many as half of an entry can number.
 pub(super) const PIECE: usize = 1 << 16;

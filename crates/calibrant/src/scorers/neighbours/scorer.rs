@@ -8,10 +8,10 @@ use super::{NearestNeighbours, NeighbourCount, Vote};
 use crate::FitError;
 use crate::features::RowView;
 use crate::problem::Problem;
+use crate::saved::{NamedTensor, Storage, TensorReader};
+use crate::scorers::Link;
 use crate::scorers::postings::lists_follow_one_another;
 use crate::scorers::saved::{ClassScorer, OpenScorer, ScorerRoom};
-use crate::scorers::tensors::{NamedTensor, TensorReader};
-use crate::scorers::{Link, Storage};
 
 /// Training rows that vote on the classes of a row: see [`NearestNeighbours`].
 #[derive(Debug, Clone)]

@@ -4,7 +4,8 @@ use rayon::prelude::*;
 
 use super::train::{Examples, Mistakes};
 use crate::FitError;
-use crate::scorers::{LinearClassScorer, Link, Storage, WeightMatrix};
+use crate::saved::Storage;
+use crate::scorers::{LinearClassScorer, Link, WeightMatrix};
 
 /// A mistake on visit `t` of `T` (counted from 0) is part of the weights from then on: its share of the
 /// mean is `(T - t)/T`. So the mean follows from the list of mistakes alone, without keeping sums up to

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use super::train::{Examples, Mistakes};
 use crate::FitError;
 use crate::features::RowView;
+use crate::saved::Storage;
+use crate::saved::{NamedTensor, TensorReader};
+use crate::scorers::Link;
 use crate::scorers::postings::{Postings, lists_follow_one_another};
 use crate::scorers::saved::{ClassScorer, OpenScorer, ScorerRoom};
-use crate::scorers::tensors::{NamedTensor, TensorReader};
-use crate::scorers::{Link, Storage};
 
 /// Half a vote on either side keeps the score finite.
 const HALF: f64 = 0.5;

@@ -1,6 +1,8 @@
 //! What the tests of the pipeline share: small corpora and every way to learn from them.
 
 pub(crate) mod data_file;
+pub(crate) mod forged;
+pub(crate) mod memory;
 pub(crate) mod rankings;
 
 use calibrant::calibration::{CalibratorKind, MulticlassKind};

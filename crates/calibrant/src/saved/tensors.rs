@@ -1,4 +1,4 @@
-//! Fitted scorers as named arrays of numbers, and back.
+//! Named arrays of numbers, as files hold them.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use safetensors::tensor::{Dtype, TensorView};
 
 use super::Storage;
 
-/// One array of a model file.
+/// One array of a saved file.
 #[derive(Debug, Clone)]
 pub struct NamedTensor<'a> {
     /// Its name in the file.
@@ -22,7 +22,7 @@ pub struct NamedTensor<'a> {
     pub bytes: Cow<'a, [u8]>,
 }
 
-/// A type of number that model files hold.
+/// A type of number that saved files hold.
 pub trait Stored: bytemuck::Pod {
     /// Its name in the file.
     const DTYPE: Dtype;
@@ -70,7 +70,7 @@ impl<'a> NamedTensor<'a> {
     }
 }
 
-/// The arrays of an opened model file; whatever is missing or of another shape is `None`.
+/// The arrays of an opened saved file; whatever is missing or of another shape is `None`.
 #[derive(Debug, Clone)]
 pub struct TensorReader<'a> {
     map: &'a Arc<Mmap>,
