@@ -62,7 +62,7 @@ fn every_method_has_its_name_with_hyphens_or_underscores() {
     refused(
         &sandbox,
         &with(&["--method", "temperature"]),
-        &["one score a class"],
+        &["one score per class"],
     );
     // Every curve rises where that is asked for.
     let scores: String = (-60..=60)
@@ -491,7 +491,7 @@ fn one_score_a_class_gives_probabilities_that_sum_to_one() {
     refused(
         &sandbox,
         &[&fit[..], &["--monotone"]].concat(),
-        &["one score a row"],
+        &["one score per row"],
     );
 }
 

@@ -18,7 +18,7 @@ fn labels_must_be_two_unless_one_is_set_against_the_rest() {
     refused(
         &sandbox,
         &FIT,
-        &["3 labels", "`a`, `b`, `c`", "one score a class"],
+        &["3 labels", "`a`, `b`, `c`", "one score per class"],
     );
     let report = sandbox.json(&with(&["--positive", "c", "--json"]));
     assert_eq!(report["classes"], serde_json::json!(["not c", "c"]));

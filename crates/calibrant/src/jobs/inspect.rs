@@ -249,7 +249,12 @@ mod tests {
                 for class in 0..classes {
                     let terms = &inspection.terms.as_ref().unwrap()[&format!("c{class}")];
                     let (term, strength) = &terms[0];
-                    assert_eq!((term.as_str(), terms.len()), (&*format!("own{class}"), 1));
+                    assert_eq!(terms.len(), 1);
+                    // Of two classes a stump on the other's word, which is not there, says as much.
+                    match classifier {
+                        Classifier::AdaBoost(_) => assert!(term.starts_with("own"), "{term}"),
+                        _ => assert_eq!(*term, format!("own{class}")),
+                    }
                     assert!(*strength > 0.0);
                 }
             }
