@@ -77,7 +77,7 @@ pub(crate) struct RetrievalArguments {
     #[arg(
         value_name = "QUERY",
         required_unless_present = "queries",
-        conflicts_with_all = ["queries", "query_format", "run", "features", "qrels"]
+        conflicts_with_all = ["queries", "query_format", "run", "run_name", "probabilities", "features", "qrels"]
     )]
     pub(crate) query: Vec<String>,
     /// How documents are scored; `all` stands for the fifteen functions of Yue et al. 2007. May be repeated with --run and --features (default: bm25.stems; all with --features)

@@ -43,7 +43,11 @@ fn with_gaps(sandbox: &Sandbox) {
 fn what_nobody_judged_is_told_and_left_out_if_asked() {
     let sandbox = Sandbox::new();
     with_gaps(&sandbox);
-    let said = String::from_utf8(sandbox.run(&FIT).stderr).unwrap();
+    let all = |arguments: &[&str]| {
+        let output = sandbox.run(arguments);
+        String::from_utf8([output.stderr, output.stdout].concat()).unwrap()
+    };
+    let said = all(&FIT);
     for part in [
         "2 queries without any judgement are left out",
         "60 of 72 documents were judged (83.3 %); the others count as not relevant",
@@ -53,7 +57,7 @@ fn what_nobody_judged_is_told_and_left_out_if_asked() {
         assert!(said.contains(part), "no `{part}` in\n{said}");
     }
     let left = [&FIT[..], &["--unjudged", "leave-out"]].concat();
-    let said = String::from_utf8(sandbox.run(&left).stderr).unwrap();
+    let said = all(&left);
     assert!(said.contains("12 queries, 60 documents"), "{said}");
     assert!(said.contains("the others are left out"), "{said}");
     refused(
