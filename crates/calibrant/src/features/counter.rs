@@ -1,5 +1,7 @@
 //! Terms to counts, in one pass over the documents.
 
+use std::collections::HashMap;
+
 use crate::text::{AnalyzerBuffers, CompiledAnalyzer};
 
 use super::term_hash;
@@ -43,6 +45,8 @@ pub struct BatchCounter<'a> {
     // emptied without touching the columns that it does not use.
     count_of: Vec<u32>,
     touched: Vec<u32>,
+    /// The columns of features that come by number, each of which is spelt out once.
+    numbered: HashMap<u32, u32>,
 }
 
 impl<'a> BatchCounter<'a> {
@@ -59,6 +63,7 @@ impl<'a> BatchCounter<'a> {
             counts: SparseMatrix::new(u32::MAX as usize),
             count_of: Vec::new(),
             touched: Vec::new(),
+            numbered: HashMap::new(),
         }
     }
 
@@ -151,20 +156,7 @@ impl<'a> BatchCounter<'a> {
         let mut entries: Vec<(u32, f32)> = features
             .iter()
             .filter(|&&(_, value)| value != 0.0)
-            .map(|&(number, value)| {
-                let name = number.to_string();
-                let column = match self.space {
-                    ColumnSpace::Vocabulary => {
-                        let column = self.vocabulary.insert(&name);
-                        if column as usize >= self.marks.len() {
-                            self.marks.push(mark(term_hash(name.as_bytes())));
-                        }
-                        column
-                    }
-                    ColumnSpace::Hashed { bits } => ColumnSpace::hashed_column(&name, bits),
-                };
-                (column, value)
-            })
+            .map(|&(number, value)| (self.numbered_column(number), value))
             .collect();
         entries.sort_unstable_by_key(|&(column, _)| column);
         self.counts.push_row(
@@ -174,6 +166,26 @@ impl<'a> BatchCounter<'a> {
         );
         self.sum = TermSum::of_features(features, false);
         self.presence = TermSum::of_features(features, true);
+    }
+
+    /// The column of a feature that comes by number.
+    fn numbered_column(&mut self, number: u32) -> u32 {
+        if let Some(&column) = self.numbered.get(&number) {
+            return column;
+        }
+        let name = number.to_string();
+        let column = match self.space {
+            ColumnSpace::Vocabulary => {
+                let column = self.vocabulary.insert(&name);
+                if column as usize >= self.marks.len() {
+                    self.marks.push(mark(term_hash(name.as_bytes())));
+                }
+                column
+            }
+            ColumnSpace::Hashed { bits } => ColumnSpace::hashed_column(&name, bits),
+        };
+        self.numbered.insert(number, column);
+        column
     }
 
     /// What was counted.
@@ -224,6 +236,23 @@ impl CorpusCounts {
         self.counts.append(batch.counts, Some(&names));
     }
 
+    /// Puts the documents of others, counted in the same space, below these.
+    pub(crate) fn extend(&mut self, later: Self) {
+        let names: Option<Vec<u32>> = match self.space {
+            ColumnSpace::Hashed { .. } => None,
+            ColumnSpace::Vocabulary => {
+                let terms = later.vocabulary.terms();
+                Some(terms.map(|term| self.vocabulary.insert(term)).collect())
+            }
+        };
+        self.counts.append(later.counts.to_rows(), names.as_deref());
+    }
+
+    /// Where terms become columns.
+    pub(crate) fn space(&self) -> ColumnSpace {
+        self.space
+    }
+
     /// How many documents were counted.
     pub fn document_count(&self) -> usize {
         self.counts.row_count()
@@ -244,14 +273,14 @@ impl CorpusCounts {
     /// Columns are put in an order that depends on the documents alone, not on their order:
     /// the most frequent first (so that the busy part of every weight vector stays in the
     /// processor's cache), ties by the term's bytes. A hashed space keeps its numbering.
-    pub fn arrange(self, row_order: &[u32], kept: &DocumentFrequencyLimits) -> ArrangedCounts {
+    pub fn arrange(&self, row_order: &[u32], kept: &DocumentFrequencyLimits) -> ArrangedCounts {
         self.arrange_counting(row_order, |_| true, kept)
     }
 
     /// As [`Self::arrange`], but rows for which `is_counted` does not hold (a copy of another, say) count in
     /// no document frequency.
     pub fn arrange_counting(
-        self,
+        &self,
         row_order: &[u32],
         is_counted: impl Fn(usize) -> bool,
         kept: &DocumentFrequencyLimits,

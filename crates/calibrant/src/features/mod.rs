@@ -6,6 +6,7 @@
 //! the text: numbers, categories and strengths of rules, collected in a [`SideTable`].
 
 mod counter;
+mod csr;
 mod kernels;
 mod prefetch;
 mod selection;
@@ -21,6 +22,7 @@ pub use crate::numeric::stable_hash as term_hash;
 pub use counter::{
     ArrangedCounts, BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits,
 };
+pub use csr::{Csr, CsrError, CsrIndex, CsrValue, RowSource};
 pub use kernels::LaneWeights;
 pub(crate) use prefetch::prefetch;
 pub use selection::{Selected, Selection, SelectionMeasure, SelectionScope};

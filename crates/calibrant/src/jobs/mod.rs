@@ -12,6 +12,7 @@ mod evaluate;
 mod explain;
 mod fit;
 mod fit_report;
+mod fit_rows;
 mod forecast;
 mod inspect;
 mod ledger;
@@ -43,6 +44,7 @@ pub use evaluate::{
 };
 pub use explain::{ExplainError, explain, read_row};
 pub use fit::{FitJobError, FittedModel, SearchOutcome, fit_documents, fit_source, search_source};
+pub use fit_rows::{explain_row, fit_rows, predict_rows};
 pub use fit_report::{ClassFit, FitReport, NextBest, class_fits, rules_without_class};
 pub use forecast::{ForecastSettings, LabelledForecasts, WrittenOtherwise};
 pub use inspect::{

@@ -8,7 +8,7 @@ use super::document_key::key_of_group;
 use super::fit::{WeightShares, check_survives};
 use super::observations::leading_words;
 use super::pooled::{pooled, pools_without};
-use super::training_corpus::content_key;
+use super::training_corpus::key_of_document;
 use super::{
     Acquaintance, ClassSummary, CombinedMember, CombinedModel, HeldOutMeasures, LabelMatcher,
     Model, PredictBuffers, SingleModel, TrainingKeys, TrainingSummary,
@@ -207,7 +207,7 @@ impl Combiner {
             .into_iter()
             .zip(seen)
             .map(|(document, seen)| Labelled {
-                key: content_key(&document),
+                key: key_of_document(&document),
                 group: document.group.as_deref().map_or(0, key_of_group),
                 document: seen,
                 words: leading_words(&document.content),

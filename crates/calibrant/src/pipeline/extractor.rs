@@ -94,6 +94,22 @@ impl FeatureExtractor {
         }
     }
 
+    /// The column of a feature that comes by number, which is its name; spelt out without an allocation.
+    fn numbered_column(&self, number: u32) -> Option<u32> {
+        let mut digits = [0u8; 10];
+        let mut first = digits.len();
+        let mut rest = number;
+        loop {
+            first -= 1;
+            digits[first] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.column(std::str::from_utf8(&digits[first..]).ok()?)
+    }
+
     /// A hash of what a model sees of a document: its terms, also those that are no features, and what stands
     /// beside the text. Training documents had theirs by the same rule.
     pub(super) fn document_key(
@@ -168,9 +184,11 @@ impl FeatureExtractor {
             }
             ContentRef::Features(features) => {
                 entries.clear();
-                entries.extend(features.iter().filter_map(|&(number, value)| {
-                    Some((self.column(&number.to_string())?, value))
-                }));
+                entries.extend(
+                    features.iter().filter_map(|&(number, value)| {
+                        Some((self.numbered_column(number)?, value))
+                    }),
+                );
                 entries.sort_unstable_by_key(|&(column, _)| column);
                 for run in entries.chunk_by(|a, b| a.0 == b.0) {
                     columns.push(run[0].0);

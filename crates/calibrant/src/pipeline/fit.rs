@@ -53,6 +53,21 @@ pub fn fit_keeping_scores(
     Ok((fitted.model, fitted.held_out))
 }
 
+impl TrainingCorpus {
+    /// As [`fit`], keeping the corpus, which can be [extended](Self::extend) and fitted again.
+    pub fn fit(
+        &self,
+        fields: Fields,
+        settings: &FitSettings,
+        progress: &dyn Progress,
+    ) -> Result<Model, FitError> {
+        settings.check()?;
+        let fields = with_text_named(fields, self);
+        let corpus = Held::Given(Box::new(self.prepare(settings)?));
+        Ok(fit_held(corpus, fields, settings, progress, false)?.model)
+    }
+}
+
 /// What a fit gives.
 pub(super) struct Fitted {
     pub(super) model: Model,
@@ -71,7 +86,7 @@ fn fit_and_keep(
 ) -> Result<Fitted, FitError> {
     settings.check()?;
     let fields = with_text_named(fields, &corpus);
-    let corpus = Held::Given(Box::new(corpus.prepare(settings)?));
+    let corpus = Held::Given(Box::new(corpus.into_prepared(settings)?));
     fit_held(corpus, fields, settings, progress, keep_scores)
 }
 

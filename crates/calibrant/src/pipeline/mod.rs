@@ -41,6 +41,7 @@ mod summary;
 mod test_documents;
 mod training_corpus;
 mod training_keys;
+mod training_rows;
 
 pub use crate::calibration::CalibrationNote;
 pub use crate::scorers::Classifier;
@@ -74,3 +75,4 @@ pub use summary::{
 pub use test_documents::TestDocuments;
 pub use training_corpus::{CountedBatch, DocumentCounter, TrainingCorpus};
 pub use training_keys::{Acquaintance, TrainingKeys};
+pub use training_rows::{RowClasses, TrainingRows};

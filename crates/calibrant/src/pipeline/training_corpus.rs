@@ -1,5 +1,6 @@
 //! Training documents, counted and ready to be learned from.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,31 +23,31 @@ use crate::{FitError, RowLabels, Task};
 /// Collects batches of counted documents in order.
 #[derive(Debug)]
 pub struct TrainingCorpus {
-    counts: CorpusCounts,
+    pub(super) counts: CorpusCounts,
     /// Rows are put in the order of these.
-    keys: Vec<u128>,
+    pub(super) keys: Vec<u128>,
     /// Rows with equal ones are one document.
-    documents: Vec<u128>,
+    pub(super) documents: Vec<u128>,
     /// What models see of each row, where that does not decide which rows are one document.
     seen: Option<Vec<u128>>,
     /// How many words the text of each begins with.
-    words: Vec<u8>,
+    pub(super) words: Vec<u8>,
     /// What models see of each row that go by how often terms come where these go by their presence, or the other
     /// way round; empty where nobody asked for it.
     seen_otherwise: Vec<u128>,
     /// Whether it is the presence of terms that decides which rows are one document.
-    presence_only: bool,
+    pub(super) presence_only: bool,
     /// Keys of groups, zero for none; empty as long as no document has one.
-    groups: Vec<u128>,
-    weights: Vec<f64>,
-    labels: RowLabels,
+    pub(super) groups: Vec<u128>,
+    pub(super) weights: Vec<f64>,
+    pub(super) labels: RowLabels,
     label_names: Vec<String>,
     label_numbers: BTreeMap<String, u32>,
-    any_list: bool,
-    any_features: bool,
-    side: SideTable,
+    pub(super) any_list: bool,
+    pub(super) any_features: bool,
+    pub(super) side: SideTable,
     any_text: bool,
-    without_label: Option<u64>,
+    pub(super) without_label: Option<u64>,
 }
 
 /// One batch, counted.
@@ -106,9 +107,17 @@ impl DocumentCounter {
         self
     }
 
+    pub(super) fn batch(&self) -> BatchCounter<'_> {
+        BatchCounter::new(&self.analyzer, self.space)
+    }
+
+    pub(super) fn presence_only(&self) -> bool {
+        self.presence_only
+    }
+
     /// Counts a batch; batches can be counted in parallel.
     pub fn count(&self, documents: Vec<Document>) -> CountedBatch {
-        let mut counter = BatchCounter::new(&self.analyzer, self.space);
+        let mut counter = self.batch();
         let mut side = SideTable::default();
         let mut room = MatchBuffers::default();
         let rules = self.rules.as_ref();
@@ -134,7 +143,7 @@ impl DocumentCounter {
                     false => key_as_written(ContentRef::from(&document)),
                 };
                 CountedDocument {
-                    key: content_key(&document),
+                    key: key_of_document(&document),
                     document: seen(self.presence_only),
                     seen_otherwise: self.for_all_weightings.then(|| seen(!self.presence_only)),
                     words: leading_words(&document.content),
@@ -179,21 +188,29 @@ pub(super) fn match_rules(
     rules.strengths_into(text, asked, room, strengths);
 }
 
+/// [`content_key`] of a document and its labels.
+pub(super) fn key_of_document(document: &Document) -> u128 {
+    let labels = document.labels.iter().map(String::as_str);
+    content_key(ContentRef::from(document), labels)
+}
+
 /// A hash of a document as it is written, with its labels. Rows are put in the order of these keys, so the
 /// order of the file cannot matter.
-pub(super) fn content_key(document: &Document) -> u128 {
+pub(super) fn content_key<'a>(
+    content: ContentRef<'_>,
+    labels: impl IntoIterator<Item = &'a str>,
+) -> u128 {
     let mut hasher = blake3::Hasher::new();
     // Lengths come first, so that nothing can move between text and labels. Where there is one part
     // besides the labels, it needs no letter.
-    let lettered = matches!(document.content, Content::Record(_));
+    let lettered = matches!(content, ContentRef::Record(_));
     let mut part = |letter: Option<u8>, bytes: &[u8]| {
         hasher.update(letter.as_slice());
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
-    let content = ContentRef::from(document);
     content.for_each_part(|letter, bytes| part(lettered.then_some(letter), bytes));
-    for label in &document.labels {
+    for label in labels {
         part(lettered.then_some(b'l'), label.as_bytes());
     }
     // A weight is how often a document comes, no part of it: all hash as if they weighed the same.
@@ -258,15 +275,69 @@ impl TrainingCorpus {
             self.words.push(document.words);
             self.seen_otherwise.extend(document.seen_otherwise);
             self.weights.push(document.weight);
-            let numbers = document.labels.into_iter().map(|label| {
-                let next = self.label_names.len() as u32;
-                *self.label_numbers.entry(label).or_insert_with_key(|label| {
-                    self.label_names.push(label.clone());
-                    next
-                })
-            });
+            let numbers: Vec<u32> = document
+                .labels
+                .iter()
+                .map(|label| self.label_number(label))
+                .collect();
             self.labels.push(numbers);
         }
+    }
+
+    /// The number of a label, which it gets where it is new.
+    pub(super) fn label_number(&mut self, label: &str) -> u32 {
+        if let Some(&number) = self.label_numbers.get(label) {
+            return number;
+        }
+        let next = self.label_names.len() as u32;
+        self.label_names.push(label.to_owned());
+        self.label_numbers.insert(label.to_owned(), next);
+        next
+    }
+
+    /// Puts the documents of another corpus, counted with the same settings, behind these. A fit of both is the fit of all of
+    /// them, byte for byte.
+    pub fn extend(&mut self, later: Self) -> Result<(), FitError> {
+        if later.keys.is_empty() {
+            return Ok(());
+        }
+        let fits = self.counts.space() == later.counts.space()
+            && self.seen.is_some() == later.seen.is_some()
+            && (self.keys.is_empty() || self.presence_only == later.presence_only);
+        if !fits {
+            return Err(FitError::BadSetting {
+                setting: "the documents",
+                requirement: "counted with the same settings as those before",
+                value: "counted otherwise".into(),
+            });
+        }
+        if !later.groups.is_empty() {
+            self.groups.resize(self.keys.len(), 0);
+            self.groups.extend(later.groups);
+        }
+        for row in later.labels.iter() {
+            let numbers: Vec<u32> = row
+                .iter()
+                .map(|&label| self.label_number(&later.label_names[label as usize]))
+                .collect();
+            self.labels.push(numbers);
+        }
+        self.counts.extend(later.counts);
+        self.side.append(later.side);
+        self.keys.extend(later.keys);
+        self.documents.extend(later.documents);
+        if let (Some(seen), Some(more)) = (&mut self.seen, later.seen) {
+            seen.extend(more);
+        }
+        self.words.extend(later.words);
+        self.seen_otherwise.extend(later.seen_otherwise);
+        self.presence_only = later.presence_only;
+        self.weights.extend(later.weights);
+        self.any_list |= later.any_list;
+        self.any_features |= later.any_features;
+        self.any_text |= later.any_text;
+        self.without_label = self.without_label.or(later.without_label);
+        Ok(())
     }
 
     /// How many numbers the counts hold.
@@ -325,13 +396,30 @@ impl TrainingCorpus {
 
     /// Puts documents, classes and columns into an order that depends on the documents alone, and makes one row
     /// of those that are copies.
-    pub(super) fn prepare(mut self, settings: &FitSettings) -> Result<PreparedCorpus, FitError> {
+    pub(super) fn into_prepared(
+        mut self,
+        settings: &FitSettings,
+    ) -> Result<PreparedCorpus, FitError> {
+        let order = self.order(settings)?;
+        // What says which rows are the same has served; the counts are about to be held twice.
+        (self.keys, self.documents, self.seen_otherwise) = Default::default();
+        (self.labels, self.weights, self.seen) = Default::default();
+        Ok(self.arranged(order))
+    }
+
+    /// As [`Self::into_prepared`], for whoever goes on with the corpus.
+    pub(super) fn prepare(&self, settings: &FitSettings) -> Result<PreparedCorpus, FitError> {
+        Ok(self.arranged(self.order(settings)?))
+    }
+
+    fn order(&self, settings: &FitSettings) -> Result<Order, FitError> {
         if self.keys.is_empty() {
             return Err(FitError::NoDocuments);
         }
         self.check_numbers()?;
-        if !self.groups.is_empty() {
-            self.groups.resize(self.keys.len(), 0);
+        let mut groups = Cow::Borrowed(&self.groups);
+        if !groups.is_empty() && groups.len() < self.keys.len() {
+            groups.to_mut().resize(self.keys.len(), 0);
         }
         let task = self.task(settings)?;
         let class_names = self.class_names(settings)?;
@@ -358,7 +446,7 @@ impl TrainingCorpus {
             orders: &self.keys,
             documents: &self.documents,
             words: &self.words,
-            groups: &self.groups,
+            groups: &groups,
             weights: &self.weights,
             folds: settings.folds,
         };
@@ -396,29 +484,47 @@ impl TrainingCorpus {
             min_documents: Some(settings.limits.least(documents.count)),
             ..settings.limits
         };
-        let is_counted = |row: usize| is_first[row];
-        // What says which rows are the same has served; the counts are about to be held twice.
-        drop(seen);
-        (self.keys, self.documents, self.seen_otherwise) = Default::default();
-        (self.labels, self.weights, self.seen) = Default::default();
-        let arranged = self.counts.arrange_counting(&rows, is_counted, &limits);
-        let side = self.side.rearranged(&rows);
         let labels = ClassLabels {
             task,
             class_count: class_names.len(),
             of_row,
         };
-        Ok(PreparedCorpus {
-            arranged,
-            side,
-            documents,
-            learned,
-            labels,
-            class_names,
-            left_out,
-            numbered_features,
-            limits,
+        Ok(Order {
+            rows,
+            is_first,
+            prepared: Prepared {
+                documents,
+                learned,
+                labels,
+                class_names,
+                left_out,
+                numbered_features,
+                limits,
+            },
         })
+    }
+
+    /// Counts and cells in the order that was found.
+    fn arranged(&self, order: Order) -> PreparedCorpus {
+        let Order {
+            rows,
+            is_first,
+            prepared,
+        } = order;
+        let is_counted = |row: usize| is_first[row];
+        PreparedCorpus {
+            arranged: self
+                .counts
+                .arrange_counting(&rows, is_counted, &prepared.limits),
+            side: self.side.rearranged(&rows),
+            documents: prepared.documents,
+            learned: prepared.learned,
+            labels: prepared.labels,
+            class_names: prepared.class_names,
+            left_out: prepared.left_out,
+            numbered_features: prepared.numbered_features,
+            limits: prepared.limits,
+        }
     }
 
     /// Readers refuse such numbers; documents that come from elsewhere may hold them.
@@ -471,6 +577,23 @@ impl TrainingCorpus {
         names.dedup();
         Ok(names)
     }
+}
+
+/// Which rows stay and in what order, with all that follows from it but the counts.
+struct Order {
+    rows: Vec<u32>,
+    is_first: Vec<bool>,
+    prepared: Prepared,
+}
+
+struct Prepared {
+    documents: Documents,
+    learned: Arc<LearnedKeys>,
+    labels: ClassLabels,
+    class_names: Vec<String>,
+    left_out: usize,
+    numbered_features: bool,
+    limits: DocumentFrequencyLimits,
 }
 
 /// Documents in canonical order, copies put together.

@@ -5,6 +5,7 @@ mod combine;
 mod common;
 mod copies;
 mod features;
+mod fit_rows;
 mod golden_model;
 mod honest_forecasts;
 mod house;

@@ -254,7 +254,7 @@ impl SearchCorpus {
         let prepare = |view: View| {
             Ok(PreparedView {
                 analyzer: view.analyzer,
-                corpus: view.corpus.prepare(base)?,
+                corpus: view.corpus.into_prepared(base)?,
             })
         };
         let all = all
