@@ -412,6 +412,19 @@ impl TrainingCorpus {
         Ok(self.arranged(self.order(settings)?))
     }
 
+    /// For each label the class that it is the name of, if that was asked for.
+    fn classes_of_labels(&self, class_names: &[String]) -> Vec<Option<u32>> {
+        let class_numbers: BTreeMap<&str, u32> = class_names
+            .iter()
+            .enumerate()
+            .map(|(number, name)| (name.as_str(), number as u32))
+            .collect();
+        self.label_names
+            .iter()
+            .map(|name| class_numbers.get(name.as_str()).copied())
+            .collect()
+    }
+
     fn order(&self, settings: &FitSettings) -> Result<Order, FitError> {
         if self.keys.is_empty() {
             return Err(FitError::NoDocuments);
@@ -423,16 +436,7 @@ impl TrainingCorpus {
         }
         let task = self.task(settings)?;
         let class_names = self.class_names(settings)?;
-        let class_numbers: BTreeMap<&str, u32> = class_names
-            .iter()
-            .enumerate()
-            .map(|(number, name)| (name.as_str(), number as u32))
-            .collect();
-        let class_of_label: Vec<Option<u32>> = self
-            .label_names
-            .iter()
-            .map(|name| class_numbers.get(name.as_str()).copied())
-            .collect();
+        let class_of_label = self.classes_of_labels(&class_names);
         let classes_of = |row: u32| -> Vec<u32> {
             let mut classes: Vec<u32> = self.labels[row as usize]
                 .iter()
