@@ -44,8 +44,8 @@ pub use evaluate::{
 };
 pub use explain::{ExplainError, explain, read_row};
 pub use fit::{FitJobError, FittedModel, SearchOutcome, fit_documents, fit_source, search_source};
-pub use fit_rows::{explain_row, fit_rows, predict_rows};
 pub use fit_report::{ClassFit, FitReport, NextBest, class_fits, rules_without_class};
+pub use fit_rows::{explain_row, fit_rows, predict_rows};
 pub use forecast::{ForecastSettings, LabelledForecasts, WrittenOtherwise};
 pub use inspect::{
     CalibratorInspection, CombinationInspection, InspectError, Inspection, ModelInspection,

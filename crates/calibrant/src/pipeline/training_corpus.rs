@@ -474,14 +474,7 @@ impl TrainingCorpus {
             true => Arc::new(keys.learned(&seen)),
             false => Arc::default(),
         };
-        if class_names.len() == 1
-            && (task == Task::SingleLabel || of_row.iter().all(|classes| !classes.is_empty()))
-        {
-            return Err(FitError::OneClass {
-                class: class_names[0].clone(),
-                documents: documents.row_count(),
-            });
-        }
+        refuse_one_class(&class_names, task, &of_row, documents.row_count())?;
         let left_out = self.keys.len() - documents.row_count();
         let numbered_features = self.has_features();
         let limits = DocumentFrequencyLimits {
@@ -581,6 +574,23 @@ impl TrainingCorpus {
         names.dedup();
         Ok(names)
     }
+}
+
+/// There is nothing to learn where all rows are of one class.
+fn refuse_one_class(
+    class_names: &[String],
+    task: Task,
+    of_row: &RowLabels,
+    documents: usize,
+) -> Result<(), FitError> {
+    let [class] = class_names else {
+        return Ok(());
+    };
+    if task == Task::SingleLabel || of_row.iter().all(|classes| !classes.is_empty()) {
+        let class = class.clone();
+        return Err(FitError::OneClass { class, documents });
+    }
+    Ok(())
 }
 
 /// Which rows stay and in what order, with all that follows from it but the counts.
