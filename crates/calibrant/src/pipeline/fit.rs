@@ -247,7 +247,6 @@ fn fit_held(
         group: None,
         ..fields
     };
-    let analyzer = settings.analyzer.compile()?;
     let Chosen {
         mut corpus,
         settings,
@@ -277,13 +276,7 @@ fn fit_held(
         Vec::new()
     };
     let mut calibrated = calibration.calibrate(std::mem::take(&mut fitted.fit.out_of_fold))?;
-    let forecasts = Forecasts {
-        task: corpus.labels.task,
-        class_names: corpus.class_names.clone(),
-        probabilities: std::mem::take(&mut calibrated.forecasts),
-        labels: corpus.labels.of_row.clone(),
-        weights: Some(corpus.documents.weights.clone()),
-    };
+    let forecasts = corpus.forecasts(std::mem::take(&mut calibrated.forecasts));
     let outcome = Outcome {
         corpus: &corpus,
         settings: &settings,
@@ -300,22 +293,15 @@ fn fit_held(
     stage.step(0)?;
     drop(stage);
     let extractor = FeatureExtractor {
-        analyzer,
+        analyzer: settings.analyzer.compile()?,
         space: settings.column_space(),
         vocabulary: fitted.vocabulary,
         weighting: fitted.weighting,
         side,
         rules: settings.rule_matcher()?,
     };
-    let outputs = calibrated.outputs.into_iter();
-    let calibrators = Calibrators {
-        of_outputs: outputs.map(|output| output.calibrator).collect(),
-        joint: calibrated.joint,
-    };
-    check_survives(&extractor.side)?;
-    check_survives(&summary)?;
-    check_survives(&calibrators.of_outputs)?;
-    check_survives(&calibrators.joint)?;
+    let calibrators = calibrated.into_calibrators();
+    check_parts(&extractor, &summary, &calibrators)?;
     let learned = corpus.learned.of(settings.effective_weighting().weighting);
     let training_keys = learned.filter(|_| settings.training_keys).cloned();
     let scorer = fitted.fit.scorer;
@@ -326,6 +312,30 @@ fn fit_held(
         held_out,
         forecasts: forecasts.probabilities,
     })
+}
+
+impl PreparedCorpus {
+    /// What was said of the documents, with the truth.
+    fn forecasts(&self, probabilities: Vec<Probability>) -> Forecasts {
+        Forecasts {
+            task: self.labels.task,
+            class_names: self.class_names.clone(),
+            probabilities,
+            labels: self.labels.of_row.clone(),
+            weights: Some(self.documents.weights.clone()),
+        }
+    }
+}
+
+impl Calibrated {
+    /// What predictions need of it.
+    fn into_calibrators(self) -> Calibrators {
+        let outputs = self.outputs.into_iter();
+        Calibrators {
+            of_outputs: outputs.map(|output| output.calibrator).collect(),
+            joint: self.joint,
+        }
+    }
 }
 
 /// What a fit came to, to be summed up.
@@ -506,6 +516,18 @@ impl WeightShares {
         let own = rows.iter().map(|&row| weights[row as usize] / self.largest);
         own.sum::<f64>() / self.total
     }
+}
+
+/// Whether all that is saved as JSON can be read again.
+fn check_parts(
+    extractor: &FeatureExtractor,
+    summary: &TrainingSummary,
+    calibrators: &Calibrators,
+) -> Result<(), FitError> {
+    check_survives(&extractor.side)?;
+    check_survives(summary)?;
+    check_survives(&calibrators.of_outputs)?;
+    check_survives(&calibrators.joint)
 }
 
 /// JSON has no infinities: what holds one is better refused now than when it is opened.

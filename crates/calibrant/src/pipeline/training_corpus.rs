@@ -412,6 +412,19 @@ impl TrainingCorpus {
         Ok(self.arranged(self.order(settings)?))
     }
 
+    /// For each label the class that it is the name of, if that was asked for.
+    fn classes_of_labels(&self, class_names: &[String]) -> Vec<Option<u32>> {
+        let class_numbers: BTreeMap<&str, u32> = class_names
+            .iter()
+            .enumerate()
+            .map(|(number, name)| (name.as_str(), number as u32))
+            .collect();
+        self.label_names
+            .iter()
+            .map(|name| class_numbers.get(name.as_str()).copied())
+            .collect()
+    }
+
     fn order(&self, settings: &FitSettings) -> Result<Order, FitError> {
         if self.keys.is_empty() {
             return Err(FitError::NoDocuments);
@@ -423,16 +436,7 @@ impl TrainingCorpus {
         }
         let task = self.task(settings)?;
         let class_names = self.class_names(settings)?;
-        let class_numbers: BTreeMap<&str, u32> = class_names
-            .iter()
-            .enumerate()
-            .map(|(number, name)| (name.as_str(), number as u32))
-            .collect();
-        let class_of_label: Vec<Option<u32>> = self
-            .label_names
-            .iter()
-            .map(|name| class_numbers.get(name.as_str()).copied())
-            .collect();
+        let class_of_label = self.classes_of_labels(&class_names);
         let classes_of = |row: u32| -> Vec<u32> {
             let mut classes: Vec<u32> = self.labels[row as usize]
                 .iter()
@@ -470,14 +474,7 @@ impl TrainingCorpus {
             true => Arc::new(keys.learned(&seen)),
             false => Arc::default(),
         };
-        if class_names.len() == 1
-            && (task == Task::SingleLabel || of_row.iter().all(|classes| !classes.is_empty()))
-        {
-            return Err(FitError::OneClass {
-                class: class_names[0].clone(),
-                documents: documents.row_count(),
-            });
-        }
+        refuse_one_class(&class_names, task, &of_row, documents.row_count())?;
         let left_out = self.keys.len() - documents.row_count();
         let numbered_features = self.has_features();
         let limits = DocumentFrequencyLimits {
@@ -577,6 +574,23 @@ impl TrainingCorpus {
         names.dedup();
         Ok(names)
     }
+}
+
+/// There is nothing to learn where all rows are of one class.
+fn refuse_one_class(
+    class_names: &[String],
+    task: Task,
+    of_row: &RowLabels,
+    documents: usize,
+) -> Result<(), FitError> {
+    let [class] = class_names else {
+        return Ok(());
+    };
+    if task == Task::SingleLabel || of_row.iter().all(|classes| !classes.is_empty()) {
+        let class = class.clone();
+        return Err(FitError::OneClass { class, documents });
+    }
+    Ok(())
 }
 
 /// Which rows stay and in what order, with all that follows from it but the counts.

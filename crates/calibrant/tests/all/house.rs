@@ -7,27 +7,16 @@ const MOST_LINES: usize = 80;
 
 /// Functions that are longer, as `file under crates/: function`. Nothing may be added; what has become shorter or is gone must be taken
 /// off, until the list is empty.
-const STILL_TOO_LONG: [&str; 20] = [
+const STILL_TOO_LONG: [&str; 9] = [
     "calibrant-cli/src/calibrate/apply.rs: apply",
     "calibrant-cli/src/calibrate/page.rs: render",
-    "calibrant-cli/src/combine.rs: run",
-    "calibrant-cli/src/evaluate/mod.rs: run",
-    "calibrant-cli/src/fit.rs: report",
-    "calibrant-cli/src/inspect.rs: run",
-    "calibrant-cli/src/predict/mod.rs: run",
-    "calibrant-cli/src/rank/fit.rs: run",
     "calibrant-experiments/src/known_truth.rs: run",
     "calibrant-calibration/src/calibration/class_scores/choose.rs: hold_contest",
     "calibrant-calibration/src/evaluation/bootstrap.rs: bootstrap_rows",
     "calibrant-calibration/src/evaluation/measures.rs: measure",
-    "calibrant/src/pipeline/explain.rs: explain",
-    "calibrant/src/pipeline/fit.rs: fit_held",
-    "calibrant/src/pipeline/fit_scorer.rs: fit_per_class",
     "calibrant/src/pipeline/model_envelope.rs: open",
     "calibrant/src/pipeline/model_file.rs: assemble",
     "calibrant/src/pipeline/score_calibrator/fit.rs: fit_in_folds",
-    "calibrant/src/pipeline/settings.rs: check_saved",
-    "calibrant/src/pipeline/training_corpus.rs: prepare",
 ];
 
 fn workspace() -> PathBuf {
