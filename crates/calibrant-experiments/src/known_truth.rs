@@ -164,14 +164,9 @@ pub(crate) fn run(json: bool, largest: usize, export: Option<&Path>) -> Result<(
         let (fresh, _, truth) = set.draw(FRESH, 0);
         if let Some(folder) = export {
             std::fs::create_dir_all(folder)?;
-            write_floats(
-                &folder.join(format!("{}-fresh-scores.f64", set.name)),
-                &fresh,
-            )?;
-            write_floats(
-                &folder.join(format!("{}-fresh-truth.f64", set.name)),
-                &truth,
-            )?;
+            let file = |part: &str| folder.join(format!("{}-fresh-{part}.f64", set.name));
+            write_floats(&file("scores"), &fresh)?;
+            write_floats(&file("truth"), &truth)?;
         }
         for &(count, draws) in SIZES.iter().filter(|(count, _)| *count <= largest) {
             let mut excesses: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
@@ -214,21 +209,7 @@ pub(crate) fn run(json: bool, largest: usize, export: Option<&Path>) -> Result<(
             rows.sort_by(|a, b| a.1.excess.total_cmp(&b.1.excess));
             if !json {
                 writeln!(out, "\n{} at {count} ({draws} draws)", set.name)?;
-                for (name, row) in &rows {
-                    let note: Vec<String> = row
-                        .chosen
-                        .iter()
-                        .map(|(name, times)| format!("{name} {times}"))
-                        .collect();
-                    writeln!(
-                        out,
-                        "{name:<24} {:>10.2e} ± {:.1e}  {}",
-                        row.excess,
-                        row.deviation,
-                        note.join(", ")
-                    )?;
-                }
-                out.flush()?;
+                show(&mut out, &rows)?;
             }
             table
                 .entry(set.name)
@@ -241,6 +222,24 @@ pub(crate) fn run(json: bool, largest: usize, export: Option<&Path>) -> Result<(
         writeln!(out)?;
     }
     Ok(())
+}
+
+fn show(out: &mut impl Write, rows: &[(&'static str, Excess)]) -> std::io::Result<()> {
+    for (name, row) in rows {
+        let note: Vec<String> = row
+            .chosen
+            .iter()
+            .map(|(name, times)| format!("{name} {times}"))
+            .collect();
+        writeln!(
+            out,
+            "{name:<24} {:>10.2e} ± {:.1e}  {}",
+            row.excess,
+            row.deviation,
+            note.join(", ")
+        )?;
+    }
+    out.flush()
 }
 
 fn summary(

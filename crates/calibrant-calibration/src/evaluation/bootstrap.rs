@@ -124,25 +124,7 @@ pub(super) fn bootstrap_rows(
     let replicates = settings.replicates.unwrap_or(usual).max(1);
     let values = data.measure(&vec![1; rows.len()]);
     let reach = reach(&units, |document| data.documents[document][0]);
-    let drawn: Vec<[f64; MEASURES]> = (0..replicates as u64)
-        .into_par_iter()
-        .map_init(
-            || vec![0u16; rows.len()],
-            |counts, replicate| {
-                // Far apart seeds: a replicate's draws follow from its number alone.
-                let seed = settings.seed ^ (replicate + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                let mut random = Random::from_seed(seed);
-                counts.fill(0);
-                for _ in 0..units.count() {
-                    for &document in units.documents(random.below(units.count())) {
-                        let count = &mut counts[document as usize];
-                        *count = count.saturating_add(1);
-                    }
-                }
-                data.measure(counts)
-            },
-        )
-        .collect();
+    let drawn = draw_replicates(&data, &units, rows.len(), replicates, settings.seed);
     let defined = |measure: usize| -> Vec<f64> {
         let values = drawn.iter().map(|replicate| replicate[measure]);
         values.filter(|value| value.is_finite()).collect()
@@ -202,6 +184,35 @@ pub(super) fn bootstrap_rows(
         average_precision_of_second: share(7)
             .filter(|_| sizes.get(1).is_some_and(|size| size.0 >= FILLED)),
     }
+}
+
+/// The measures of each replicate: as many units as there are, drawn with replacement.
+fn draw_replicates(
+    data: &Resampled,
+    units: &Units,
+    row_count: usize,
+    replicates: usize,
+    seed: u64,
+) -> Vec<[f64; MEASURES]> {
+    (0..replicates as u64)
+        .into_par_iter()
+        .map_init(
+            || vec![0u16; row_count],
+            |counts, replicate| {
+                // Far apart seeds: a replicate's draws follow from its number alone.
+                let seed = seed ^ (replicate + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let mut random = Random::from_seed(seed);
+                counts.fill(0);
+                for _ in 0..units.count() {
+                    for &document in units.documents(random.below(units.count())) {
+                        let count = &mut counts[document as usize];
+                        *count = count.saturating_add(1);
+                    }
+                }
+                data.measure(counts)
+            },
+        )
+        .collect()
 }
 
 /// Units with a wrong decision that losses must have to get an interval. Simulated on calibrated forecasts of which 0.2 to 9 % are

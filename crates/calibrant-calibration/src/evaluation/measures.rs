@@ -207,7 +207,7 @@ fn measure(
     let (tallies, errors) = tally(forecasts, &rows);
     let points = SortedForecasts::new(&forecasts.points_of(&rows));
     let cut = points.equal_mass(ECE_BINS);
-    let seen = |tally: &&Tally| tally.positives > 0 || tally.predicted > 0;
+    let seen = |tally: &&Tally| tally.is_seen();
     let present = |tally: &&Tally| tally.positives > 0;
     let probability = probability_measures(forecasts.task, &rows, &tallies, total_weight);
     let single = forecasts.task == Task::SingleLabel;
@@ -217,17 +217,7 @@ fn measure(
         .zip(&tallies)
         .map(|(label, tally)| tally.evaluation(label, total_weight))
         .collect();
-    let mean_over_seen = |of: fn(&ClassEvaluation) -> f64| {
-        let seen = classes
-            .iter()
-            .zip(&tallies)
-            .filter(|(_, tally)| seen(tally));
-        mean_of(seen.map(|(class, _)| of(class))).unwrap_or(0.0)
-    };
-    let (macro_precision, macro_recall) = (
-        mean_over_seen(|class| class.precision.unwrap_or(0.0)),
-        mean_over_seen(|class| class.recall.unwrap_or(0.0)),
-    );
+    let (macro_precision, macro_recall) = macro_precision_and_recall(&classes, &tallies);
     let weight_of = |of: fn(&Tally) -> StableSum| {
         let totals = tallies.iter().map(|tally| of(tally).total());
         totals.collect::<StableSum>().total()
@@ -276,6 +266,21 @@ fn measure(
         brier_sum: sum_of_mean(probability.brier, losses),
         further,
     })
+}
+
+/// Means over the classes that occur, or were decided for.
+fn macro_precision_and_recall(classes: &[ClassEvaluation], tallies: &[Tally]) -> (f64, f64) {
+    let mean_over_seen = |of: fn(&ClassEvaluation) -> f64| {
+        let seen = classes
+            .iter()
+            .zip(tallies)
+            .filter(|(_, tally)| tally.is_seen());
+        mean_of(seen.map(|(class, _)| of(class))).unwrap_or(0.0)
+    };
+    (
+        mean_over_seen(|class| class.precision.unwrap_or(0.0)),
+        mean_over_seen(|class| class.recall.unwrap_or(0.0)),
+    )
 }
 
 /// Everything that [`evaluate_without_chance`] leaves out; completes the measures of classes.

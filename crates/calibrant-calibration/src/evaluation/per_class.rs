@@ -53,6 +53,11 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// Whether the class occurs, or was decided for.
+    pub(super) fn is_seen(&self) -> bool {
+        self.positives > 0 || self.predicted > 0
+    }
+
     /// `2 · hits / (positives + predicted)`, 0 where that is 0/0.
     pub(super) fn f1(&self) -> f64 {
         ratio(

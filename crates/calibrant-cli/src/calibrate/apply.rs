@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use calibrant::Probability;
-use calibrant::corpus::{LabelNeed, ScoredRow, read_scores};
+use calibrant::corpus::{LabelNeed, ReadOptions, ScoredRow, read_scores};
 use calibrant::jobs::{DecidedPrior, DocumentKeys, Prediction, PriorPlan, PriorReport};
 use calibrant::pipeline::{ScoreCalibrator, ScoreRoom};
 
@@ -82,13 +82,7 @@ pub(super) fn apply(
     plan: &PriorPlan,
     file: &str,
 ) -> Result<Predictions, CliError> {
-    let mut options = arguments
-        .reading
-        .options(score_fields(arguments, calibrator)?, LabelNeed::Ignored);
-    options.fields.weight = None;
-    options.fields.group = None;
-    options.own_id = true;
-    options.scores_are_probabilities = calibrator.scale().is_probability();
+    let options = options_of(arguments, calibrator)?;
     let layout = if calibrator.is_binary() {
         Layout::Positive {
             interval: calibrator.has_interval(),
@@ -148,17 +142,36 @@ pub(super) fn apply(
     warn_bad_rows(&read);
     warn_without_id(file, output.keys.without_id(), output.keys.documents());
     note_ends(file, at_ends, calibrator);
+    note_rescaled(file, rescaled);
+    Ok(Predictions {
+        writer: output.writer,
+        rows: output.keys.documents(),
+        prior,
+    })
+}
+
+/// How the file is read: its own identifiers, and nothing that only counts in fitting.
+fn options_of(
+    arguments: &CalibrateArguments,
+    calibrator: &ScoreCalibrator,
+) -> Result<ReadOptions, CliError> {
+    let mut options = arguments
+        .reading
+        .options(score_fields(arguments, calibrator)?, LabelNeed::Ignored);
+    options.fields.weight = None;
+    options.fields.group = None;
+    options.own_id = true;
+    options.scores_are_probabilities = calibrator.scale().is_probability();
+    Ok(options)
+}
+
+fn note_rescaled(file: &str, rescaled: usize) {
     if rescaled > 0 {
         note(&format!(
             "{file}: {} of stated probabilities that do not sum to one; only their ratios count",
             count_of(rescaled, "row")
         ));
     }
-    Ok(Predictions {
-        writer: output.writer,
-        rows: output.keys.documents(),
-        prior,
-    })
 }
 
 struct Output<'a> {

@@ -18,37 +18,7 @@ const RELIABILITY_BINS: usize = 15;
 pub(super) fn render(report: &Report<'_>, measured: &MeasuredScores) -> Result<String, CliError> {
     let calibrator = report.calibrator;
     let summary = calibrator.summary();
-    let [before, after] = &measured.forecasts;
-    let series = [("before", before), ("after", after)]
-        .into_iter()
-        .map(|(name, forecasts)| {
-            let points = match calibrator.is_binary() {
-                true => forecasts.class_points(1)?,
-                false => forecasts.calibration_points()?,
-            };
-            Ok(ReliabilitySeries::new(name, &points, RELIABILITY_BINS))
-        })
-        .collect::<Result<Vec<_>, CliError>>()?;
-    let stated = if calibrator.is_binary() {
-        format!("the probability of `{}`", calibrator.classes()[1])
-    } else {
-        "the probability of the likeliest class".to_owned()
-    };
-    let mut figures = Vec::new();
-    let figure = Figure {
-        svg: reliability_diagram(&ReliabilityPlot {
-            title: "Stated and observed".into(),
-            description: format!(
-                "For groups of examples, {stated} as it was stated against the share that came true, before and after calibration."
-            ),
-            series,
-        }),
-        caption: format!(
-            "Across: {stated}, in groups of equal size. Up: how often it came true. Calibrated forecasts lie on the diagonal \
-             but for chance: 95 of 100 perfect forecasters stay inside the band, and points outside it are hollow."
-        ),
-    };
-    figures.push(figure);
+    let mut figures = vec![reliability(report, measured)?];
     figures.extend(curve(report, measured));
     let whose = match calibrator.outputs() {
         [positive] => format!("the probability of “{positive}”"),
@@ -117,6 +87,40 @@ pub(super) fn render(report: &Report<'_>, measured: &MeasuredScores) -> Result<S
         &format!("Calibration by {}", summary.method),
         &sections,
     ))
+}
+
+/// Stated and observed, before and after.
+fn reliability(report: &Report<'_>, measured: &MeasuredScores) -> Result<Figure, CliError> {
+    let calibrator = report.calibrator;
+    let [before, after] = &measured.forecasts;
+    let series = [("before", before), ("after", after)]
+        .into_iter()
+        .map(|(name, forecasts)| {
+            let points = match calibrator.is_binary() {
+                true => forecasts.class_points(1)?,
+                false => forecasts.calibration_points()?,
+            };
+            Ok(ReliabilitySeries::new(name, &points, RELIABILITY_BINS))
+        })
+        .collect::<Result<Vec<_>, CliError>>()?;
+    let stated = if calibrator.is_binary() {
+        format!("the probability of `{}`", calibrator.classes()[1])
+    } else {
+        "the probability of the likeliest class".to_owned()
+    };
+    Ok(Figure {
+        svg: reliability_diagram(&ReliabilityPlot {
+            title: "Stated and observed".into(),
+            description: format!(
+                "For groups of examples, {stated} as it was stated against the share that came true, before and after calibration."
+            ),
+            series,
+        }),
+        caption: format!(
+            "Across: {stated}, in groups of equal size. Up: how often it came true. Calibrated forecasts lie on the diagonal \
+             but for chance: 95 of 100 perfect forecasters stay inside the band, and points outside it are hollow."
+        ),
+    })
 }
 
 /// What the table of methods shows, and why the choice is what it is.

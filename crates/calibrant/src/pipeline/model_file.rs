@@ -163,15 +163,7 @@ impl SingleModel {
         let frequencies = reader.vector::<u32>("document_frequencies")?;
         let vocabulary = match settings.hash_bits {
             Some(bits) => (frequencies.len() == 1 << bits).then_some(None)?,
-            None => {
-                let bytes = reader.vector::<u8>("vocabulary.bytes")?;
-                let ends = reader.vector::<u32>("vocabulary.ends")?;
-                (ends.len() == frequencies.len()).then_some(())?;
-                Some(Vocabulary::from_parts(
-                    String::from_utf8(bytes).ok()?,
-                    ends,
-                )?)
-            }
+            None => Some(read_vocabulary(reader, frequencies.len())?),
         };
         let weighting = FittedWeighting::from_parts(
             settings.effective_weighting(),
@@ -186,13 +178,9 @@ impl SingleModel {
             })
         }))?;
         let scorer = SavedScorer::from_tensors(description, reader)?;
-        let calibrated = match &class_calibrator {
-            None => calibrators.len() == scorer.output_count(),
-            Some(joint) => {
-                (calibrators.is_empty() || calibrators.len() == scorer.output_count())
-                    && joint.class_count() == scorer.class_count()
-                    && summary.task == Task::SingleLabel
-            }
+        let calibrators = Calibrators {
+            of_outputs: calibrators,
+            joint: class_calibrator,
         };
         let rule_names: Vec<String> = match settings.rule_set().ok()? {
             Some(rules) => rules.categories().map(str::to_owned).collect(),
@@ -204,7 +192,7 @@ impl SingleModel {
             && side.as_ref().is_none_or(FittedSideColumns::is_sound)
             && rule_names == side.as_ref().map_or(&[][..], FittedSideColumns::rules)
             && scorer.class_count() == summary.classes.len()
-            && calibrated
+            && calibrators.fit(&scorer, summary.task)
             && summary
                 .known_documents
                 .as_ref()
@@ -218,10 +206,6 @@ impl SingleModel {
             side,
             rules: settings.rule_matcher().ok()?,
         };
-        let calibrators = Calibrators {
-            of_outputs: calibrators,
-            joint: class_calibrator,
-        };
         // Old models have none, and what cannot be read is as good as none.
         let keys = reader.vector::<u8>("training_keys");
         let keys = keys.and_then(TrainingKeys::from_bytes);
@@ -229,5 +213,27 @@ impl SingleModel {
             Self::new(settings, fields, extractor, scorer, calibrators, summary)
                 .with_training_keys(keys)
         })
+    }
+}
+
+fn read_vocabulary(reader: &TensorReader<'_>, terms: usize) -> Option<Vocabulary> {
+    let bytes = reader.vector::<u8>("vocabulary.bytes")?;
+    let ends = reader.vector::<u32>("vocabulary.ends")?;
+    (ends.len() == terms).then_some(())?;
+    Vocabulary::from_parts(String::from_utf8(bytes).ok()?, ends)
+}
+
+impl Calibrators {
+    /// Whether they can belong to this scorer.
+    fn fit(&self, scorer: &SavedScorer, task: Task) -> bool {
+        let of_each = self.of_outputs.len() == scorer.output_count();
+        match &self.joint {
+            None => of_each,
+            Some(joint) => {
+                (self.of_outputs.is_empty() || of_each)
+                    && joint.class_count() == scorer.class_count()
+                    && task == Task::SingleLabel
+            }
+        }
     }
 }

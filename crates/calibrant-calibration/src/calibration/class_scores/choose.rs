@@ -179,17 +179,8 @@ impl MulticlassKind {
         if self != Self::Auto {
             let (calibrator, forecasts) = fit(self)?;
             let log_loss = mean_loss(&forecasts);
-            return Ok(Contest {
-                calibrator: calibrator.held(held_out).within_examples(held_out),
-                tried: vec![Weighed {
-                    kind: self,
-                    log_loss,
-                    weight: 1.0,
-                    curves: None,
-                }],
-                failed: Vec::new(),
-                forecasts,
-            });
+            let calibrator = calibrator.held(held_out).within_examples(held_out);
+            return Ok(Contest::of_one(self, calibrator, log_loss, forecasts));
         }
         let mut members = Vec::new();
         let mut rivals = Rivals {
@@ -237,16 +228,7 @@ impl MulticlassKind {
             failed: failed.collect(),
             forecasts,
         };
-        let contest = if wanted.second_pass {
-            contest.with_second_pass(held_out, total)
-        } else {
-            contest
-        };
-        let calibrator = contest.calibrator;
-        Ok(Contest {
-            calibrator: calibrator.supported_by(held_out, &contest.forecasts),
-            ..contest
-        })
+        Ok(contest.finished(held_out, wanted, total))
     }
 
     /// Whether what it says of a class never falls with the class's own score. Curves of single classes are made to rise by who
@@ -395,6 +377,40 @@ pub struct Contest {
 const MOST_COST: f64 = 0.001;
 
 impl Contest {
+    /// Of a way that was asked for by name.
+    fn of_one(
+        kind: MulticlassKind,
+        calibrator: Saved,
+        log_loss: f64,
+        forecasts: Vec<Probability>,
+    ) -> Self {
+        Self {
+            calibrator,
+            tried: vec![Weighed {
+                kind,
+                log_loss,
+                weight: 1.0,
+                curves: None,
+            }],
+            failed: Vec::new(),
+            forecasts,
+        }
+    }
+
+    /// With a second pass where that is wanted and helps, and no surer than the examples support.
+    fn finished(self, held_out: &HeldOutClassScores, wanted: Wanted, total: f64) -> Self {
+        let contest = if wanted.second_pass {
+            self.with_second_pass(held_out, total)
+        } else {
+            self
+        };
+        let calibrator = contest.calibrator;
+        Self {
+            calibrator: calibrator.supported_by(held_out, &contest.forecasts),
+            ..contest
+        }
+    }
+
     /// Lays one curve over what was said, where that is of use: a matrix over scores cannot bend, and says too much in some places
     /// and too little in others.
     ///

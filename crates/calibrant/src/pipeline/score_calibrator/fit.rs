@@ -76,50 +76,25 @@ impl ScoreCalibrator {
         stage: &Stage<'_>,
     ) -> Result<ScoreFit, FitError> {
         stage.step(0)?;
-        let class_count = settings.classes.len();
-        let ScoreTable {
-            mut scores,
-            labels,
-            weights,
-        } = table;
+        let classes = &settings.classes;
+        let (mut scores, labels, weights) = (table.scores, table.labels, table.weights);
         let one_score = settings.fields.scores.len() == 1;
         check_settings(settings, &labels)?;
         check_table(&scores, &labels, &weights, settings.fields.scores.len())?;
         check_stated(settings, &scores)?;
         let weights = relative_weights(&weights, weights.len() as f64);
-        let (class_counts, class_weights) = totals(&labels, &weights, class_count);
-        if let [only] = *present(&class_counts) {
-            return Err(FitError::OneClass {
-                class: settings.classes[only].clone(),
-                documents: labels.len(),
-            });
-        }
-        let by_name = !matches!(settings.method, CalibratorKind::Auto | CalibratorKind::None);
-        if one_score && by_name && class_counts.iter().any(|&count| count < 2) {
-            // A fold without the only example of a class would leave none to learn from.
-            let too_few = CalibrationError::TooFewExamples {
-                method: "cross-validation",
-                needed: 2,
-                positives: class_counts[1],
-                negatives: class_counts[0],
-            };
-            return Err(too_few.into());
-        }
+        let (class_counts, class_weights) = totals(&labels, &weights, classes.len());
+        check_counts(settings, &class_counts, one_score)?;
         let scale = scale_of(settings.score_is, &scores, one_score);
-        let mut notes = ScoreNote::of(&scores, &labels, &class_counts, &settings.classes);
-        notes.extend(ScoreNote::of_folds(
-            folds.as_deref(),
-            &labels,
-            &settings.classes,
-        ));
-        let output_count = if one_score { 1 } else { class_count };
+        let mut notes = ScoreNote::of(&scores, &labels, &class_counts, classes);
+        notes.extend(ScoreNote::of_folds(folds.as_deref(), &labels, classes));
+        let output_count = if one_score { 1 } else { classes.len() };
         let stated = as_stated(scale, output_count, &scores);
         let zeros = match scale {
             ScoreScale::ClassProbability { .. } => stated.1.map(|ends| ends.zero_counts_as),
             _ => None,
         };
-        let width = settings.fields.scores.len();
-        for row in scores.chunks_exact_mut(width) {
+        for row in scores.chunks_exact_mut(settings.fields.scores.len()) {
             scale_row(scale, zeros.as_deref(), row);
         }
         let Fitted {
@@ -136,21 +111,16 @@ impl ScoreCalibrator {
             CalibratorKind::None => ScoreNote::without_curve(notes),
             _ => ScoreNote::with_calibration(notes, note, &class_counts, &settings.classes),
         };
-        let outputs = Outputs::of(&settings.classes, one_score);
-        let forecasts = outputs.forecasts(cross_validated.clone(), &labels, weights);
+        let forecasts =
+            Outputs::of(classes, one_score).forecasts(cross_validated.clone(), &labels, weights);
         let evaluation = evaluate_without_chance(&forecasts)?;
-        let one_fold = |note: &ScoreNote| matches!(note, ScoreNote::OneFold { .. });
-        if settings.method != CalibratorKind::None && !notes.iter().any(one_fold) {
+        if settings.method != CalibratorKind::None && !notes.iter().any(ScoreNote::is_one_fold) {
             let of_perfect = ece_of_perfect(&forecasts)?;
             notes.extend(ScoreNote::of_errors(method, evaluation.ece, of_perfect));
         }
         stage.step(0)?;
         if tried.is_empty() {
-            tried.push(TriedMethod {
-                method: method.to_owned(),
-                log_loss: Some(evaluation.log_loss),
-                weight: None,
-            });
+            tried.push(TriedMethod::alone(method, evaluation.log_loss));
         }
         let summary = ScoreSummary {
             examples: labels.len(),
@@ -173,13 +143,18 @@ impl ScoreCalibrator {
             curve,
             summary,
         };
-        // JSON has no infinities: what holds one is better refused now than when it is opened.
-        let json = serde_json::to_string(&calibrator).map_err(|_| FitError::Overflow)?;
-        serde_json::from_str::<Self>(&json).map_err(|_| FitError::Overflow)?;
+        calibrator.check_survives()?;
         Ok(ScoreFit {
             calibrator,
             cross_validated,
         })
+    }
+
+    /// JSON has no infinities: what holds one is better refused now than when it is opened.
+    fn check_survives(&self) -> Result<(), FitError> {
+        let json = serde_json::to_string(self).map_err(|_| FitError::Overflow)?;
+        serde_json::from_str::<Self>(&json).map_err(|_| FitError::Overflow)?;
+        Ok(())
     }
 }
 
@@ -309,6 +284,49 @@ fn fit_curve(
         cross_validated: choice.cross_validated,
         note: CalibrationNote::Joint,
     })
+}
+
+impl ScoreNote {
+    fn is_one_fold(&self) -> bool {
+        matches!(self, Self::OneFold { .. })
+    }
+}
+
+impl TriedMethod {
+    /// The only method there was.
+    fn alone(method: &str, log_loss: f64) -> Self {
+        Self {
+            method: method.to_owned(),
+            log_loss: Some(log_loss),
+            weight: None,
+        }
+    }
+}
+
+/// Two classes at least, and two examples of each where a method was asked for by name.
+fn check_counts(
+    settings: &ScoreSettings,
+    class_counts: &[usize],
+    one_score: bool,
+) -> Result<(), FitError> {
+    if let [only] = *present(class_counts) {
+        return Err(FitError::OneClass {
+            class: settings.classes[only].clone(),
+            documents: class_counts.iter().sum(),
+        });
+    }
+    let by_name = !matches!(settings.method, CalibratorKind::Auto | CalibratorKind::None);
+    if one_score && by_name && class_counts.iter().any(|&count| count < 2) {
+        // A fold without the only example of a class would leave none to learn from.
+        let too_few = CalibrationError::TooFewExamples {
+            method: "cross-validation",
+            needed: 2,
+            positives: class_counts[1],
+            negatives: class_counts[0],
+        };
+        return Err(too_few.into());
+    }
+    Ok(())
 }
 
 /// Whether there are as many scores, labels and weights as belong together, and all are numbers.
