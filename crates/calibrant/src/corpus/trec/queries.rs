@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use hashbrown::HashMap;
+use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::topics::{TopicField, TopicReader};
