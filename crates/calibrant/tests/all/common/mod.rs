@@ -1,6 +1,7 @@
 //! What the tests of the pipeline share: small corpora and every way to learn from them.
 
 pub(crate) mod data_file;
+pub(crate) mod parity;
 pub(crate) mod rankings;
 
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
