@@ -3,9 +3,24 @@
 //! ```text
 //! text --text--> terms --features--> sparse rows --scorers--> scores --calibration--> probabilities
 //! ```
-//! [`corpus`] reads labelled documents, [`pipeline::fit`] learns a [`pipeline::Model`] from them, which predicts,
-//! explains, is saved and opened; [`evaluation`] measures forecasts. The other modules are the steps
-//! between, usable on their own.
+//! The names that most programs need stand here: [`fit`] learns a [`Model`] from [`Document`]s by [`FitSettings`],
+//! [`Predictor`] gives each document its [`Prediction`]. [`jobs`] has all that the program `calibrant` does as calls
+//! (fit, predict, evaluate, compare, calibrate, combine, explain, inspect, search, rank), for files, readers and arrays.
+//! The other modules are the steps between, usable on their own; [`calibration`], [`decision`] and the measures of
+//! [`evaluation`] are the crate `calibrant-calibration`, which needs none of the rest.
+//!
+//! ```
+//! use calibrant::{Document, FitSettings, Predictor, fit};
+//!
+//! let documents = (0..40).map(|i| match i % 2 {
+//!     0 => Document::new(format!("invoice {i} and its payment")).label("billing"),
+//!     _ => Document::new(format!("match {i} and its only goal")).label("sport"),
+//! });
+//! let model = fit(documents, &FitSettings::default())?;
+//! let prediction = Predictor::new(&model).predict_text("a late goal decided the match")?;
+//! assert_eq!(prediction.classes[0].label, "sport");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod corpus;
 mod error;
@@ -34,6 +49,34 @@ pub use calibrant_calibration::{
 };
 pub use error::FitError;
 pub use progress::{Cancelled, NoProgress, Progress};
+
+#[doc(inline)]
+pub use calibration::{Calibrator, CalibratorKind, HeldOutScores, MulticlassKind};
+#[doc(inline)]
+pub use corpus::{Document, Fields, ReadOptions, Source};
+#[doc(inline)]
+pub use decision::CostMatrix;
+#[doc(inline)]
+pub use evaluation::{Evaluation, Forecasts, evaluate};
+#[cfg(feature = "index")]
+#[doc(inline)]
+pub use index::SearchIndex;
+#[doc(inline)]
+pub use jobs::{
+    ClassProbability, Prediction, Predictor, Saved, evaluate_source, fit_rows, fit_source, open_any,
+};
+#[doc(inline)]
+pub use pipeline::{Classifier, Explanation, FitSettings, Model, ScoreCalibrator};
+#[doc(inline)]
+pub use ranking::learning::{RankModel, RankSettings};
+
+/// Learns a calibrated classifier from documents: `jobs::fit_documents` with the usual fields and no progress.
+pub fn fit(
+    documents: impl IntoIterator<Item = Document>,
+    settings: &FitSettings,
+) -> Result<Model, FitError> {
+    jobs::fit_documents(documents, &Fields::default(), settings, &NoProgress)
+}
 
 /// The README's example is compiled and run with the doc tests.
 #[cfg(doctest)]

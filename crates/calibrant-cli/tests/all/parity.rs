@@ -3,14 +3,14 @@
 //! `CALIBRANT_PARITY_WRITE=PROGRAM cargo test -p calibrant-cli --test all parity` writes the expected answers anew with
 //! that program; see `testdata/parity/README.md` for when that is right.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::common::Sandbox;
-use crate::parity_cases::{Case, Step, cases, folder, pretty_case};
+use crate::parity_cases::{Case, Step, cases, folder};
 
 /// How an input reaches the program.
 enum Role {
@@ -82,13 +82,26 @@ fn words(
     }
 }
 
+/// What stands in a place of the command line.
+fn names(step: &Step, role: &str) -> Vec<String> {
+    match step.inputs.get(role) {
+        None => Vec::new(),
+        Some(Value::String(name)) => vec![name.clone()],
+        Some(Value::Array(names)) => {
+            let names = names.iter().map(|name| name.as_str().unwrap());
+            names.map(str::to_owned).collect()
+        }
+        Some(other) => panic!("`{role}` is {other}"),
+    }
+}
+
 fn arguments(step: &Step) -> Vec<String> {
     let (command, roles, always) = words(&step.job);
     let mut arguments: Vec<String> = command.iter().map(ToString::to_string).collect();
     for role in roles {
         match role {
             Place(name) => {
-                arguments.extend(step.input_list(name).into_iter().map(str::to_owned));
+                arguments.extend(names(step, name));
             }
             Behind(option, name) => {
                 arguments.extend([(*option).to_owned(), step.input(name).to_owned()]);
@@ -162,7 +175,9 @@ fn with_data() -> Sandbox {
 
 /// What differs, step by step.
 fn check(case: &Case) -> Vec<String> {
-    let program = assert_cmd::cargo::cargo_bin("calibrant");
+    // Another build of the program, such as the static one, may be held against the cases as well.
+    let program = std::env::var_os("CALIBRANT_PARITY_PROGRAM")
+        .map_or_else(|| assert_cmd::cargo::cargo_bin("calibrant"), PathBuf::from);
     let sandbox = with_data();
     let mut wrong = Vec::new();
     for (number, step) in (1..).zip(&case.steps) {
@@ -189,6 +204,70 @@ fn write(program: &Path, path: &Path, mut case: Case) {
         step.expected = step.compared(answer);
     }
     std::fs::write(path, pretty_case(&case)).unwrap();
+}
+
+/// JSON for people: what fits into a line stays in one, and so do lists of numbers.
+fn write_pretty(value: &Value, depth: usize, out: &mut String) {
+    const WIDTH: usize = 140;
+    let line = value.to_string();
+    let numbers = value
+        .as_array()
+        .is_some_and(|values| values.iter().all(Value::is_number));
+    if numbers || line.len() + 2 * depth <= WIDTH {
+        out.push_str(&line);
+        return;
+    }
+    let (open, close, entries): (_, _, Vec<(Option<&String>, &Value)>) = match value {
+        Value::Array(values) => ('[', ']', values.iter().map(|value| (None, value)).collect()),
+        Value::Object(entries) => (
+            '{',
+            '}',
+            entries
+                .iter()
+                .map(|(key, value)| (Some(key), value))
+                .collect(),
+        ),
+        _ => return out.push_str(&line),
+    };
+    out.push(open);
+    for (index, (key, value)) in entries.into_iter().enumerate() {
+        out.push_str(if index == 0 { "\n" } else { ",\n" });
+        out.push_str(&"  ".repeat(depth + 1));
+        if let Some(key) = key {
+            out.push_str(&format!("{}: ", Value::from(key.as_str())));
+        }
+        write_pretty(value, depth + 1, out);
+    }
+    out.push('\n');
+    out.push_str(&"  ".repeat(depth));
+    out.push(close);
+}
+
+/// The case with its keys in the order of reading.
+fn pretty_case(case: &Case) -> String {
+    let mut out = String::from("{\n  \"about\": ");
+    out.push_str(&Value::from(case.about.as_str()).to_string());
+    out.push_str(",\n  \"steps\": [");
+    for (number, step) in case.steps.iter().enumerate() {
+        out.push_str(if number == 0 { "\n    {" } else { ",\n    {" });
+        let Value::Object(entries) = serde_json::to_value(step).unwrap() else {
+            unreachable!("a step is an object")
+        };
+        let keys = ["job", "in", "out", "settings", "leave_out", "expected"];
+        let mut first = true;
+        for key in keys {
+            let Some(value) = entries.get(key) else {
+                continue;
+            };
+            out.push_str(if first { "\n      " } else { ",\n      " });
+            first = false;
+            out.push_str(&format!("\"{key}\": "));
+            write_pretty(value, 3, &mut out);
+        }
+        out.push_str("\n    }");
+    }
+    out.push_str("\n  ]\n}\n");
+    out
 }
 
 /// All cases of a family at once; whatever differs is said of all.

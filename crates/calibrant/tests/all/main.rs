@@ -18,6 +18,7 @@ mod map;
 mod model_files;
 mod multiclass;
 mod output_codes;
+mod parity;
 mod peers;
 mod promises;
 mod rank_learning;

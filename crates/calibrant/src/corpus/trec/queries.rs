@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 use super::topics::{TopicField, TopicReader};
 use crate::corpus::{BadRow, NoRowsReason, ReadError, Source, each_line};

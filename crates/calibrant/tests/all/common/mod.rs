@@ -3,6 +3,7 @@
 pub(crate) mod data_file;
 pub(crate) mod forged;
 pub(crate) mod memory;
+pub(crate) mod parity;
 pub(crate) mod rankings;
 
 use calibrant::calibration::{CalibratorKind, MulticlassKind};

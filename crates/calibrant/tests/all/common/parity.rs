@@ -70,16 +70,6 @@ impl Step {
         }
     }
 
-    /// An input that is a name or a list of them.
-    pub(crate) fn input_list(&self, role: &str) -> Vec<&str> {
-        match self.inputs.get(role) {
-            None => Vec::new(),
-            Some(Value::String(name)) => vec![name],
-            Some(Value::Array(names)) => names.iter().map(|name| name.as_str().unwrap()).collect(),
-            Some(other) => panic!("`{role}` is {other}"),
-        }
-    }
-
     /// The answer without what is not compared.
     pub(crate) fn compared(&self, answer: Value) -> Value {
         strip(answer, &self.leave_out)
@@ -173,70 +163,6 @@ fn short(value: &Value) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
-}
-
-/// JSON for people: what fits into a line stays in one, and so do lists of numbers.
-fn write_pretty(value: &Value, depth: usize, out: &mut String) {
-    const WIDTH: usize = 140;
-    let line = value.to_string();
-    let numbers = value
-        .as_array()
-        .is_some_and(|values| values.iter().all(Value::is_number));
-    if numbers || line.len() + 2 * depth <= WIDTH {
-        out.push_str(&line);
-        return;
-    }
-    let (open, close, entries): (_, _, Vec<(Option<&String>, &Value)>) = match value {
-        Value::Array(values) => ('[', ']', values.iter().map(|value| (None, value)).collect()),
-        Value::Object(entries) => (
-            '{',
-            '}',
-            entries
-                .iter()
-                .map(|(key, value)| (Some(key), value))
-                .collect(),
-        ),
-        _ => return out.push_str(&line),
-    };
-    out.push(open);
-    for (index, (key, value)) in entries.into_iter().enumerate() {
-        out.push_str(if index == 0 { "\n" } else { ",\n" });
-        out.push_str(&"  ".repeat(depth + 1));
-        if let Some(key) = key {
-            out.push_str(&format!("{}: ", Value::from(key.as_str())));
-        }
-        write_pretty(value, depth + 1, out);
-    }
-    out.push('\n');
-    out.push_str(&"  ".repeat(depth));
-    out.push(close);
-}
-
-/// The case with its keys in the order of reading.
-pub(crate) fn pretty_case(case: &Case) -> String {
-    let mut out = String::from("{\n  \"about\": ");
-    out.push_str(&Value::from(case.about.as_str()).to_string());
-    out.push_str(",\n  \"steps\": [");
-    for (number, step) in case.steps.iter().enumerate() {
-        out.push_str(if number == 0 { "\n    {" } else { ",\n    {" });
-        let Value::Object(entries) = serde_json::to_value(step).unwrap() else {
-            unreachable!("a step is an object")
-        };
-        let keys = ["job", "in", "out", "settings", "leave_out", "expected"];
-        let mut first = true;
-        for key in keys {
-            let Some(value) = entries.get(key) else {
-                continue;
-            };
-            out.push_str(if first { "\n      " } else { ",\n      " });
-            first = false;
-            out.push_str(&format!("\"{key}\": "));
-            write_pretty(value, 3, &mut out);
-        }
-        out.push_str("\n    }");
-    }
-    out.push_str("\n  ]\n}\n");
-    out
 }
 
 #[cfg(test)]

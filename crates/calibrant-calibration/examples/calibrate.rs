@@ -1,0 +1,48 @@
+//! Make probabilities of the scores of any classifier, and see what that is worth.
+//!
+//! `cargo run -p calibrant-calibration --example calibrate`
+#![allow(clippy::print_stdout)]
+
+use calibrant_calibration::calibration::{Calibrator, CalibratorKind, HeldOutScores};
+use calibrant_calibration::evaluation::SortedForecasts;
+use calibrant_calibration::numeric::{Random, sigmoid};
+use calibrant_calibration::{CalibrationError, Probability};
+
+/// Scores of a classifier that is twice as sure as it may be, with the truth.
+fn examples(count: usize, seed: u64) -> (Vec<f64>, Vec<bool>) {
+    let mut random = Random::from_seed(seed);
+    let draw = |_| {
+        let score = 8.0 * random.uniform() - 4.0;
+        (score, random.uniform() < sigmoid(score / 2.0))
+    };
+    (0..count).map(draw).unzip()
+}
+
+/// The mean log loss of forecasts.
+fn measure(name: &str, probabilities: &[Probability], labels: &[bool]) {
+    let points = probabilities.iter().zip(labels);
+    let points: Vec<_> = points.map(|(&p, &label)| (p, label, 1.0)).collect();
+    let forecasts = SortedForecasts::new(&points);
+    println!("{name:<12} log loss {:.4}", forecasts.losses().log_loss);
+}
+
+fn main() -> Result<(), CalibrationError> {
+    // Examples that the classifier did not learn from: on others it looks better than it is.
+    let (scores, labels) = examples(2000, 1);
+    let held_out = HeldOutScores::assume(scores, labels)?;
+    // Tries several curves and takes the one that forecasts held-out examples best.
+    let curve = CalibratorKind::Auto.fit(&held_out)?;
+
+    let (scores, labels) = examples(2000, 2);
+    let stated: Vec<_> = scores
+        .iter()
+        .map(|&s| Probability::from_log_odds(s))
+        .collect();
+    let calibrated: Vec<_> = scores.iter().map(|&s| curve.probability(s)).collect();
+    measure("as stated", &stated, &labels);
+    measure("calibrated", &calibrated, &labels);
+    for score in [-2.0, 0.0, 2.0] {
+        println!("score {score:>4}: {:.3}", curve.probability(score).value());
+    }
+    Ok(())
+}
