@@ -10,7 +10,7 @@ use std::time::Instant;
 use calibrant::corpus::{Content, Document, Format, ReadOptions, Source, read_all};
 use calibrant::features::SparseMatrix;
 use calibrant::problem::{ClassFactors, ClassLabels, Targets};
-use calibrant::scorers::{AdaBoost, BoostingKind, ClassLearner, SavedScorer, ScorerRoom};
+use calibrant::scorers::{AdaBoost, BoostingKind, ClassLearner, SavedScorer, ScorerBuffers};
 use calibrant::{NoProgress, Task};
 use rayon::prelude::*;
 use serde_json::json;
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         .par_chunks_mut(class_count)
         .enumerate()
         .with_min_len(64)
-        .for_each_init(ScorerRoom::default, |room, (row, outputs)| {
+        .for_each_init(ScorerBuffers::default, |room, (row, outputs)| {
             scorer.outputs_into(rows.row(row), room, outputs);
         });
     let predict = start.elapsed().as_secs_f64();

@@ -1,7 +1,7 @@
 //! How fast nearest neighbours and perceptrons learn and predict, in seconds as JSON.
 //!
 //! `calibrant-bench neighbours TRAIN TEST K THREADS TIMES`, where both files are svmlight with
-//! classes numbered from 0, one a row. Reading is not timed; of the TIMES runs the median is shown.
+//! classes numbered from 0, one per row. Reading is not timed; of the TIMES runs the median is shown.
 
 use std::error::Error;
 use std::path::Path;
@@ -12,7 +12,7 @@ use calibrant::features::SparseMatrix;
 use calibrant::problem::{ClassFactors, ClassLabels, Targets};
 use calibrant::scorers::{
     Approximate, ClassLearner, NearestNeighbours, NeighbourCount, Perceptron, SavedScorer,
-    ScorerRoom, Vote,
+    ScorerBuffers, Vote,
 };
 use calibrant::{NoProgress, Task};
 use rayon::prelude::*;
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
 
 /// The class with the highest score, of equals the first.
 fn predict(scorer: &SavedScorer, rows: &SparseMatrix) -> Vec<u32> {
-    let one = |(room, scores): &mut (ScorerRoom, Vec<f64>), row: usize| {
+    let one = |(room, scores): &mut (ScorerBuffers, Vec<f64>), row: usize| {
         scorer.scores_into(rows.row(row), room, scores);
         let second = scores.len() == 1 && scores[0] > 0.0;
         let best = (0..scores.len()).fold(0, |best, class| {
@@ -104,7 +104,7 @@ fn predict(scorer: &SavedScorer, rows: &SparseMatrix) -> Vec<u32> {
         .into_par_iter()
         .with_min_len(64)
         .map_init(
-            || (ScorerRoom::default(), vec![0.0; scorer.output_count()]),
+            || (ScorerBuffers::default(), vec![0.0; scorer.output_count()]),
             one,
         )
         .collect()

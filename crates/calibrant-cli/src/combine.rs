@@ -132,7 +132,7 @@ fn report(arguments: &CombineArguments, combined: &CombinedModels) -> Result<(),
 /// Weights and log losses, the combination's beside those of its models.
 pub(crate) fn write_members(out: &mut impl Write, model: &CombinedModel) -> Result<(), CliError> {
     let held_out = &model.summary().held_out;
-    let loss = format!("log loss (nats a {})", loss_unit(held_out.log_loss_over));
+    let loss = format!("log loss (nats per {})", loss_unit(held_out.log_loss_over));
     let mut rows = table(&["model", "learner", "weight", &loss], 2);
     for (member, weight) in model.members().iter().zip(model.pool().weights()) {
         rows.add_row(vec![

@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::output::{count_of, loss_unit, stdout, warn};
 use crate::table::decimal;
 use crate::training::{
-    describe_code, searched_for, write_classes, write_copies, write_multiclass, write_prices,
+    describe_code, searched_for, write_classes, write_copies, write_costs, write_multiclass,
     write_trials, write_weightings,
 };
 
@@ -112,7 +112,7 @@ fn write_heading(out: &mut impl Write, fitted: &FittedModel) -> Result<(), CliEr
         )?;
     }
     write_weightings(out, summary)?;
-    write_prices(out, summary)
+    write_costs(out, summary)
 }
 
 /// What to expect.
@@ -133,7 +133,7 @@ fn write_held_out(out: &mut impl Write, summary: &TrainingSummary) -> Result<(),
         .unwrap_or_default();
     writeln!(
         out,
-        "held out, {of_what}: {accuracy}micro-F1 {}, macro-F1 {}, log loss {} nats a {}, Brier {}, ECE {}",
+        "held out, {of_what}: {accuracy}micro-F1 {}, macro-F1 {}, log loss {} nats per {}, Brier {}, ECE {}",
         decimal(held_out.micro_f1),
         decimal(held_out.macro_f1),
         decimal(held_out.log_loss),

@@ -18,7 +18,7 @@ use crate::error::CliError;
 use crate::output::stdout;
 use crate::table::{Facts, decimal, table};
 use crate::training::{
-    describe_code, searched_for, write_classes, write_multiclass, write_prices, write_trials,
+    describe_code, searched_for, write_classes, write_costs, write_multiclass, write_trials,
     write_weightings,
 };
 
@@ -131,7 +131,7 @@ fn write_model(
     facts.add(loss, decimal(summary.held_out.log_loss));
     writeln!(out, "{facts}")?;
     write_weightings(out, summary)?;
-    write_prices(out, summary)?;
+    write_costs(out, summary)?;
     write_multiclass(out, summary)?;
     write_classes(out, summary)?;
     write_search(out, summary)?;

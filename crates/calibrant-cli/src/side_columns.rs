@@ -144,7 +144,7 @@ fn expand(arguments: &FitArguments, fields: &mut Fields) -> Result<(), CliError>
     for name in identifier_fields(&source, arguments.reading.format, &rest, numeric)? {
         rest.retain(|other| *other != name);
         note(&format!(
-            "`{name}` tells documents apart and is no feature; {option} '*,{name}' would take it all the same"
+            "`{name}` identifies documents and is not a feature; {option} '*,{name}' would take it all the same"
         ));
     }
     for names in [&mut fields.numeric, &mut fields.categorical] {

@@ -109,12 +109,9 @@ fn trials_on(documents: usize, summary: &TrainingSummary) -> String {
     format!("held-out log loss of trials on {documents}, with {curves}")
 }
 
-/// Which price of errors was chosen, and against which others.
-pub(crate) fn write_prices(
-    out: &mut impl Write,
-    summary: &TrainingSummary,
-) -> Result<(), CliError> {
-    let tried = &summary.prices;
+/// Which cost of errors was chosen, and against which others.
+pub(crate) fn write_costs(out: &mut impl Write, summary: &TrainingSummary) -> Result<(), CliError> {
+    let tried = &summary.costs;
     let (Some(chosen), Some(usual)) = (tried.iter().find(|tried| tried.chosen), tried.first())
     else {
         return Ok(());
@@ -125,7 +122,7 @@ pub(crate) fn write_prices(
         .collect();
     writeln!(
         out,
-        "price of errors: {} ({}: {}; {}). {} stays unless more is better by a standard error",
+        "cost of errors: {} ({}: {}; {}). {} stays unless more is better by a standard error",
         chosen.c,
         trials_on(chosen.documents, summary),
         decimal(chosen.log_loss),
@@ -161,7 +158,7 @@ pub(crate) fn searched_for(summary: &TrainingSummary) -> String {
     if let Some(failure) = default.and_then(|tried| tried.failure.as_ref()) {
         let unit = loss_unit(summary.held_out.log_loss_over);
         return format!(
-            "{found} (marked *), since the default could not be fitted ({failure}): expected log loss {:.5} nats a {unit}",
+            "{found} (marked *), since the default could not be fitted ({failure}): expected log loss {:.5} nats per {unit}",
             summary.held_out.log_loss,
         );
     }
@@ -171,7 +168,7 @@ pub(crate) fn searched_for(summary: &TrainingSummary) -> String {
     let per_cent = |part: f64| 100.0 * part / gain.default_log_loss;
     let lower = per_cent(gain.default_log_loss - gain.log_loss);
     let measured = format!(
-        "expected log loss {:.5} nats a {}, {:.1} % {} than the default's {:.5} (standard error {:.1} %)",
+        "expected log loss {:.5} nats per {}, {:.1} % {} than the default's {:.5} (standard error {:.1} %)",
         gain.log_loss,
         loss_unit(summary.held_out.log_loss_over),
         lower.abs(),

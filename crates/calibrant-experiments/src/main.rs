@@ -114,7 +114,7 @@ enum Experiment {
     SvmMap(svm_map::Options),
     /// Which slopes are right for classes with one to four training documents
     RareSlopes(rare_slopes::Options),
-    /// Log loss by number of training documents, least document frequency and price of errors
+    /// Log loss by number of training documents, least document frequency and cost of errors
     Small(small::Options),
     /// Seconds to fit and to apply each calibrator, and to measure what it says, once
     Speed {

@@ -1,4 +1,4 @@
-//! Which terms and which price of errors suit few documents, and which many?
+//! Which terms and which cost of errors suit few documents, and which many?
 //!
 //! Random halves of the corpora on which defaults are chosen, at several numbers of training documents and in
 //! several draws: the log loss on documents that took no part, for every least document frequency and

@@ -35,7 +35,7 @@ pub enum FitError {
     },
     /// The texts hold no term that could be a feature.
     #[error(
-        "no term lies within the limits on document frequency (and tells the classes apart, where terms are selected), so there is no feature to learn from"
+        "no term lies within the limits on document frequency (and separates the classes, where terms are selected), so there is no feature to learn from"
     )]
     NoFeatures,
     /// A document has no label where each needs one.
@@ -123,7 +123,7 @@ pub enum FitError {
     },
     /// Something became infinite, and a model that holds it could not be read again.
     #[error(
-        "numbers grew beyond all bounds; use smaller feature values, document weights or prices"
+        "numbers grew beyond all bounds; use smaller feature values, document weights or costs"
     )]
     Overflow,
     /// Scores could not be calibrated.

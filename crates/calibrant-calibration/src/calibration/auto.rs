@@ -130,7 +130,7 @@ struct Ground<'a> {
 /// How a contest ended.
 struct Verdict {
     choice: Choice,
-    /// The least distance of a gain from the lead that was asked for, in nats an example.
+    /// The least distance of a gain from the lead that was asked for, in nats per example.
     closest: f64,
 }
 
@@ -333,7 +333,7 @@ pub enum Lead {
 }
 
 impl Lead {
-    /// How much more the gain is than enough, in nats an example.
+    /// How much more the gain is than enough, in nats per example.
     fn excess(self, gain: &Gain) -> f64 {
         gain.mean
             - match self {
@@ -384,7 +384,7 @@ pub struct ChoiceRules {
 pub struct Tried {
     /// The method.
     pub method: CalibratorKind,
-    /// Its cross-validated log loss, in nats an example. Absent where it was dropped before: among many examples, because it was not surely
+    /// Its cross-validated log loss, in nats per example. Absent where it was dropped before: among many examples, because it was not surely
     /// ahead even on those that it was fitted to.
     pub log_loss: Option<f64>,
 }
@@ -419,7 +419,7 @@ impl Choice {
 pub struct Margin {
     /// The best of the others.
     pub over: CalibratorKind,
-    /// How much less the cross-validated log loss is, in nats an example.
+    /// How much less the cross-validated log loss is, in nats per example.
     pub log_loss: f64,
     /// The standard error of that difference.
     pub standard_error: f64,

@@ -12,7 +12,7 @@ const FRACTION_BITS: u32 = 12;
 /// sums, so that parts of the examples could be taken together apart and added up, whatever the parts.
 ///
 /// Within a cell a smooth curve's loss differs from that at the mean by about `w a² p (1-p) v / 2`, with the slope `a` and the variance
-/// `v` of the scores in the cell. A score near 1 has cells of 1/4096: some `1e-7` nats an example with a slope of 15.
+/// `v` of the scores in the cell. A score near 1 has cells of 1/4096: some `1e-7` nats per example with a slope of 15.
 pub(super) struct Digest {
     /// By rising score.
     pub(super) held_out: HeldOutScores,

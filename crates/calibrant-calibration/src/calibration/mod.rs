@@ -49,7 +49,7 @@ pub use beta::{Beta, BetaCalibrator, BetaKind, Squash};
 pub use blend::BlendCalibrator;
 pub use centred_isotonic::{CentredIsotonic, CentredIsotonicCalibrator};
 pub use class_scores::{
-    BoundedClasses, CalibratedClass, CalibrationNote, ClassRoom, CouplingCalibrator, Dirichlet,
+    BoundedClasses, CalibratedClass, CalibrationNote, ClassBuffers, CouplingCalibrator, Dirichlet,
     DirichletCalibrator, FailedWay, HeldClasses, HeldOutClassScores, MulticlassChoice,
     MulticlassKind, OneVsRestCalibrator, PairwiseCoupling, PoolCalibrator, PoolMember,
     SavedMulticlassCalibrator, ScoreEnds, SharedCurve, SharedCurveCalibrator, Temperature,

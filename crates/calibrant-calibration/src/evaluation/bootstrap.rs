@@ -170,7 +170,7 @@ pub(super) fn bootstrap_rows(
         brier: loss(1),
         error_rate,
         accuracy: (forecasts.task == Task::SingleLabel).then_some(accuracy),
-        // Of one label a document this is the accuracy.
+        // Of one label per document this is the accuracy.
         micro_f1: match forecasts.task {
             Task::SingleLabel => Some(Interval {
                 value: values[3],

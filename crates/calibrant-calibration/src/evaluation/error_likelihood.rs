@@ -70,7 +70,7 @@ impl Forecasts {
         sums.finish(between)
     }
 
-    /// One a row, or one a row and class.
+    /// One per row, or one per row and class.
     fn decisions_of(&self, rows: &[Row<'_>], copies: &[Option<u64>]) -> Vec<Decision> {
         let copy_of = |row: &Row<'_>| copies.get(row.document).copied().flatten();
         match self.task {

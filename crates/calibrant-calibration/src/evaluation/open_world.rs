@@ -11,7 +11,7 @@ pub struct OpenForecast {
     pub called_other: bool,
     /// How likely the model's best class looks, before classes share a sum of one; any rising scale.
     pub best: f64,
-    /// The largest probability once all classes are brought to a sum of one: what is thresholded where
+    /// The largest probability once all classes are normalised: what is thresholded where
     /// nothing better is at hand.
     pub largest_probability: f64,
     /// Whether the likeliest class is the right one.

@@ -15,4 +15,4 @@ pub use newton_logistic::newton_logistic;
 pub use newton_softmax::{QuadraticPenalty, SoftmaxRows, SoftmaxSolution, newton_softmax};
 pub use parts::sum_in_parts;
 pub use pool_adjacent_violators::{Pool, pool_adjacent_violators, pool_weighted_sums};
-pub use simplex_least_squares::{SimplexLeastSquares, SimplexRoom};
+pub use simplex_least_squares::{SimplexBuffers, SimplexLeastSquares};

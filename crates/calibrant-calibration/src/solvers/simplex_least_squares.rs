@@ -43,7 +43,7 @@ pub struct SimplexLeastSquares {
 
 /// Room for one solution, reused from one to the next.
 #[derive(Debug, Clone, Default)]
-pub struct SimplexRoom {
+pub struct SimplexBuffers {
     free: Vec<f64>,
     multipliers: Vec<f64>,
     trial: Vec<f64>,
@@ -136,7 +136,7 @@ impl SimplexLeastSquares {
     ///
     /// # Panics
     /// If the lengths are not those of the matrix.
-    pub fn solve_into(&self, target: &[f64], room: &mut SimplexRoom, solution: &mut [f64]) {
+    pub fn solve_into(&self, target: &[f64], room: &mut SimplexBuffers, solution: &mut [f64]) {
         assert_eq!((target.len(), solution.len()), (self.equations, self.width));
         room.free.clear();
         for (row, &centre) in self
@@ -187,7 +187,7 @@ impl SimplexLeastSquares {
 
     /// The multipliers that bring the held unknowns to zero; those that would need a negative one
     /// are let go, the others having moved towards theirs as far as their signs allow.
-    fn hold(&self, room: &mut SimplexRoom) {
+    fn hold(&self, room: &mut SimplexBuffers) {
         loop {
             self.solve_held(room);
             let mut step = 1.0f64;
@@ -225,7 +225,7 @@ impl SimplexLeastSquares {
     }
 
     /// `P_hh μ = -e_h` into `trial`, by Cholesky's method.
-    fn solve_held(&self, room: &mut SimplexRoom) {
+    fn solve_held(&self, room: &mut SimplexBuffers) {
         let count = room.held.len();
         room.factor.clear();
         room.trial.clear();
@@ -284,7 +284,7 @@ mod tests {
     fn solve(width: usize, matrix: &[f64], target: &[f64]) -> (Vec<f64>, f64) {
         let prepared = SimplexLeastSquares::new(width, matrix.to_vec()).unwrap();
         let mut solution = vec![0.0; width];
-        prepared.solve_into(target, &mut SimplexRoom::default(), &mut solution);
+        prepared.solve_into(target, &mut SimplexBuffers::default(), &mut solution);
         let gap = prepared.optimality_gap(target, &solution);
         (solution, gap)
     }

@@ -164,10 +164,10 @@ impl FeatureArguments {
         let given = [("--bm25-k1", self.bm25_k1), ("--bm25-b", self.bm25_b)];
         let given = given.into_iter().find(|(_, value)| value.is_some());
         match given {
-            Some((option, _)) if !matches!(self.weighting, Some(Weighting::Bm25 { .. })) => Err(
-                CliError::new(format!("{option} is of no use without --weighting bm25"))
-                    .hint(format!("add --weighting bm25, or leave out {option}")),
-            ),
+            Some((option, _)) if !matches!(self.weighting, Some(Weighting::Bm25 { .. })) => {
+                Err(CliError::new(format!("{option} needs --weighting bm25"))
+                    .hint(format!("add --weighting bm25, or leave out {option}")))
+            }
             _ => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! The choice of learner, terms, weighting and price by trial.
+//! The choice of learner, terms, weighting and cost by trial.
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use calibrant::Probability;
 use calibrant::corpus::{LabelNeed, ReadOptions, ScoredRow, read_scores};
 use calibrant::jobs::{DecidedPrior, DocumentKeys, Prediction, PriorPlan, PriorReport};
-use calibrant::pipeline::{ScoreCalibrator, ScoreRoom};
+use calibrant::pipeline::{ScoreBuffers, ScoreCalibrator};
 
 use super::failure::read_error;
 use super::{note_ends, output_names, score_fields};
@@ -32,7 +32,7 @@ struct Batch {
     ids: Vec<Option<String>>,
     /// Row by row, output after output.
     probabilities: Vec<Probability>,
-    /// One a row, where the calibrator gives them.
+    /// One per row, where the calibrator gives them.
     intervals: Vec<(Probability, Probability)>,
     /// Rows of stated probabilities that do not sum to one.
     rescaled: usize,
@@ -43,7 +43,7 @@ struct Batch {
 impl Batch {
     fn of(rows: Vec<ScoredRow>, calibrator: &ScoreCalibrator) -> Self {
         let outputs = calibrator.outputs().len();
-        let mut room = ScoreRoom::default();
+        let mut room = ScoreBuffers::default();
         let even = Probability::from_log_odds(0.0);
         let mut batch = Self {
             probabilities: vec![even; rows.len() * outputs],

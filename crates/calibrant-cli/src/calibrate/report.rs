@@ -327,5 +327,5 @@ fn raw(calibrator: &ScoreCalibrator, measured: &MeasuredScores) -> String {
             }
         }
     };
-    format!("nats an example; before: {what}")
+    format!("nats per example; before: {what}")
 }

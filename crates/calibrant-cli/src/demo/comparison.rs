@@ -24,7 +24,7 @@ use crate::error::CliError;
 /// | `forecasters` | naive Bayes raw and calibrated, then the linear SVM raw and calibrated |
 /// | `samples` | letters with all their probabilities |
 ///
-/// The measures are `accuracy`; `log_loss` (nats a letter); `excess` (mean Kullback-Leibler divergence
+/// The measures are `accuracy`; `log_loss` (nats per letter); `excess` (mean Kullback-Leibler divergence
 /// from the true probabilities, in nats); `brier` (summed over classes, 0 to 2); `ece` and
 /// `ece_of_perfect` (the calibration error of the first choice, and what it would be by chance alone); `ece_band` (what a
 /// perfect forecaster of the same probabilities would stay within 95 times of 100).

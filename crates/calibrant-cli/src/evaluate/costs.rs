@@ -30,8 +30,9 @@ pub(super) fn read<'a>(
         let text = std::fs::read_to_string(given)
             .map_err(|error| CliError::new(format!("cannot read `{given}`: {error}")))?;
         if text.trim_start().starts_with('[') {
-            serde_json::from_str(&text)
-                .map_err(|error| CliError::new(format!("`{given}` is no list of costs: {error}")))?
+            serde_json::from_str(&text).map_err(|error| {
+                CliError::new(format!("`{given}` is not a list of costs: {error}"))
+            })?
         } else {
             from_csv(&text)?
         }
@@ -45,7 +46,7 @@ pub(super) fn read<'a>(
                 .iter()
                 .position(|known| *known == name)
                 .ok_or_else(|| {
-                    CliError::new(format!("--costs names `{name}`, which is no class")).hint(
+                    CliError::new(format!("--costs names `{name}`, which is not a class")).hint(
                         match task {
                             Task::SingleLabel => "`calibrant inspect MODEL` lists the classes",
                             Task::MultiLabel => {
@@ -91,7 +92,7 @@ fn from_csv(text: &str) -> Result<Vec<Entry>, CliError> {
         }
         let cost = cost
             .parse()
-            .map_err(|_| wrong(line, &format!("`{cost}` is no number")))?;
+            .map_err(|_| wrong(line, &format!("`{cost}` is not a number")))?;
         entries.push(Entry {
             truth: truth.to_owned(),
             decision: decision.to_owned(),

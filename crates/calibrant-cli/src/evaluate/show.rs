@@ -198,7 +198,7 @@ fn probabilities(
 ) -> Result<(), CliError> {
     let mut group = Group::new("probabilities");
     let note = format!(
-        "nats a {}, {} bits",
+        "nats per {}, {} bits",
         loss_unit(evaluation.log_loss_over),
         decimal(evaluation.log_loss_bits)
     );

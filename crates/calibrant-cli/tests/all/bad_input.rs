@@ -346,7 +346,7 @@ fn unknown_classes_are_answered_with_those_there_are() {
     for (costs, piece) in [
         ("corn,wheat,2", "`wheat`"),
         ("corn,oil", "2 values instead of 3"),
-        ("corn,oil,dear", "`dear` is no number"),
+        ("corn,oil,dear", "`dear` is not a number"),
         ("corn,oil,inf", "inf is not a cost"),
         ("missing.csv", "1 values instead of 3"),
     ] {
@@ -501,17 +501,14 @@ fn settings_that_make_no_sense_are_refused_before_any_work() {
         (&["--hash-bits", "10", "--max-features", "5"], "hashing"),
         (&["--max-df", "1.5"], "at most 1"),
         (&["--weighting", "bm25", "--bm25-b", "2"], "b from 0 to 1"),
-        (
-            &["--bm25-k1", "2"],
-            "--bm25-k1 is of no use without --weighting bm25",
-        ),
+        (&["--bm25-k1", "2"], "--bm25-k1 needs --weighting bm25"),
         (
             &["--weighting", "tf-idf", "--bm25-b", "0.5"],
             "add --weighting bm25, or leave out --bm25-b",
         ),
         (
             &["--search", "--bm25-b", "0.5"],
-            "--bm25-b is of no use without --weighting bm25",
+            "--bm25-b needs --weighting bm25",
         ),
         (
             &["--classifier", "logistic", "--log-count-ratio", "1"],

@@ -22,7 +22,7 @@ fn renumbered(count: usize) -> Vec<Message> {
     documents
 }
 
-/// The numbers of the first column, one a document.
+/// The numbers of the first column, one per document.
 fn first_column(table: &str) -> Vec<String> {
     let cells = table.lines().skip(1);
     let mut cells: Vec<String> = cells

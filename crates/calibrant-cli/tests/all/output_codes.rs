@@ -192,12 +192,12 @@ fn codes_that_cannot_be_are_refused() {
     refused(
         "several.jsonl",
         &["--code", "bch"],
-        "one a document with an output code",
+        "one per document with an output code",
     );
     refused(
         "five.csv",
         &["--code", "bch", "--labels", "several"],
-        "one a document with an output code",
+        "one per document with an output code",
     );
     refused("five.csv", &["--code-length", "5"], "--code");
     refused("five.csv", &["--decode", "least_squares"], "--code");

@@ -277,7 +277,7 @@ fn a_missing_file_is_made_by_the_command_for_its_kind() {
         &sandbox,
         &["search", "none", "query"],
         &[
-            "there is no index at `none`",
+            "there is not an index at `none`",
             "`calibrant index DOCS -o DIR`",
         ],
     );

@@ -62,7 +62,7 @@ impl Stated<'_> {
 
     /// With zeros and ones as every command reads them.
     fn settled(&self) -> Result<Vec<Probability>, String> {
-        let cell = |&p: &f64| StatedCell::of_number(p).ok_or(format!("{p} is no probability"));
+        let cell = |&p: &f64| StatedCell::of_number(p).ok_or(format!("{p} is not a probability"));
         let cells: Vec<StatedCell> = self
             .probabilities
             .iter()

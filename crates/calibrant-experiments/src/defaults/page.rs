@@ -26,7 +26,7 @@ pub(super) fn page(corpora: &[About], outcomes: &[Outcome], key: &str) -> String
         (
             Half::Reporting,
             "Corpora that report",
-            "No constant was chosen on these. (That SpamAssassin was behind here suggested to choose the price of errors where classes are told apart easily; how was then settled on questions made of the corpora that choose. The texts of debtags_b stand in debian_sections, too, with other labels.)",
+            "No constant was chosen on these. (That SpamAssassin was behind here suggested to choose the cost of errors where classes are easy to separate; how was then settled on questions made of the corpora that choose. The texts of debtags_b stand in debian_sections, too, with other labels.)",
         ),
         (
             Half::Choosing,

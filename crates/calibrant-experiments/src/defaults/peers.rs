@@ -74,7 +74,7 @@ fn measure(
         .iter()
         .any(|p| !(-1e-9..=1.0 + 1e-9).contains(p))
     {
-        outcome.refused = Some("states what is no probability".to_owned());
+        outcome.refused = Some("states what is not a probability".to_owned());
         return Ok(outcome);
     }
     let split = corpus.split(cell.size, cell.draw);

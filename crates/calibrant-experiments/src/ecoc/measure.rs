@@ -7,13 +7,13 @@ use calibrant::calibration::{Calibrator, CalibratorKind, MulticlassKind};
 use calibrant::corpus::{Document, Fields};
 use calibrant::evaluation::{Forecasts, evaluate};
 use calibrant::features::DocumentFrequencyLimits;
-use calibrant::multiclass::{BinaryOutput, CodeDesign, CodeSettings, Decode, DecodeRoom};
+use calibrant::multiclass::{BinaryOutput, CodeDesign, CodeSettings, Decode, DecodeBuffers};
 use calibrant::pipeline::{
     Classifier, ExtractorBuffers, FitSettings, Model, PredictBuffers, SingleModel, TrainingCorpus,
     fit,
 };
 use calibrant::scorers::{AdaBoost, BoostingKind};
-use calibrant::scorers::{ClassScorer, OutputCodeScorer, SavedScorer, ScorerRoom};
+use calibrant::scorers::{ClassScorer, OutputCodeScorer, SavedScorer, ScorerBuffers};
 use calibrant::{NoProgress, Probability, Task};
 
 use super::tables::Division;
@@ -116,7 +116,7 @@ pub(super) struct Measures {
     pub(super) classwise_ece: f64,
     /// What a perfect forecaster of the same probabilities would show by chance.
     pub(super) classwise_ece_of_perfect: f64,
-    /// The error of the probabilities before they are brought to a sum of one, as the paper has them.
+    /// The error of the probabilities before they are normalised, as the paper has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) classwise_ece_raw: Option<f64>,
     pub(super) accuracy: f64,
@@ -293,13 +293,13 @@ fn judge(model: &Model, test: &[Document], fit_seconds: f64) -> Result<Outcome, 
 
 fn time_decoding(model: &SingleModel, scorer: &OutputCodeScorer, test: &[(&Document, u32)]) -> f64 {
     let length = scorer.decoder().code().length();
-    let (mut buffers, mut room) = (ExtractorBuffers::default(), ScorerRoom::default());
+    let (mut buffers, mut room) = (ExtractorBuffers::default(), ScorerBuffers::default());
     let mut binary = vec![0.0; test.len() * length];
     for ((document, _), binary) in test.iter().zip(binary.chunks_exact_mut(length)) {
         let row = model.extractor().row(&document.content, &mut buffers);
         scorer.binary_into(row, &mut room, binary);
     }
-    let mut room = DecodeRoom::default();
+    let mut room = DecodeBuffers::default();
     let mut scores = vec![0.0; scorer.output_count()];
     per_row(test.len(), || {
         for binary in binary.chunks_exact(length) {

@@ -132,7 +132,7 @@ pub enum ReadError {
     },
     /// Neither the name nor the first bytes tell the format.
     #[error(
-        "{file}: the format cannot be told; say which it is: csv, tsv, jsonl, parquet, fasttext, folder or svmlight"
+        "{file}: the format cannot be detected; say which it is: csv, tsv, jsonl, parquet, fasttext, folder or svmlight"
     )]
     UnknownFormat {
         /// The file.

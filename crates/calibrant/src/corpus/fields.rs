@@ -102,7 +102,7 @@ pub struct Filter {
 
 /// A filter that is not written as FIELD=VALUE.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no filter; write FIELD=VALUE, for example split=train")]
+#[error("`{0}` is not a filter; write FIELD=VALUE, for example split=train")]
 pub struct FilterError(pub String);
 
 impl FromStr for Filter {

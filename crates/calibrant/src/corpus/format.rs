@@ -92,7 +92,7 @@ impl fmt::Display for Format {
 /// A name that is no format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no known format; it must be csv, tsv, jsonl, parquet, fasttext, folder or svmlight"
+    "`{0}` is not a known format; it must be csv, tsv, jsonl, parquet, fasttext, folder or svmlight"
 )]
 pub struct UnknownFormatName(pub String);
 

@@ -379,7 +379,7 @@ impl DocumentFrequencyLimits {
     ///    10,000                               -1.7        -0.5
     /// ```
     /// Three documents were worse than two in every cell. From ten thousand documents on the gain is small and
-    /// the vocabulary two to three times as large. The price of errors does not depend on the number of
+    /// the vocabulary two to three times as large. The cost of errors does not depend on the number of
     /// documents: at 300 and at 1,000 the usual one was, on average over the corpora, within 0.4 % of the best of
     /// a quarter to four times as much.
     pub fn usual_min_documents(document_count: usize) -> u32 {

@@ -59,7 +59,7 @@ pub enum SelectionScope {
 pub struct Selection {
     /// The worth of a term.
     pub measure: SelectionMeasure,
-    /// One list or one a class.
+    /// One list or one per class.
     pub scope: SelectionScope,
     /// How many terms a list keeps.
     pub count: usize,

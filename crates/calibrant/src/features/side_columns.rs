@@ -82,7 +82,7 @@ impl Default for Beside {
 ///
 /// The standard deviation divides by the number of documents. A numeric field has a mean square of
 /// one, and so has a categorical field in every row; with `f` they have together about the length of
-/// the text, so that one price of errors suits both. A rule stands for a few words, and a word of a
+/// the text, so that one cost of errors suits both. A rule stands for a few words, and a word of a
 /// text of a hundred has about the value 1/10: were it much larger, a learner with few documents
 /// would find it cheaper to believe the rules than to look at the words. Values that the training documents
 /// lack give nothing.

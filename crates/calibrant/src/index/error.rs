@@ -96,7 +96,7 @@ pub enum IndexError {
         /// How many it can number.
         limit: u64,
     },
-    /// There is no index at this path, or one that cannot be read.
+    /// There is not an index at this path, or one that cannot be read.
     #[error(transparent)]
     Saved(#[from] SavedFileError),
     /// Something that is not an index stands where the index shall be written.

@@ -27,10 +27,10 @@ pub enum DocumentFormat {
     Trec,
 }
 
-/// A name that is no format of documents.
+/// A name that is not a format of documents.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no format of documents; it must be csv, tsv, jsonl, parquet, fasttext, folder or trec"
+    "`{0}` is not a format of documents; it must be csv, tsv, jsonl, parquet, fasttext, folder or trec"
 )]
 pub struct UnknownDocumentFormat(pub String);
 

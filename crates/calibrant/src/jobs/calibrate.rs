@@ -7,7 +7,7 @@ use crate::calibration::{CalibratorKind, ChoiceRules, MulticlassKind};
 use crate::corpus::{Format, LabelNeed, ReadError, ReadOptions, ReadSummary, Source};
 use crate::evaluation::{Evaluation, EvaluationError, Forecasts, StatedEnds, evaluate};
 use crate::pipeline::{
-    ScoreCalibrator, ScoreFields, ScoreIs, ScoreRoom, ScoreSettings, ScoreTable,
+    ScoreBuffers, ScoreCalibrator, ScoreFields, ScoreIs, ScoreSettings, ScoreTable,
 };
 use crate::{FitError, Probability, Progress};
 
@@ -385,7 +385,7 @@ pub fn forecast_scores(calibrator: &ScoreCalibrator, scores: &[f64]) -> Vec<Prob
     let (width, outputs) = (calibrator.fields().scores.len(), calibrator.outputs().len());
     let even = Probability::from_log_odds(0.0);
     let mut probabilities = vec![even; scores.len() / width * outputs];
-    let mut buffer = ScoreRoom::default();
+    let mut buffer = ScoreBuffers::default();
     for (scores, out) in scores
         .chunks_exact(width)
         .zip(probabilities.chunks_exact_mut(outputs))

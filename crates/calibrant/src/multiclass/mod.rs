@@ -6,5 +6,5 @@ mod output_codes;
 
 pub use codes::{BchCode, CodeDesign, CodeFault, CodeMatrix, Separation};
 pub use output_codes::{
-    BinaryOutput, CodeSettings, ColumnWeights, Decode, DecodeRoom, Decoder, DecoderFit,
+    BinaryOutput, CodeSettings, ColumnWeights, Decode, DecodeBuffers, Decoder, DecoderFit,
 };

@@ -25,7 +25,7 @@ pub(super) struct CalibrationData<'a> {
 
 /// How outputs are calibrated, and what that says of the training documents.
 pub(super) struct Calibrated {
-    /// One an output; beside a joint calibrator they tell how well the best class looks, and there may be none.
+    /// One per output; beside a joint calibrator they tell how well the best class looks, and there may be none.
     pub(super) outputs: Vec<CalibratedClass>,
     /// The calibrator of all classes together.
     pub(super) joint: Option<SavedMulticlassCalibrator>,
@@ -213,7 +213,7 @@ impl CalibrationData<'_> {
     }
 }
 
-/// One score a class, for a calibrator of all classes together, from one an output. Log-odds against
+/// One score a class, for a calibrator of all classes together, from one per output. Log-odds against
 /// the rest become log-probabilities, whose differences are the log-odds of one class against another.
 pub(super) fn joint_scores_into(link: Link, outputs: &[f64], classes: &mut [f64]) {
     match link {
@@ -232,8 +232,8 @@ pub(super) fn joint_scores_into(link: Link, outputs: &[f64], classes: &mut [f64]
 
 /// Turns the probabilities of outputs into probabilities of classes.
 ///
-/// With several labels a document each stands for itself. With one label, two classes share an
-/// output, and more are brought to a sum of one: `q_c = p_c / Σ p_k`, in log space.
+/// With several labels per document each stands for itself. With one label, two classes share an
+/// output, and more are normalised: `q_c = p_c / Σ p_k`, in log space.
 pub(super) fn combine(
     task: Task,
     outputs: &[Probability],

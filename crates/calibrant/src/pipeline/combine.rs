@@ -50,7 +50,7 @@ pub enum CombineError {
         /// Which model.
         member: String,
     },
-    /// One label a document or several.
+    /// One label per document or several.
     #[error("`{first}` is {first_task} and `{other}` is {other_task}")]
     Tasks {
         /// The first model.
@@ -123,7 +123,7 @@ pub struct HeldOutDocuments {
     rows: Vec<Row>,
     /// Labels that no model knows, with how many documents have them.
     pub unknown_labels: BTreeMap<String, usize>,
-    /// Documents that take no part because their only label is unknown (one label a document).
+    /// Documents that take no part because their only label is unknown (one label per document).
     pub left_out: usize,
     /// For each model, how many of the documents it had learned from: none, if all is well.
     pub known: Vec<Acquaintance>,
@@ -384,7 +384,7 @@ impl Combiner {
             held_out: HeldOutMeasures::from(measured),
             held_out_shape: None,
             weightings: Vec::new(),
-            prices: Vec::new(),
+            costs: Vec::new(),
             search: Vec::new(),
             search_default: None,
             search_gain: None,

@@ -59,7 +59,7 @@ impl CombinedMember {
 
 /// Room for one prediction.
 #[derive(Debug, Default)]
-pub(super) struct CombinedRoom {
+pub(super) struct CombinedBuffers {
     members: Vec<PredictBuffers>,
     evidence: Vec<f64>,
     sums: Vec<f64>,

@@ -13,7 +13,7 @@ use crate::scorers::Link;
 
 /// Why a document has the log-odds it has for a class.
 ///
-/// The parts add up exactly: `base + Σ terms = log-odds` before classes are brought to a sum of one.
+/// The parts add up exactly: `base + Σ terms = log-odds` before classes are normalised.
 ///
 /// # Formula
 /// ```text
@@ -28,23 +28,23 @@ use crate::scorers::Link;
 /// (the entropy of those shares), so that the sum stays exact.
 ///
 /// Where all classes have a calibrator together, `L` depends on all outputs and a term gets its share
-/// through each of them, by the same integral; nothing is left to be brought to a sum of one.
+/// through each of them, by the same integral; nothing is left to be normalised.
 ///
 /// In a combination a term has its parts in all models, each times the model's weight, and so has the
 /// base, to which the class's intercept is added. What they add up to is `Σ_m w_m L_m + b_c`: the
 /// log-odds themselves where classes do not exclude each other or are two, else those of the class
-/// before all are brought to a sum of one.
+/// before all are normalised.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     /// The class that is explained.
     pub label: String,
-    /// Its probability, after classes are brought to a sum of one.
+    /// Its probability, after classes are normalised.
     pub probability: f64,
     /// The log-odds that belong to that probability.
     pub log_odds: f64,
     /// The scorer's score.
     pub score: f64,
-    /// The calibrated log-odds of that score, before classes are brought to a sum of one.
+    /// The calibrated log-odds of that score, before classes are normalised.
     pub calibrated_log_odds: f64,
     /// The calibrated log-odds without any term.
     pub base_log_odds: f64,

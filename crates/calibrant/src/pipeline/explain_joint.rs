@@ -3,7 +3,7 @@
 use super::SingleModel;
 use super::calibrate_classes::joint_scores_into;
 use crate::Probability;
-use crate::calibration::{ClassRoom, SavedMulticlassCalibrator};
+use crate::calibration::{ClassBuffers, SavedMulticlassCalibrator};
 use crate::numeric::log_odds_against_rest;
 use crate::scorers::Link;
 
@@ -44,7 +44,7 @@ impl SingleModel {
             against_rest: Vec::new(),
             scores: vec![0.0; self.class_count()],
             classes: vec![Probability::from_log_odds(0.0); self.class_count()],
-            room: ClassRoom::default(),
+            room: ClassBuffers::default(),
         };
         let (base, total) = (asked.at(from), asked.at(to));
         let way: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();
@@ -104,7 +104,7 @@ struct JointLogOdds<'a> {
     against_rest: Vec<f64>,
     scores: Vec<f64>,
     classes: Vec<Probability>,
-    room: ClassRoom,
+    room: ClassBuffers,
 }
 
 impl JointLogOdds<'_> {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::calibrate_classes::{Calibrated, CalibrationData};
-use super::choose_price::{Ground, with_price};
+use super::choose_cost::{Ground, with_cost_of_errors};
 use super::choose_weighting::{ChosenWeighting, with_weighting};
 use super::class_spread::spreads_of_classes;
 use super::extractor::FeatureExtractor;
@@ -16,7 +16,7 @@ use super::other::known_documents;
 use super::rule_columns::rule_columns;
 use super::side_factor::with_side_factor;
 use super::single_model::{Calibrators, SingleModel};
-use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary, TriedPrice, TriedWeighting};
+use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary, TriedCost, TriedWeighting};
 use super::training_corpus::PreparedCorpus;
 use super::{ClassWeights, FitSettings, Model, TrainingCorpus};
 use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores};
@@ -200,7 +200,7 @@ struct Chosen<'a> {
     corpus: Held<'a>,
     settings: FitSettings,
     weightings: Vec<TriedWeighting>,
-    prices: Vec<TriedPrice>,
+    costs: Vec<TriedCost>,
 }
 
 /// Settles what the settings leave open: the weighting of terms, the cost of errors, the factor of side columns.
@@ -222,14 +222,14 @@ fn choose<'a>(
     }
     let settings = with_usual_weighting(&settings, corpus.numbered_features);
     let lead = lead.map(|lead| (lead, Ground::of(sampled)));
-    let (mut settings, prices) = with_price(&corpus, fields, settings, lead, progress);
+    let (mut settings, costs) = with_cost_of_errors(&corpus, fields, settings, lead, progress);
     settings.limits = corpus.limits;
     let settings = with_side_factor(&corpus, fields, settings, progress)?;
     Ok(Chosen {
         corpus,
         settings,
         weightings,
-        prices,
+        costs,
     })
 }
 
@@ -251,7 +251,7 @@ fn fit_held(
         mut corpus,
         settings,
         weightings,
-        prices,
+        costs,
     } = choose(corpus, &fields, settings, progress)?;
     let Learned {
         side,
@@ -287,7 +287,7 @@ fn fit_held(
     };
     let summary = TrainingSummary {
         weightings,
-        prices,
+        costs,
         ..outcome.summary()?
     };
     stage.step(0)?;
@@ -369,7 +369,7 @@ impl Outcome<'_> {
             held_out: HeldOutMeasures::from(&evaluation),
             held_out_shape: super::summary::shape_of(self.forecasts),
             weightings: Vec::new(),
-            prices: Vec::new(),
+            costs: Vec::new(),
             search: Vec::new(),
             search_default: None,
             search_gain: None,
@@ -483,7 +483,7 @@ fn side_columns(
     if reads == Reads::TermCounts && fitted.column_count() > 0 {
         return Err(FitError::BadSetting {
             setting: "log-count ratios",
-            requirement: "left out where there are columns beside the text, which are no counts",
+            requirement: "left out where there are columns beside the text, which are not counts",
             value: "given".into(),
         });
     }

@@ -25,7 +25,7 @@ impl LearnedKeys {
     }
 }
 
-/// Keys of rows of the file, one a row in every list.
+/// Keys of rows of the file, one per row in every list.
 pub(super) struct RowKeys<'a> {
     /// Rows with equal ones are one document.
     pub(super) documents: &'a [u128],

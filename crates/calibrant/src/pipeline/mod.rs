@@ -2,8 +2,8 @@
 
 mod calibrate_classes;
 mod calibrator_file;
+mod choose_cost;
 mod choose_damping;
-mod choose_price;
 mod choose_weighting;
 mod class_spread;
 mod combine;
@@ -56,7 +56,7 @@ pub use model_file::FORMAT_VERSION;
 pub use observations::leading_words;
 pub use output_scores::OutputScores;
 pub use score_calibrator::{
-    ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreNote, ScoreRoom,
+    ScoreBuffers, ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreNote,
     ScoreSettings, ScoreSummary, ScoreTable, TriedMethod,
 };
 pub use search::{
@@ -67,7 +67,7 @@ pub use settings::{ClassWeights, FitSettings};
 pub use single_model::{PredictBuffers, SingleModel};
 pub use strongest_terms::TermsError;
 pub use summary::{
-    ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedPrice, TriedSettings,
+    ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedCost, TriedSettings,
     TriedWeighting,
 };
 pub use test_documents::TestDocuments;

@@ -109,7 +109,7 @@ impl Model {
         }
     }
 
-    /// One label a document or several.
+    /// One label per document or several.
     pub fn task(&self) -> Task {
         self.summary().task
     }
@@ -128,7 +128,7 @@ impl Model {
     }
 
     /// The share that each class had among the training documents, by their weights (for a
-    /// combination: among those that decided its weights). With one label a document the shares sum to
+    /// combination: among those that decided its weights). With one label per document the shares sum to
     /// one; a class that all documents or none have is put half a document away from that.
     pub fn priors(&self) -> Vec<f64> {
         let summary = self.summary();

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::HeldOutMeasures;
 use crate::calibration::{
-    Calibrator, CalibratorKind, ChoiceRules, ClassRoom, HeldOutShape, MulticlassKind,
+    Calibrator, CalibratorKind, ChoiceRules, ClassBuffers, HeldOutShape, MulticlassKind,
     SavedCalibrator, SavedMulticlassCalibrator, ScoreScale,
 };
 use crate::evaluation::{Forecasts, StatedCell, StatedEnds, exclusive_into};
@@ -26,7 +26,7 @@ use stated::{Outputs, as_stated, cell, scale_row, softmax_into};
 /// Scores of examples that the classifier did not learn from, with their labels.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScoreTable {
-    /// Row by row: one score, or one a class.
+    /// Row by row: one score, or one per class.
     pub scores: Vec<f64>,
     /// The class of each row, as a position in [`ScoreSettings::classes`].
     pub labels: Vec<u32>,
@@ -57,9 +57,9 @@ named! {
 /// How to fit a [`ScoreCalibrator`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreSettings {
-    /// The classes. Where there is one score a row: the negative, then the positive one.
+    /// The classes. Where there is one score per row: the negative, then the positive one.
     pub classes: Vec<String>,
-    /// The fields that the scores come from: one, or one a class in the order of the classes.
+    /// The fields that the scores come from: one, or one per class in the order of the classes.
     pub fields: ScoreFields,
     /// What the scores are.
     pub score_is: ScoreIs,
@@ -89,7 +89,7 @@ pub struct ScoreFields {
 pub struct TriedMethod {
     /// Its name.
     pub method: String,
-    /// Its cross-validated log loss, in nats an example; absent where it was dropped before, since it was not surely ahead even on the examples
+    /// Its cross-validated log loss, in nats per example; absent where it was dropped before, since it was not surely ahead even on the examples
     /// that it was fitted to.
     pub log_loss: Option<f64>,
     /// How much it counts, where several are weighed; zero if it was left out.
@@ -151,7 +151,7 @@ pub enum ScoreCurve {
     OneScore(SavedCalibrator),
     /// One score a class to probabilities that sum to one.
     ClassScores(SavedMulticlassCalibrator),
-    /// One score a class, left as it is: stated probabilities brought to a sum of one, or the softmax of numbers.
+    /// One score a class, left as it is: stated probabilities normalised, or the softmax of numbers.
     AsStated,
 }
 
@@ -237,14 +237,14 @@ pub struct ScoreFit {
 
 /// Room for one example, reused from one to the next.
 #[derive(Debug, Clone, Default)]
-pub struct ScoreRoom {
+pub struct ScoreBuffers {
     scores: Vec<f64>,
     log_odds: Vec<f64>,
-    classes: ClassRoom,
+    classes: ClassBuffers,
 }
 
 impl ScoreCalibrator {
-    /// The classes; where there is one score a row, the negative and the positive one.
+    /// The classes; where there is one score per row, the negative and the positive one.
     pub fn classes(&self) -> &[String] {
         &self.classes
     }
@@ -269,7 +269,7 @@ impl ScoreCalibrator {
         &self.summary
     }
 
-    /// Whether there is one score a row, for the positive class.
+    /// Whether there is one score per row, for the positive class.
     pub fn is_binary(&self) -> bool {
         matches!(self.curve, ScoreCurve::OneScore(_))
     }
@@ -306,7 +306,7 @@ impl ScoreCalibrator {
     pub fn probabilities_into(
         &self,
         scores: &[f64],
-        room: &mut ScoreRoom,
+        room: &mut ScoreBuffers,
         out: &mut [Probability],
     ) {
         match &self.curve {
@@ -328,7 +328,7 @@ impl ScoreCalibrator {
         }
     }
 
-    fn as_stated_into(&self, scores: &[f64], room: &mut ScoreRoom, out: &mut [Probability]) {
+    fn as_stated_into(&self, scores: &[f64], room: &mut ScoreBuffers, out: &mut [Probability]) {
         assert!(scores.len() == self.classes.len() && out.len() == scores.len());
         let (ScoreScale::ClassProbability { .. }, Some(zeros)) = (self.scale, &self.zeros) else {
             softmax_into(scores, room, out);
@@ -358,7 +358,7 @@ impl ScoreCalibrator {
     }
 
     /// What scores of a whole table say by themselves, output after output: plain numbers are read as log-odds,
-    /// or brought to a sum of one by the softmax; stated probabilities are taken at their word, zeros and ones
+    /// or normalised by the softmax; stated probabilities are taken at their word, zeros and ones
     /// by the rule of [`StatedTable`](crate::evaluation::StatedTable), which then says what it did.
     pub fn as_stated(&self, scores: &[f64]) -> (Vec<Probability>, Option<StatedEnds>) {
         as_stated(self.scale, self.outputs().len(), scores)

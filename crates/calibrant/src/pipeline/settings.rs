@@ -76,7 +76,7 @@ pub struct FitSettings {
     pub folds: usize,
     /// Only these classes; all that occur if absent.
     pub classes: Option<Vec<String>>,
-    /// One label a document or several; told from the data if absent.
+    /// One label per document or several; told from the data if absent.
     pub task: Option<Task>,
     /// For folds and the order in which learners visit rows.
     pub seed: u64,
@@ -229,7 +229,7 @@ impl FitSettings {
         }
         if matches!(self.class_weights, ClassWeights::Given(_)) {
             let requirement =
-                "equal or balanced with an output code, whose problems are no classes";
+                "equal or balanced with an output code, whose problems are not classes";
             return bad("the class weights", requirement, "given for some");
         }
         if self.task == Some(Task::MultiLabel) {

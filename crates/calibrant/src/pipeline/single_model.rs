@@ -1,13 +1,13 @@
 //! One path from text to probabilities: an extractor, a scorer, its calibrators.
 
 use super::calibrate_classes::{combine, joint_scores_into};
-use super::combined_model::CombinedRoom;
+use super::combined_model::CombinedBuffers;
 use super::document_key::key_as_written;
 use super::extractor::{ExtractorBuffers, FeatureExtractor};
 use super::{FitSettings, TrainingKeys, TrainingSummary};
-use crate::calibration::{Calibrator, ClassRoom, SavedCalibrator, SavedMulticlassCalibrator};
+use crate::calibration::{Calibrator, ClassBuffers, SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::{ContentRef, Fields};
-use crate::scorers::{Reads, SavedScorer, ScorerRoom};
+use crate::scorers::{Reads, SavedScorer, ScorerBuffers};
 use crate::{Probability, Task};
 
 /// One fitted learner with its calibrators: what `fit` makes, and what combinations are made of.
@@ -26,7 +26,7 @@ pub struct SingleModel {
 /// Scores to probabilities: output by output, or all classes together.
 #[derive(Debug, Clone)]
 pub(super) struct Calibrators {
-    /// One an output; beside a joint one they only tell how well the best class looks, and there may be none.
+    /// One per output; beside a joint one they only tell how well the best class looks, and there may be none.
     pub(super) of_outputs: Vec<SavedCalibrator>,
     pub(super) joint: Option<SavedMulticlassCalibrator>,
 }
@@ -35,12 +35,12 @@ pub(super) struct Calibrators {
 #[derive(Debug, Default)]
 pub struct PredictBuffers {
     pub(super) extractor: ExtractorBuffers,
-    pub(super) scorer: ScorerRoom,
+    pub(super) scorer: ScorerBuffers,
     pub(super) scores: Vec<f64>,
     outputs: Vec<Probability>,
     room: Vec<f64>,
-    classes: ClassRoom,
-    pub(super) combined: CombinedRoom,
+    classes: ClassBuffers,
+    pub(super) combined: CombinedBuffers,
 }
 
 impl PredictBuffers {
@@ -116,7 +116,7 @@ impl SingleModel {
         &self.scorer
     }
 
-    /// Scores to probabilities of each class against the rest, one an output. Where all classes have a
+    /// Scores to probabilities of each class against the rest, one per output. Where all classes have a
     /// calibrator together they only tell how well the best class looks, and there may be none.
     pub fn calibrators(&self) -> &[SavedCalibrator] {
         &self.calibrators.of_outputs
@@ -137,7 +137,7 @@ impl SingleModel {
         }
     }
 
-    /// One label a document or several.
+    /// One label per document or several.
     pub(super) fn task(&self) -> Task {
         self.summary.task
     }

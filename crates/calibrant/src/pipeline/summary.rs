@@ -48,7 +48,7 @@ pub struct ClassSummary {
 /// without the document's fold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HeldOutMeasures {
-    /// Share of documents whose likeliest class is right (one label a document).
+    /// Share of documents whose likeliest class is right (one label per document).
     pub accuracy: Option<f64>,
     /// F1 over all decisions.
     pub micro_f1: f64,
@@ -129,11 +129,11 @@ pub struct TriedWeighting {
     pub chosen: bool,
 }
 
-/// A price of errors that was tried because none was asked for and the classes are told apart easily.
+/// A cost of errors that was tried because none was asked for and the classes are easy to separate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TriedPrice {
-    /// The price.
+pub struct TriedCost {
+    /// The cost.
     pub c: f64,
     /// How many documents took part: all, or a sample of them.
     pub documents: usize,
@@ -147,7 +147,7 @@ pub struct TriedPrice {
 /// What the training was like.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainingSummary {
-    /// One label a document or several.
+    /// One label per document or several.
     pub task: Task,
     /// Documents that were learned from, copies included.
     pub documents: usize,
@@ -176,15 +176,15 @@ pub struct TrainingSummary {
     /// What to expect on documents like these.
     pub held_out: HeldOutMeasures,
     /// How sure the forecasts of each class's documents were, to tell whether new documents look alike; absent with
-    /// several labels a document, and where there are too few documents or too many classes.
+    /// several labels per document, and where there are too few documents or too many classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out_shape: Option<HeldOutShape>,
     /// The weightings of terms that were tried; empty where one was asked for or nothing was to choose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weightings: Vec<TriedWeighting>,
-    /// The prices of errors that were tried; empty where one was asked for or the usual one was taken as it is.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub prices: Vec<TriedPrice>,
+    /// The costs of errors that were tried; empty where one was asked for or the usual one was taken as it is.
+    #[serde(default, rename = "prices", skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<TriedCost>,
     /// What was tried before these settings were chosen; empty where nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<TriedSettings>,
@@ -231,7 +231,7 @@ impl TrainingSummary {
     }
 }
 
-/// How sure held-out forecasts of each class's documents are; `None` with several labels a document.
+/// How sure held-out forecasts of each class's documents are; `None` with several labels per document.
 pub(super) fn shape_of(forecasts: &Forecasts) -> Option<HeldOutShape> {
     if forecasts.task == Task::MultiLabel {
         return None;

@@ -372,7 +372,7 @@ impl TrainingCorpus {
         self.any_text
     }
 
-    /// One label a document unless labels came as lists.
+    /// One label per document unless labels came as lists.
     fn task(&self, settings: &FitSettings) -> Result<Task, FitError> {
         let task = settings.task.unwrap_or(if self.any_list {
             Task::MultiLabel

@@ -86,7 +86,7 @@ fn in_short(report: &Report) -> Section {
         numbers.push(number("micro-F1", measure(evaluation.micro_f1)));
     }
     numbers.push(number("macro-F1", measure(evaluation.macro_f1)));
-    let name = format!("log loss, nats a {unit}");
+    let name = format!("log loss, nats per {unit}");
     numbers.push((name, measure(evaluation.log_loss)));
     numbers.push(number("Brier score", measure(evaluation.brier)));
     let name = format!(

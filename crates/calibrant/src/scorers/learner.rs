@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::held_out_outputs::HeldOutOutputs;
 use super::length_damping::LengthDamping;
-use super::saved::{SavedScorer, ScorerRoom};
+use super::saved::{SavedScorer, ScorerBuffers};
 use crate::features::{SparseMatrix, Weighting, WeightingSettings};
 use crate::problem::{Folds, Problem, Targets};
 use crate::progress::{check, step};
@@ -288,14 +288,14 @@ fn score_into(
     rows: &SparseMatrix,
     held_out: &[u32],
 ) {
-    let score = |room: &mut ScorerRoom, &row: &u32| {
+    let score = |room: &mut ScorerBuffers, &row: &u32| {
         let mut scores = vec![0.0; scorer.output_count()];
         scorer.scores_into(rows.row(row as usize), room, &mut scores);
         scores
     };
     let scores: Vec<Vec<f64>> = held_out
         .par_iter()
-        .map_init(ScorerRoom::default, score)
+        .map_init(ScorerBuffers::default, score)
         .collect();
     for (&row, scores) in held_out.iter().zip(scores) {
         out_of_fold

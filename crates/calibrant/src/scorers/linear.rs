@@ -13,7 +13,7 @@ use crate::solvers::{
     SolverLimits, solve_side_by_side,
 };
 
-/// A linear support vector machine: a wide margin between the classes, rows inside it at a price.
+/// A linear support vector machine: a wide margin between the classes, rows inside it at a cost.
 ///
 /// # When it misleads
 /// Its score is a distance from the boundary, not a probability, and nothing in training makes it
@@ -24,8 +24,8 @@ use crate::solvers::{
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearSvm {
-    /// The price of a row inside the margin; larger fits the training rows closer. Absent, it is [`USUAL_C`](Self::USUAL_C),
-    /// unless a fit of the pipeline finds that more suits classes which are told apart easily.
+    /// The cost of a row inside the margin; larger fits the training rows closer. Absent, it is [`USUAL_C`](Self::USUAL_C),
+    /// unless a fit of the pipeline finds that more suits classes that are easy to separate.
     pub c: Option<f64>,
     /// Hinge or squared hinge.
     pub loss: HingeLoss,
@@ -41,7 +41,7 @@ pub struct LinearSvm {
 }
 
 impl LinearSvm {
-    /// The usual price. The same for few and for many documents: from 300 to 10,000 of them half and twice as much changed
+    /// The usual cost. The same for few and for many documents: from 300 to 10,000 of them half and twice as much changed
     /// held-out log losses by a per cent or two, in no common direction (experiment `small`).
     pub const USUAL_C: f64 = 0.5;
 }
@@ -66,8 +66,8 @@ impl Default for LinearSvm {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogisticRegression {
-    /// The price of the loss against the regularisation; larger fits the training rows closer. Absent, it is
-    /// [`USUAL_C`](Self::USUAL_C), unless a fit of the pipeline finds that more suits classes which are told apart easily.
+    /// The cost of the loss against the regularisation; larger fits the training rows closer. Absent, it is
+    /// [`USUAL_C`](Self::USUAL_C), unless a fit of the pipeline finds that more suits classes that are easy to separate.
     pub c: Option<f64>,
     /// When to stop.
     pub limits: SolverLimits,
@@ -76,7 +76,7 @@ pub struct LogisticRegression {
 }
 
 impl LogisticRegression {
-    /// The usual price.
+    /// The usual cost.
     pub const USUAL_C: f64 = 10.0;
 }
 
@@ -216,7 +216,7 @@ pub(super) trait DualLearner: Sync {
             .iter()
             .map(|lane| Lane {
                 labels: &lane.labels,
-                prices: (cost * lane.factors.0, cost * lane.factors.1),
+                costs: (cost * lane.factors.0, cost * lane.factors.1),
                 start: lane.start,
             })
             .collect();

@@ -4,12 +4,12 @@ use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 
 use super::length_damping::LengthDamping;
-use super::saved::{ClassScorer, OpenScorer, ScorerRoom};
+use super::saved::{ClassScorer, OpenScorer, ScorerBuffers};
 use crate::features::RowView;
 use crate::problem::ClassLabels;
 use crate::saved::{NamedTensor, Storage, TensorReader};
 
-/// How outputs become one score a class.
+/// How outputs become one score per class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Link {
@@ -217,7 +217,7 @@ impl ClassScorer for LinearClassScorer {
         self.weights.len() / self.biases.len()
     }
 
-    fn outputs_into(&self, row: RowView<'_>, _room: &mut ScorerRoom, outputs: &mut [f64]) {
+    fn outputs_into(&self, row: RowView<'_>, _room: &mut ScorerBuffers, outputs: &mut [f64]) {
         Self::outputs_into(self, row, outputs);
     }
 
@@ -225,7 +225,7 @@ impl ClassScorer for LinearClassScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        _room: &mut ScorerRoom,
+        _room: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         let factor = self.factor_of(row);

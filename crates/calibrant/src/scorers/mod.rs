@@ -33,13 +33,13 @@ pub use linear_scorer::{LinearClassScorer, LinearDescription, Link, WeightMatrix
 pub use naive_bayes::{ClassCounts, NaiveBayes, NaiveBayesKind, Smoothing};
 pub use neighbours::{
     Approximate, NearestNeighbours, Neighbour, NeighbourCount, NeighbourDescription,
-    NeighbourIndex, NeighbourScorer, SearchRoom, SearchWork, Vote, recall_at_k,
+    NeighbourIndex, NeighbourScorer, SearchBuffers, SearchWork, Vote, recall_at_k,
 };
 pub use output_code_scorer::{OutputCodeDescription, OutputCodeScorer};
 pub use perceptron::{Perceptron, VotedDescription, VotedScorer};
 pub use postings::Postings;
 pub use rocchio::{CentroidDescription, CentroidScorer, Nearness, Rocchio};
 pub use rules::Rules;
-pub use saved::{ClassScorer, OpenScorer, SavedScorer, ScorerDescription, ScorerRoom};
+pub use saved::{ClassScorer, OpenScorer, SavedScorer, ScorerBuffers, ScorerDescription};
 
 pub use crate::saved::{NamedTensor, Storage, Stored, TensorReader};

@@ -50,7 +50,7 @@ pub enum Smoothing {
 /// ```
 /// `n` counts words, `d` documents. Laplace: `e_w = α`, `e = α V`; `e'_w = α`, `e' = 2α`. Corpus prior
 /// of strength `m`: `e_w = m (n_w + 1) / (n + V)`, `e = m`; `e'_w = m (d_w + 1/2) / (d + 1)`, `e' = m`.
-/// With one label a document, outputs are joint log-probabilities with the observed class shares;
+/// With one label per document, outputs are joint log-probabilities with the observed class shares;
 /// with several, each class stands against the rest with prior `(d_c + 1) / (d + 2)`. The Bernoulli
 /// kind knows presence alone, in learning and in scoring: rows with other values than 1 are refused.
 ///

@@ -1,22 +1,22 @@
-//! Rows to one score a class, by way of a code's binary problems.
+//! Rows to one score per class, by way of a code's binary problems.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClassScorer, Link, NamedTensor, OpenScorer, SavedScorer, ScorerDescription, ScorerRoom, Stored,
-    TensorReader,
+    ClassScorer, Link, NamedTensor, OpenScorer, SavedScorer, ScorerBuffers, ScorerDescription,
+    Stored, TensorReader,
 };
 use crate::calibration::PlattCalibrator;
 use crate::features::RowView;
-use crate::multiclass::{CodeMatrix, CodeSettings, DecodeRoom, Decoder};
+use crate::multiclass::{CodeMatrix, CodeSettings, DecodeBuffers, Decoder};
 
 /// The binary scorers of a code and what makes classes of their answers.
 #[derive(Debug, Clone)]
 pub struct OutputCodeScorer {
     decoder: Decoder,
-    /// One with an output a column, or one a column.
+    /// One with an output a column, or one per column.
     base: Vec<SavedScorer>,
 }
 
@@ -30,9 +30,9 @@ pub struct OutputCodeDescription {
 
 /// Room for the binary scores of one row.
 #[derive(Debug, Default)]
-pub(crate) struct CodeRoom {
+pub(crate) struct CodeBuffers {
     binary: Vec<f64>,
-    decode: DecodeRoom,
+    decode: DecodeBuffers,
 }
 
 impl OutputCodeScorer {
@@ -59,7 +59,7 @@ impl OutputCodeScorer {
     ///
     /// # Panics
     /// If it is not as long as the code.
-    pub fn binary_into(&self, row: RowView<'_>, room: &mut ScorerRoom, binary: &mut [f64]) {
+    pub fn binary_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, binary: &mut [f64]) {
         let mut rest = binary;
         for scorer in &self.base {
             let (own, others) = rest.split_at_mut(scorer.output_count());
@@ -90,7 +90,7 @@ impl ClassScorer for OutputCodeScorer {
     }
 
     /// Fills `outputs` with the score of each class.
-    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
+    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, outputs: &mut [f64]) {
         let mut own = std::mem::take(&mut room.code);
         own.binary.resize(self.decoder.code().length(), 0.0);
         self.binary_into(row, room, &mut own.binary);
@@ -105,7 +105,7 @@ impl ClassScorer for OutputCodeScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut ScorerRoom,
+        room: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         let mut to = vec![0.0; self.decoder.code().length()];

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::learner::{ClassLearner, Fitted, Variant};
 use super::linear_scorer::Link;
-use super::saved::{ClassScorer, OpenScorer, ScorerRoom};
+use super::saved::{ClassScorer, OpenScorer, ScorerBuffers};
 use crate::features::RowView;
 use crate::problem::Problem;
 use crate::saved::{NamedTensor, Storage, TensorReader};
@@ -164,7 +164,7 @@ impl CentroidScorer {
     }
 
     /// How near the row is to each centre.
-    fn nearby<'a>(&self, row: RowView<'_>, room: &'a mut ScorerRoom) -> Nearby<'a> {
+    fn nearby<'a>(&self, row: RowView<'_>, room: &'a mut ScorerBuffers) -> Nearby<'a> {
         let width = self.class_count();
         room.numbers.clear();
         room.numbers.resize(width, 0.0);
@@ -241,7 +241,7 @@ impl ClassScorer for CentroidScorer {
     }
 
     /// Fills `outputs`, one each.
-    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
+    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, outputs: &mut [f64]) {
         let nearby = self.nearby(row, room);
         for (output, score) in outputs.iter_mut().enumerate() {
             let class = self.class_of(output);
@@ -262,7 +262,7 @@ impl ClassScorer for CentroidScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut ScorerRoom,
+        room: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         let width = self.class_count();

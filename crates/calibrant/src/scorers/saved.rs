@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::Link;
 use super::boosting::{StumpDescription, StumpScorer};
 use super::linear_scorer::{LinearClassScorer, LinearDescription};
-use super::neighbours::{NeighbourDescription, NeighbourScorer, SearchRoom};
-use super::output_code_scorer::{CodeRoom, OutputCodeDescription, OutputCodeScorer};
+use super::neighbours::{NeighbourDescription, NeighbourScorer, SearchBuffers};
+use super::output_code_scorer::{CodeBuffers, OutputCodeDescription, OutputCodeScorer};
 use super::perceptron::{VotedDescription, VotedScorer};
 use super::rocchio::{CentroidDescription, CentroidScorer};
 use crate::features::RowView;
@@ -29,11 +29,17 @@ pub trait ClassScorer {
 
     /// Fills `outputs` (one each) before the link is applied. Columns beyond the features that the
     /// scorer knows add nothing.
-    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]);
+    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, outputs: &mut [f64]);
 
     /// What each entry of the row added to an output (before the link): the output is a base, which
     /// is whatever the parts leave, plus the sum of `parts`.
-    fn parts_into(&self, row: RowView<'_>, output: usize, room: &mut ScorerRoom, parts: &mut [f64]);
+    fn parts_into(
+        &self,
+        row: RowView<'_>,
+        output: usize,
+        room: &mut ScorerBuffers,
+        parts: &mut [f64],
+    );
 
     /// The numbers that a file keeps.
     fn tensors(&self) -> Vec<NamedTensor<'_>>;
@@ -53,13 +59,13 @@ pub trait OpenScorer: ClassScorer + Sized {
 
 /// Room for scoring, reused from one row to the next.
 #[derive(Debug, Default)]
-pub struct ScorerRoom {
+pub struct ScorerBuffers {
     /// Numbers of any use to a scorer; their contents mean nothing between rows.
     pub(crate) numbers: Vec<f64>,
     /// The answers to a code's binary problems.
-    pub(crate) code: CodeRoom,
+    pub(crate) code: CodeBuffers,
     /// For searches among training rows.
-    pub(crate) search: SearchRoom,
+    pub(crate) search: SearchBuffers,
 }
 
 /// Makes the enums of all scorers and of what files keep of them: one line per kind.
@@ -162,12 +168,12 @@ impl SavedScorer {
 
     /// Fills `outputs` (one each) before the link is applied. Columns beyond the features that the
     /// scorer knows add nothing.
-    pub fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
+    pub fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, outputs: &mut [f64]) {
         self.inside().outputs_into(row, room, outputs);
     }
 
     /// Fills `scores` with what calibrators see, one per output.
-    pub fn scores_into(&self, row: RowView<'_>, room: &mut ScorerRoom, scores: &mut [f64]) {
+    pub fn scores_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, scores: &mut [f64]) {
         let inside = self.inside();
         inside.outputs_into(row, room, scores);
         if inside.link() == Link::AgainstRest {
@@ -180,7 +186,7 @@ impl SavedScorer {
     /// The scores that calibrators see, one per output.
     pub fn output_scores(&self, row: RowView<'_>) -> Vec<f64> {
         let mut scores = vec![0.0; self.output_count()];
-        self.scores_into(row, &mut ScorerRoom::default(), &mut scores);
+        self.scores_into(row, &mut ScorerBuffers::default(), &mut scores);
         scores
     }
 
@@ -190,7 +196,7 @@ impl SavedScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut ScorerRoom,
+        room: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         self.inside().parts_into(row, output, room, parts);

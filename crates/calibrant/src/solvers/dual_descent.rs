@@ -18,7 +18,7 @@ pub struct LinearProblem<'a> {
     pub rows: &'a SparseMatrix,
     /// `|x_i|²` of each row.
     pub squared_norms: &'a [f64],
-    /// How much each row counts: `C_i` is this times the side's price.
+    /// How much each row counts: `C_i` is this times the side's cost.
     pub weights: &'a [f64],
     /// The rows that are learned from, rising.
     pub members: &'a [u32],
@@ -29,8 +29,8 @@ pub struct LinearProblem<'a> {
 pub struct Lane<'a> {
     /// Whether each row is positive (`y = 1`) or negative (`y = -1`).
     pub labels: &'a [bool],
-    /// The price of a positive row's loss and of a negative one's.
-    pub prices: (f64, f64),
+    /// The cost of a positive row's loss and of a negative one's.
+    pub costs: (f64, f64),
     /// Dual variables of a similar problem to start from; those of rows that are no members are
     /// taken as zero.
     pub start: Option<&'a [f64]>,
@@ -226,12 +226,12 @@ impl<const L: usize> RowState<L> {
     }
 
     #[inline]
-    fn cost(&self, lane: usize, prices: (f64, f64)) -> f64 {
+    fn cost(&self, lane: usize, costs: (f64, f64)) -> f64 {
         self.weight
             * if self.labels >> lane & 1 == 1 {
-                prices.0
+                costs.0
             } else {
-                prices.1
+                costs.1
             }
     }
 }
@@ -301,7 +301,7 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
                 let dual = if given > 0.0 {
                     given
                 } else {
-                    loss.start(row.cost(lane, settings.prices))
+                    loss.start(row.cost(lane, settings.costs))
                 };
                 row.duals[lane] = dual;
                 steps[lane] = dual * row.sign(lane);
@@ -383,7 +383,7 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
                 let sign = row.sign(lane);
                 let margin = sign * (scores[lane] + self.biases[lane]);
                 let dual = row.duals[lane];
-                let cost = row.cost(lane, settings.prices);
+                let cost = row.cost(lane, settings.costs);
                 let curvature = f64::from(row.curvature);
                 let bounds = self.states[lane].bounds;
                 match self.loss.visit(margin, dual, cost, curvature, bounds) {
@@ -463,7 +463,7 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
                     continue;
                 }
                 let margin = row.sign(lane) * (scores[lane] + self.biases[lane]);
-                let cost = row.cost(lane, settings.prices);
+                let cost = row.cost(lane, settings.costs);
                 let dual = row.duals[lane];
                 let (loss, gain) = self.loss.objectives(margin, dual, cost);
                 objectives[lane].0 += loss;
@@ -566,7 +566,7 @@ mod tests {
                 .iter()
                 .map(|labels| Lane {
                     labels,
-                    prices: (1.0, 0.7),
+                    costs: (1.0, 0.7),
                     start: None,
                 })
                 .collect();
@@ -613,7 +613,7 @@ mod tests {
         };
         let lane = Lane {
             labels: &labels,
-            prices: (100.0, 100.0),
+            costs: (100.0, 100.0),
             start: None,
         };
         let limits = SolverLimits {

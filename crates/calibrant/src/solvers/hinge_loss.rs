@@ -120,7 +120,7 @@ mod tests {
         };
         let lane = Lane {
             labels: &[true, false],
-            prices: (0.25, 0.25),
+            costs: (0.25, 0.25),
             start: None,
         };
         let limits = SolverLimits {

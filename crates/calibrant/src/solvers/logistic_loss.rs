@@ -154,7 +154,7 @@ mod tests {
         };
         let lane = Lane {
             labels: &labels,
-            prices: (2.0, 0.5),
+            costs: (2.0, 0.5),
             start: None,
         };
         let limits = SolverLimits {

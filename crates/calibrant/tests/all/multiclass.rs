@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use calibrant::calibration::{CalibratorKind, ClassRoom, MulticlassKind};
+use calibrant::calibration::{CalibratorKind, ClassBuffers, MulticlassKind};
 use calibrant::corpus::Content;
 use calibrant::pipeline::{CalibrationNote, FitSettings, Model};
 use calibrant::scorers::NaiveBayesKind;
@@ -129,7 +129,7 @@ fn curves_that_are_to_rise_leave_the_classes_together() {
                 .all(|way| way.kind != MulticlassKind::Dirichlet)
         );
         let joint = model.as_single().unwrap().class_calibrator().unwrap();
-        let (mut room, even) = (ClassRoom::default(), Probability::from_log_odds(0.0));
+        let (mut room, even) = (ClassBuffers::default(), Probability::from_log_odds(0.0));
         let mut said = vec![even; 5];
         for class in 0..5 {
             for rest in [-3.0, -0.5, 0.0] {

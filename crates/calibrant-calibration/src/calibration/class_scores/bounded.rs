@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{ClassRoom, HeldOutClassScores, SavedMulticlassCalibrator as Saved};
+use super::{ClassBuffers, HeldOutClassScores, SavedMulticlassCalibrator as Saved};
 use crate::Probability;
 use crate::calibration::held::{enough, supported, with_margin};
 use crate::numeric::{first_largest, softplus};
@@ -14,7 +14,7 @@ use crate::numeric::{first_largest, softplus};
 /// # Formula
 /// ```text
 /// P(top) -> at most σ(most)                 the other classes keep their shares of the rest
-/// P(c)   -> at least σ(-least)              then all are brought to a sum of one
+/// P(c)   -> at least σ(-least)              then all are normalised
 /// ```
 /// `most` and `least` are log-odds. Where calibrant weighs several ways, they are the lesser of two: what was said of at least one
 /// in a hundred (or ten) held-out examples, by curves that did not know them, of the right class and of the least likely wrong one, with a
@@ -23,7 +23,7 @@ use crate::numeric::{first_largest, softplus};
 /// were, and goes beyond that by the margin alone.
 ///
 /// ```
-/// use calibrant_calibration::calibration::{CalibratorKind, ClassRoom, HeldOutClassScores, MulticlassKind};
+/// use calibrant_calibration::calibration::{CalibratorKind, ClassBuffers, HeldOutClassScores, MulticlassKind};
 /// use calibrant_calibration::Probability;
 /// // Ninety-nine examples without an error.
 /// let labels: Vec<u32> = (0..99).map(|row| row % 3).collect();
@@ -31,7 +31,7 @@ use crate::numeric::{first_largest, softplus};
 /// let held_out = HeldOutClassScores::assume(scores.collect(), 3, labels.clone())?;
 /// let calibrator = MulticlassKind::Auto.choose(&held_out, CalibratorKind::Auto)?.calibrator;
 /// let mut said = [Probability::from_log_odds(0.0); 3];
-/// calibrator.probabilities_into(&[1e6, 0.0, 0.0], &mut ClassRoom::default(), &mut said);
+/// calibrator.probabilities_into(&[1e6, 0.0, 0.0], &mut ClassBuffers::default(), &mut said);
 /// assert!(said[0].log_odds() <= 100f64.ln() + 1.0); // by hand: 99 examples and one
 /// # Ok::<(), calibrant_calibration::CalibrationError>(())
 /// ```
@@ -81,7 +81,7 @@ impl BoundedClasses {
     }
 
     /// Leaves the log-odds of the classes.
-    pub(super) fn log_odds_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    pub(super) fn log_odds_into(&self, scores: &[f64], room: &mut ClassBuffers) {
         self.inner.ln_weights_into(scores, room);
         room.fill_log_odds();
         let top = first_largest(&room.log_odds);
@@ -135,7 +135,7 @@ impl Saved {
             .scores()
             .par_chunks_exact(classes)
             .fold(
-                || (0.0f64, 0.0f64, ClassRoom::default()),
+                || (0.0f64, 0.0f64, ClassBuffers::default()),
                 |(most, least, mut room), row| {
                     self.ln_weights_into(row, &mut room);
                     room.fill_log_odds();
@@ -198,7 +198,7 @@ mod tests {
 
     fn said(calibrator: &Saved, scores: &[f64]) -> Vec<f64> {
         let mut out = vec![Probability::from_log_odds(0.0); scores.len()];
-        calibrator.probabilities_into(scores, &mut ClassRoom::default(), &mut out);
+        calibrator.probabilities_into(scores, &mut ClassBuffers::default(), &mut out);
         out.iter().map(|p| p.log_odds()).collect()
     }
 

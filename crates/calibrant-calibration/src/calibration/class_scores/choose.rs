@@ -9,7 +9,7 @@ use super::pool::Rivals;
 use super::shared_curve::ScoreRows;
 use super::two_passes::{TwoPasses, said_again};
 use super::{
-    ClassRoom, Dirichlet, HeldOutClassScores, OneVsRestCalibrator, PairwiseCoupling,
+    ClassBuffers, Dirichlet, HeldOutClassScores, OneVsRestCalibrator, PairwiseCoupling,
     PoolCalibrator, PoolMember, SavedMulticlassCalibrator as Saved, SharedCurve, Temperature,
     VectorScaling,
 };
@@ -25,7 +25,7 @@ pub enum MulticlassKind {
     /// Several ways, weighed by cross-validated log loss.
     #[default]
     Auto,
-    /// A calibrator for each class against the rest, brought to a sum of one.
+    /// A calibrator for each class against the rest, normalised.
     OneVsRest,
     /// One factor for all scores.
     Temperature,
@@ -300,7 +300,7 @@ fn forecast_folds(held_out: &HeldOutClassScores, without: Vec<Saved>) -> Vec<Pro
     forecasts
         .par_chunks_exact_mut(class_count)
         .enumerate()
-        .for_each_init(ClassRoom::default, |room, (example, out)| {
+        .for_each_init(ClassBuffers::default, |room, (example, out)| {
             let calibrator = &without[held_out.fold_of(example)];
             calibrator.probabilities_into(held_out.row(example), room, out);
         });
@@ -436,7 +436,7 @@ impl Contest {
         forecasts
             .par_chunks_exact_mut(held_out.class_count())
             .enumerate()
-            .for_each_init(ClassRoom::default, |room, (example, out)| {
+            .for_each_init(ClassBuffers::default, |room, (example, out)| {
                 let calibrator = &without[held_out.fold_of(example)];
                 calibrator.probabilities_into(rows.row(example), room, out);
             });

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::held_out::Part;
-use super::{ClassRoom, HeldOutClassScores, tame};
+use super::{ClassBuffers, HeldOutClassScores, tame};
 use crate::CalibrationError;
 use crate::calibration::{Calibrator, HeldOutScores, Platt, PlattCalibrator};
 use crate::numeric::sigmoid;
@@ -87,7 +87,7 @@ impl CouplingCalibrator {
         &self.curves
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
         let mut pairs = std::mem::take(&mut room.more);
         pairs.clear();
         pairs.extend(

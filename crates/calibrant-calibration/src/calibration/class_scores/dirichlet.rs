@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::held_out::Part;
 use super::shrinkage::{Group, Shrunken, fit_groups};
 use super::vector::usable_factor;
-use super::{ClassRoom, HeldOutClassScores, tame};
+use super::{ClassBuffers, HeldOutClassScores, tame};
 use crate::CalibrationError;
 use crate::numeric::log_sum_exp;
 use crate::solvers::SoftmaxRows;
@@ -110,7 +110,7 @@ impl DirichletCalibrator {
         self.intercepts.len()
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
         let mut x = std::mem::take(&mut room.more);
         x.clear();
         x.extend_from_slice(scores);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClassRoom, HeldOutClassScores, SavedMulticlassCalibrator as Saved, tame};
+use super::{ClassBuffers, HeldOutClassScores, SavedMulticlassCalibrator as Saved, tame};
 use crate::calibration::held::{MARGIN, ends_of};
 
 /// A calibrator of all classes that holds where the examples end, with a margin of a tenth of their range: lines go on without
@@ -17,13 +17,13 @@ use crate::calibration::held::{MARGIN, ends_of};
 /// their order stays; and what is added to all scores of a row still changes nothing.
 ///
 /// ```
-/// use calibrant_calibration::calibration::{CalibratorKind, ClassRoom, HeldOutClassScores, MulticlassKind};
+/// use calibrant_calibration::calibration::{CalibratorKind, ClassBuffers, HeldOutClassScores, MulticlassKind};
 /// use calibrant_calibration::Probability;
 /// // The higher score is right three times of four, by a difference of 1: e^β = 3.
 /// let held_out = HeldOutClassScores::assume([1.0, 0.0].repeat(4), 2, vec![0, 0, 0, 1])?;
 /// let calibrator = MulticlassKind::Temperature.choose(&held_out, CalibratorKind::Auto)?.calibrator;
 /// let mut said = [Probability::from_log_odds(0.0); 2];
-/// calibrator.probabilities_into(&[1e6, 0.0], &mut ClassRoom::default(), &mut said);
+/// calibrator.probabilities_into(&[1e6, 0.0], &mut ClassBuffers::default(), &mut said);
 /// assert!((said[0].log_odds() - 1.1 * 3f64.ln()).abs() < 1e-9); // by hand: β times a difference of 1.1
 /// # Ok::<(), calibrant_calibration::CalibrationError>(())
 /// ```
@@ -93,7 +93,7 @@ impl HeldClasses {
         &self.ends
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
         let mut held = std::mem::take(&mut room.held);
         held.clear();
         match &self.ends {
@@ -177,7 +177,7 @@ mod tests {
 
     fn said(calibrator: &Saved, scores: &[f64]) -> Vec<f64> {
         let mut out = vec![Probability::from_log_odds(0.0); scores.len()];
-        calibrator.probabilities_into(scores, &mut ClassRoom::default(), &mut out);
+        calibrator.probabilities_into(scores, &mut ClassBuffers::default(), &mut out);
         out.iter().map(|p| p.log_odds()).collect()
     }
 

@@ -9,7 +9,7 @@ use crate::calibration::HeldOutScores;
 use crate::calibration::held_out::one_each;
 use crate::numeric::order_bits;
 
-/// Scores of examples the scorer did not learn from, one a class; exactly one class is right.
+/// Scores of examples the scorer did not learn from, one per class; exactly one class is right.
 ///
 /// ```
 /// use calibrant_calibration::calibration::HeldOutClassScores;
@@ -73,7 +73,7 @@ impl HeldOutClassScores {
         }
         if labels.len().checked_mul(class_count) != Some(scores.len()) {
             return Err(CalibrationError::LengthMismatch {
-                left_name: "scores (one a class and example)",
+                left_name: "scores (one per class and example)",
                 left: scores.len(),
                 right_name: "labels times classes",
                 right: labels.len().saturating_mul(class_count),

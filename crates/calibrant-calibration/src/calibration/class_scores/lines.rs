@@ -41,7 +41,7 @@ const WIDEST: f64 = 64.0;
 ///
 /// Within a cell a line's loss differs from that at the mean by `w a² p (1-p) v / 2` with the slope `a` and the
 /// variance `v` of the scores in the cell: where log-odds go from -15 to 10 over the scores of a class with one document
-/// in a hundred, some `1e-7` nats an example.
+/// in a hundred, some `1e-7` nats per example.
 struct Cells {
     low: f64,
     /// By fold, then label, then cell.

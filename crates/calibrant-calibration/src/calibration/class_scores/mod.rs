@@ -1,6 +1,6 @@
 //! Scores of many classes to probabilities that sum to one.
 //!
-//! Every way is fitted on [`HeldOutClassScores`]: one score a class for each example, of which
+//! Every way is fitted on [`HeldOutClassScores`]: one score per class for each example, of which
 //! exactly one class is right.
 
 mod bounded;
@@ -53,7 +53,7 @@ use crate::numeric::log_odds_against_rest;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "method")]
 pub enum SavedMulticlassCalibrator {
-    /// A calibrator for each class against the rest, brought to a sum of one.
+    /// A calibrator for each class against the rest, normalised.
     OneVsRest(OneVsRestCalibrator),
     /// One factor for all scores.
     Temperature(TemperatureCalibrator),
@@ -144,7 +144,7 @@ impl SavedMulticlassCalibrator {
     pub fn probabilities_into(
         &self,
         scores: &[f64],
-        room: &mut ClassRoom,
+        room: &mut ClassBuffers,
         out: &mut [Probability],
     ) {
         assert_eq!(scores.len(), self.class_count());
@@ -154,7 +154,7 @@ impl SavedMulticlassCalibrator {
     }
 
     /// Leaves the log-odds of each class against the rest.
-    fn log_odds_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    fn log_odds_into(&self, scores: &[f64], room: &mut ClassBuffers) {
         match self {
             // It has them already.
             Self::Bounded(bounded) => bounded.log_odds_into(scores, room),
@@ -166,7 +166,7 @@ impl SavedMulticlassCalibrator {
     }
 
     /// Leaves log-weights of the classes, up to a common summand.
-    fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
         match self {
             Self::OneVsRest(calibrator) => calibrator.ln_weights_into(scores, room),
             Self::Temperature(calibrator) => calibrator.ln_weights_into(scores, room),
@@ -184,7 +184,7 @@ impl SavedMulticlassCalibrator {
 
 /// Room for one prediction, reused from one example to the next.
 #[derive(Debug, Clone, Default)]
-pub struct ClassRoom {
+pub struct ClassBuffers {
     /// Log-weights of the classes, up to a common summand.
     ln_weights: Vec<f64>,
     log_odds: Vec<f64>,
@@ -196,7 +196,7 @@ pub struct ClassRoom {
     held: Vec<f64>,
 }
 
-impl ClassRoom {
+impl ClassBuffers {
     /// Takes log-weights one by one; those out of all bounds are brought back.
     fn fill(&mut self, ln_weights: impl Iterator<Item = f64>) {
         self.ln_weights.clear();

@@ -1,10 +1,10 @@
-//! Each class against the rest, then all brought to a sum of one.
+//! Each class against the rest, then all normalised.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::lines::own_member;
-use super::{ClassRoom, tame};
+use super::{ClassBuffers, tame};
 use crate::calibration::few_positives::few_positives;
 use crate::calibration::pooled::CrossFittedPool;
 use crate::calibration::{
@@ -14,7 +14,7 @@ use crate::calibration::{
 use crate::numeric::log_odds_against_rest;
 use crate::{CalibrationError, Probability};
 
-/// A calibrator for each class against the rest, brought to a sum of one.
+/// A calibrator for each class against the rest, normalised.
 ///
 /// # Formula
 /// ```text
@@ -80,7 +80,7 @@ impl OneVsRestCalibrator {
         &self.classes
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
         let classes = self.classes.iter().zip(scores);
         room.fill(classes.map(|(calibrator, &score)| {
             let score = if self.of_log_probabilities {

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{ClassRoom, HeldOutClassScores, SavedMulticlassCalibrator as Saved, bounded};
+use super::{ClassBuffers, HeldOutClassScores, SavedMulticlassCalibrator as Saved, bounded};
 use crate::Probability;
 use crate::numeric::exp_of_negative;
 use crate::solvers::sum_in_parts;
@@ -85,7 +85,7 @@ impl PoolCalibrator {
         self.members[0].calibrator.class_count()
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
         let mut sum = std::mem::take(&mut room.pooled);
         sum.clear();
         sum.resize(scores.len(), 0.0);
@@ -129,7 +129,7 @@ impl Rivals<'_> {
         forecasts
             .par_chunks_exact_mut(classes)
             .enumerate()
-            .for_each_init(ClassRoom::default, |room, (row, out)| {
+            .for_each_init(ClassBuffers::default, |room, (row, out)| {
                 let weights = &without[self.held_out.fold_of(row)];
                 let sum = &mut room.ln_weights;
                 sum.clear();
@@ -151,7 +151,7 @@ impl Rivals<'_> {
 struct Said {
     classes: usize,
     members: usize,
-    /// For each example and member one a class.
+    /// For each example and member one per class.
     ln: Vec<f64>,
     labels: Vec<usize>,
     /// The likeliest wrong class of each example, as the first member has it.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::held_out::Part;
-use super::{ClassRoom, HeldOutClassScores, tame};
+use super::{ClassBuffers, HeldOutClassScores, tame};
 use crate::CalibrationError;
 use crate::solvers::sum_in_parts;
 
@@ -80,7 +80,7 @@ impl TemperatureCalibrator {
         self.class_count
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
         let largest = highest(scores);
         let factor = self.inverse_temperature;
         room.fill(scores.iter().map(|&score| factor * (tame(score) - largest)));

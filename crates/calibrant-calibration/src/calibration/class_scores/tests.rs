@@ -65,7 +65,7 @@ fn fit_once(kind: MulticlassKind, held_out: &HeldOutClassScores) -> SavedMulticl
 
 fn predict(calibrator: &SavedMulticlassCalibrator, scores: &[f64]) -> Vec<Probability> {
     let mut out = vec![Probability::from_log_odds(0.0); calibrator.class_count()];
-    calibrator.probabilities_into(scores, &mut ClassRoom::default(), &mut out);
+    calibrator.probabilities_into(scores, &mut ClassBuffers::default(), &mut out);
     out
 }
 

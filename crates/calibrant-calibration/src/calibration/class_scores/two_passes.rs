@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClassRoom, SavedMulticlassCalibrator as Saved, SharedCurveCalibrator};
+use super::{ClassBuffers, SavedMulticlassCalibrator as Saved, SharedCurveCalibrator};
 use crate::Probability;
 
 /// What a calibrator says, set right by one curve over its log-odds.
@@ -53,7 +53,7 @@ impl TwoPasses {
         &self.second
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
         self.first.ln_weights_into(scores, room);
         room.fill_log_odds();
         let said = std::mem::take(&mut room.log_odds);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::held_out::Part;
 use super::shrinkage::{Group, Shrunken, fit_groups};
-use super::{ClassRoom, HeldOutClassScores, Temperature, tame};
+use super::{ClassBuffers, HeldOutClassScores, Temperature, tame};
 use crate::CalibrationError;
 use crate::solvers::{SoftmaxRows, sum_in_parts};
 
@@ -112,7 +112,7 @@ impl VectorCalibrator {
         self.slopes.len()
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
         let lines = self.slopes.iter().zip(&self.intercepts);
         room.fill(lines.zip(scores).map(|((slope, intercept), &score)| {
             slope * centred(tame(score), self.centre, self.inverse_temperature) + intercept

@@ -17,7 +17,7 @@ pub(super) const WEIGHT_STRENGTH: f64 = 60.0;
 pub(super) const INTERCEPT_STRENGTH: f64 = 50.0;
 /// How much of the examples' evidence goes into the members' shares: all of it would settle on the luckiest.
 pub(super) const TEMPER: f64 = 0.25;
-/// The largest slope that is left, in nats an example.
+/// The largest slope that is left, in nats per example.
 pub(super) const TOLERANCE: f64 = 1e-9;
 const MOST_STEPS: usize = 200;
 /// The least damping that is tried, as a share of the most curvature there can be.

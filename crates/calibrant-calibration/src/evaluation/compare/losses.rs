@@ -64,7 +64,7 @@ impl<'a> Losses<'a> {
     }
 
     /// Who was closer, over all decisions, by each loss. Documents that are one piece of evidence have one vote together
-    /// (with several labels, one a class): that of most of them.
+    /// (with several labels, one per class): that of most of them.
     ///
     /// Log loss and the squared error of a yes-or-no decision both fall as its probability comes
     /// closer to the truth, so that the log-odds decide both, to the last bit.

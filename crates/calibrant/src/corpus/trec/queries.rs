@@ -46,9 +46,9 @@ impl QueryFormat {
     }
 }
 
-/// A name that is no format of queries.
+/// A name that is not a format of queries.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no format of queries; it must be jsonl, tsv or topics")]
+#[error("`{0}` is not a format of queries; it must be jsonl, tsv or topics")]
 pub struct UnknownQueryFormat(pub String);
 
 impl FromStr for QueryFormat {

@@ -37,9 +37,9 @@ impl TopicField {
     }
 }
 
-/// A name that is no part of a topic.
+/// A name that is not a part of a topic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no part of a topic; it must be title, desc or narr")]
+#[error("`{0}` is not a part of a topic; it must be title, desc or narr")]
 pub struct UnknownTopicField(pub String);
 
 impl FromStr for TopicField {

@@ -154,7 +154,7 @@ fn unmarked(field: &str) -> &str {
     field.trim_start_matches(FIELD_BREAK)
 }
 
-/// A value that is no probability, and where it stands.
+/// A value that is not a probability, and where it stands.
 fn not_a_probability(file: &str, line: u64, column: &str, value: &str) -> TableError {
     TableError::NotAProbability {
         file: file.to_owned(),

@@ -1,6 +1,6 @@
 //! How much each column moved the score of a class.
 
-use super::decoder::{DecodeRoom, Decoder};
+use super::decoder::{DecodeBuffers, Decoder};
 use super::settings::Decode;
 
 /// Points of the way at which the slopes of least squares are taken.
@@ -41,7 +41,7 @@ impl Decoder {
 
     /// `∂S/∂f_t` by differences, mean over points of the way.
     fn mean_slopes(&self, class: usize, start: &[f64], end: &[f64]) -> Vec<f64> {
-        let mut room = DecodeRoom::default();
+        let mut room = DecodeBuffers::default();
         let mut scores = vec![0.0; self.code().class_count()];
         let mut slopes = vec![0.0; end.len()];
         let h = 1e-6;

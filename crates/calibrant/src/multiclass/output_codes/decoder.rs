@@ -1,11 +1,11 @@
-//! Binary scores to one score a class.
+//! Binary scores to one score per class.
 
 use super::settings::{BinaryOutput, CodeSettings, Decode};
 use crate::calibration::{Calibrator, PlattCalibrator};
 use crate::multiclass::CodeMatrix;
-use crate::solvers::{SimplexLeastSquares, SimplexRoom};
+use crate::solvers::{SimplexBuffers, SimplexLeastSquares};
 
-/// Turns the scores of a code's binary problems into one score a class.
+/// Turns the scores of a code's binary problems into one score per class.
 ///
 /// # Formula
 /// With the code `M`, the answers `f` from -1 to 1 (see [`BinaryOutput`]) and weights `α` of the
@@ -38,7 +38,7 @@ pub struct Decoder {
     settings: CodeSettings,
     /// `α`.
     weights: Vec<f64>,
-    /// One a column, or none where none is needed.
+    /// One per column, or none where none is needed.
     curves: Vec<PlattCalibrator>,
     /// `α_t M(c,t) / 2 Σ_t α_t |M(c,t)|`, class after class: `D(c) = ½ - Σ_t of these times f_t`.
     pull: Vec<f64>,
@@ -47,9 +47,9 @@ pub struct Decoder {
 
 /// Room for one decoding, reused from one to the next.
 #[derive(Debug, Clone, Default)]
-pub struct DecodeRoom {
+pub struct DecodeBuffers {
     pub(super) answers: Vec<f64>,
-    pub(super) simplex: SimplexRoom,
+    pub(super) simplex: SimplexBuffers,
 }
 
 /// Class probabilities by least squares are kept this far from 0 and 1.
@@ -124,16 +124,16 @@ impl Decoder {
         &self.weights
     }
 
-    /// Binary scores to probabilities, one a column; none where decoding needs none.
+    /// Binary scores to probabilities, one per column; none where decoding needs none.
     pub fn curves(&self) -> &[PlattCalibrator] {
         &self.curves
     }
 
-    /// Fills `scores`, one a class, from one binary score a column.
+    /// Fills `scores`, one per class, from one binary score a column.
     ///
     /// # Panics
     /// If the lengths are not those of the code.
-    pub fn scores_into(&self, binary: &[f64], room: &mut DecodeRoom, scores: &mut [f64]) {
+    pub fn scores_into(&self, binary: &[f64], room: &mut DecodeBuffers, scores: &mut [f64]) {
         self.answers_into(binary, &mut room.answers);
         self.decode_into(room, scores);
     }
@@ -162,7 +162,7 @@ impl Decoder {
     }
 
     /// From the answers in the room.
-    pub(super) fn decode_into(&self, room: &mut DecodeRoom, scores: &mut [f64]) {
+    pub(super) fn decode_into(&self, room: &mut DecodeBuffers, scores: &mut [f64]) {
         match &self.least_squares {
             None => {
                 self.distances(&room.answers, scores);

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::decoder::{DecodeRoom, Decoder};
+use super::decoder::{DecodeBuffers, Decoder};
 use super::settings::{CodeSettings, ColumnWeights};
 use crate::FitError;
 use crate::calibration::{CalibrationMethod, HeldOutScores, Platt, PlattCalibrator};
@@ -42,7 +42,7 @@ impl DecoderFit<'_> {
             let decoded: Vec<Vec<f64>> = held_out
                 .par_iter()
                 .map_init(
-                    || (DecodeRoom::default(), Vec::new()),
+                    || (DecodeBuffers::default(), Vec::new()),
                     |(room, answers), &row| {
                         answers.clear();
                         answers.extend(binary.iter().map(|column| column[row]));

@@ -16,7 +16,7 @@ fn decoder(design: CodeDesign, classes: usize, settings: CodeSettings, weights: 
 
 fn scores_of(decoder: &Decoder, binary: &[f64]) -> Vec<f64> {
     let mut scores = vec![0.0; decoder.code().class_count()];
-    decoder.scores_into(binary, &mut DecodeRoom::default(), &mut scores);
+    decoder.scores_into(binary, &mut DecodeBuffers::default(), &mut scores);
     scores
 }
 

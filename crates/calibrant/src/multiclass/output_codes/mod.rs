@@ -12,6 +12,6 @@ mod decoder;
 mod decoder_fit;
 mod settings;
 
-pub use decoder::{DecodeRoom, Decoder};
+pub use decoder::{DecodeBuffers, Decoder};
 pub use decoder_fit::DecoderFit;
 pub use settings::{BinaryOutput, CodeSettings, ColumnWeights, Decode};

@@ -23,7 +23,7 @@ pub struct CodeSettings {
     pub weights: ColumnWeights,
 }
 
-/// How the answers to all binary problems become one score a class.
+/// How the answers to all binary problems become one score per class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decode {

@@ -174,15 +174,15 @@ fn check_settings(settings: &ScoreSettings, labels: &[u32]) -> Result<(), FitErr
     }
     if score_count == 1 && class_count != 2 {
         return Err(bad(
-            "the number of classes with one score a row",
+            "the number of classes with one score per row",
             "2",
             class_count,
         ));
     }
     if score_count != 1 && score_count != class_count {
         return Err(bad(
-            "the number of scores a row",
-            "one, or one a class",
+            "the number of scores per row",
+            "one, or one per class",
             score_count,
         ));
     }

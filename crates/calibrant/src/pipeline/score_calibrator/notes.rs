@@ -77,7 +77,7 @@ pub enum ScoreNote {
 }
 
 impl ScoreNote {
-    /// All that is to be said of scores as they came: one a row, for the second class, or one a class.
+    /// All that is to be said of scores as they came: one per row, for the second class, or one per class.
     pub(super) fn of(
         scores: &[f64],
         labels: &[u32],

@@ -1,6 +1,6 @@
 //! What scores say by themselves.
 
-use super::ScoreRoom;
+use super::ScoreBuffers;
 use crate::calibration::ScoreScale;
 use crate::evaluation::{Forecasts, RowZeros, StatedCell, StatedEnds, StatedTable};
 use crate::numeric::log_odds_against_rest;
@@ -93,7 +93,7 @@ pub(super) fn as_stated(
         }
         ScoreScale::Number => {
             let mut out = vec![Probability::from_log_odds(0.0); scores.len()];
-            let mut room = ScoreRoom::default();
+            let mut room = ScoreBuffers::default();
             let rows = scores.chunks_exact(outputs);
             for (row, out) in rows.zip(out.chunks_exact_mut(outputs)) {
                 softmax_into(row, &mut room, out);
@@ -104,7 +104,7 @@ pub(super) fn as_stated(
     (table.probabilities, Some(table.ends))
 }
 
-pub(super) fn softmax_into(scores: &[f64], room: &mut ScoreRoom, out: &mut [Probability]) {
+pub(super) fn softmax_into(scores: &[f64], room: &mut ScoreBuffers, out: &mut [Probability]) {
     let limit = Probability::MAX_LOG_ODDS;
     room.scores.clear();
     room.scores

@@ -5,7 +5,7 @@ use crate::{CalibrationError, FitError};
 
 fn probability(calibrator: &ScoreCalibrator, score: f64) -> f64 {
     let mut out = [Probability::from_log_odds(0.0)];
-    calibrator.probabilities_into(&[score], &mut ScoreRoom::default(), &mut out);
+    calibrator.probabilities_into(&[score], &mut ScoreBuffers::default(), &mut out);
     out[0].value()
 }
 
@@ -79,7 +79,7 @@ fn classes_get_probabilities_that_sum_to_one() {
         (calibrator.task(), calibrator.outputs().len()),
         (Task::SingleLabel, 3)
     );
-    let mut room = ScoreRoom::default();
+    let mut room = ScoreBuffers::default();
     let mut out = [Probability::from_log_odds(0.0); 3];
     for scores in [[1.0, 2.0, 3.0], [0.0; 3], [1e308, -1e308, 0.0]] {
         calibrator.probabilities_into(&scores, &mut room, &mut out);
@@ -202,7 +202,7 @@ fn none_leaves_what_is_stated_as_it_is() {
     let mut out = [Probability::from_log_odds(0.0); 5];
     for row in rows {
         fit.calibrator
-            .probabilities_into(&row, &mut ScoreRoom::default(), &mut out);
+            .probabilities_into(&row, &mut ScoreBuffers::default(), &mut out);
         for (found, stated) in out.iter().zip(row) {
             assert!((found.value() - stated).abs() < 1e-12, "{found:?} {stated}");
         }
@@ -298,7 +298,7 @@ fn zeros_stay_below_what_is_stated_beside_them_with_and_without_a_curve() {
         settings.multiclass = MulticlassKind::Temperature;
         let fit = ScoreCalibrator::fit(table.clone(), &settings).unwrap();
         let (mut room, mut out) = (
-            ScoreRoom::default(),
+            ScoreBuffers::default(),
             vec![Probability::from_log_odds(0.0); 20],
         );
         for row in scores.chunks(20) {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Method
 /// Each trial is made on either half of the documents, too. A half alone then makes the whole choice: which weighting and
-/// price is the best of each kind, which kinds are the best, what they weigh in a pool, and whether the pool or the best of
+/// cost is the best of each kind, which kinds are the best, what they weigh in a pool, and whether the pool or the best of
 /// them alone is the answer. What that answer, fitted to all folds but one, says of the documents of the other half is held
 /// against what the default says of them. Where there was a sample, it chooses, and all documents outside it judge.
 /// What is served is chosen and weighed by all documents.

@@ -1,4 +1,4 @@
-//! Which learner, terms, weighting and price of errors? Those whose pool forecasts unseen documents best.
+//! Which learner, terms, weighting and cost of errors? Those whose pool forecasts unseen documents best.
 
 mod chooser;
 mod contenders;
@@ -39,7 +39,7 @@ pub use views::{LeftOut, LeftOutTerms, SearchBatch, SearchCorpus, SearchCounter}
 /// # Method
 /// The first contender is fitted with its usual weighting to every view of the documents (words, characters, pairs of
 /// words: see [`SearchCounter`]), the others to the words, the best of them to the other views; then the best of different
-/// kinds with other weightings and prices (`c`, or what stands in its place), in steps of 4, then 2, then 1.4 as long as it
+/// kinds with other weightings and costs (`c`, or what stands in its place), in steps of 4, then 2, then 1.4 as long as it
 /// helps. Learners that take long come after the quick ones.
 /// Each trial is a whole fit: its forecasts are by scorers and curves that never saw the document's fold. Where there are
 /// many documents this is done on a sample (every class in proportion, drawn by the documents' content), and only the
@@ -65,7 +65,7 @@ pub struct SearchSettings {
     pub time_budget: Duration,
     /// With twice as many documents or more, so many are tried on first.
     pub sample: usize,
-    /// How many trials of different kinds (learner and terms) go on to other weightings and prices.
+    /// How many trials of different kinds (learner and terms) go on to other weightings and costs.
     pub finalists: usize,
     /// How many of different kinds may stand in the pool beside the default.
     pub members: usize,
@@ -110,7 +110,7 @@ pub struct Found {
     pub left_out: Vec<LeftOutTerms>,
 }
 
-/// Tries learners, terms, weightings and prices by cross-validated log loss, and pools the best.
+/// Tries learners, terms, weightings and costs by cross-validated log loss, and pools the best.
 ///
 /// `base` says everything else: analyzer, limits, calibrator, folds, seed; its learner and weighting
 /// have no say. The documents are counted once for all trials; what it took to count them in further ways than the one that
@@ -216,13 +216,13 @@ struct Plan<'a> {
 /// Coarse to fine.
 const COARSE: f64 = 4.0;
 const FINE: [f64; 2] = [2.0, 1.4];
-/// In steps of the coarse factor, a way of 4^6 = 4096 from the usual price.
+/// In steps of the coarse factor, a way of 4^6 = 4096 from the usual cost.
 const MOST_STEPS: usize = 6;
 /// So many learners beside the first see the other views.
 const LEARNERS_IN_ALL_VIEWS: usize = 2;
 
 impl Plan<'_> {
-    /// The default and the best few of the sample on everything, then the price once more: it depends on how much
+    /// The default and the best few of the sample on everything, then the cost once more: it depends on how much
     /// there is to learn from.
     fn sample_first(
         &self,
@@ -378,7 +378,7 @@ impl Plan<'_> {
         self.best_of_kinds(trials, ground, self.search.finalists)
     }
 
-    /// The best of each kind, at its best weighting and price.
+    /// The best of each kind, at its best weighting and cost.
     fn best_of_kinds(&self, trials: &Trials<'_>, ground: &Ground<'_>, most: usize) -> Vec<Choice> {
         let mut best: Vec<Choice> = Vec::new();
         for choice in trials.ranking(ground) {
@@ -396,7 +396,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Higher prices as long as they help; if none does, lower ones.
+    /// Higher costs as long as they help; if none does, lower ones.
     fn climb(&self, trials: &mut Trials<'_>, ground: &Ground<'_>, from: &Choice, step: f64) {
         let is_tuned = self
             .search

@@ -4,7 +4,7 @@ use crate::pipeline::{Classifier, TriedSettings};
 use crate::text::Analyzer;
 
 impl TriedSettings {
-    /// The learner and its price: `linear SVM, c 0.5`.
+    /// The learner and its cost: `linear SVM, c 0.5`.
     pub fn learner_name(&self) -> String {
         learner(&self.classifier)
     }

@@ -67,7 +67,7 @@ impl Served {
             multiclass: None,
             known_documents: None,
             weightings: Vec::new(),
-            prices: Vec::new(),
+            costs: Vec::new(),
             ..self.summary(first.model.summary())?
         };
         check_survives(&summary)?;

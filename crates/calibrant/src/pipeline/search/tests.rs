@@ -332,8 +332,8 @@ fn what_is_given_stays_as_it_is() {
     assert!(!found.out_of_time);
 }
 
-#[test] // The price starts a thousand times too low.
-fn prices_are_climbed_until_they_help_no_more() {
+#[test] // The cost starts a thousand times too low.
+fn costs_are_climbed_until_they_help_no_more() {
     let timid = Classifier::LinearSvm(LinearSvm {
         c: Some(0.0005),
         ..LinearSvm::default()

@@ -28,7 +28,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Whether only price and weighting differ: such fits say much the same.
+    /// Whether only cost and weighting differ: such fits say much the same.
     pub(super) fn is_kin(&self, other: &Self) -> bool {
         self.view == other.view && same_but_for_cost(&self.classifier, &other.classifier)
     }
@@ -179,7 +179,7 @@ impl<'a> Trials<'a> {
         let is_open = self.open_weighting && is_default;
         let settings = FitSettings {
             analyzer: analyzer.clone().unwrap_or(self.base.analyzer.clone()),
-            // The default chooses its price as a plain fit does.
+            // The default chooses its cost as a plain fit does.
             classifier: match is_default {
                 true => self.base.classifier,
                 false => choice.classifier,
@@ -214,8 +214,8 @@ impl<'a> Trials<'a> {
                 if let Model::Single(model) = &fitted.model {
                     tried.weighting = model.settings().effective_weighting();
                     subject.choice.weighting = tried.weighting;
-                    if let Some(price) = model.settings().classifier.cost() {
-                        tried.classifier = tried.classifier.at_cost(price);
+                    if let Some(cost) = model.settings().classifier.cost() {
+                        tried.classifier = tried.classifier.at_cost(cost);
                         subject.choice.classifier = tried.classifier;
                     }
                 }

@@ -29,7 +29,7 @@ pub enum FunctionNameError {
         known: &'static str,
     },
     /// A parameter is not written as `name=number`.
-    #[error("`{0}` is no parameter; write name=number, as in bm25.stems:k1=0.9,b=0.4")]
+    #[error("`{0}` is not a parameter; write name=number, as in bm25.stems:k1=0.9,b=0.4")]
     Number(String),
     /// A parameter is outside its range.
     #[error(transparent)]

@@ -55,7 +55,7 @@ impl Outlook {
         let mut sum = 0.0;
         let mut log_odds = Vec::new();
         for probability in probabilities {
-            // What is no probability counts as the nearest one, and NaN as 0.
+            // What is not a probability counts as the nearest one, and NaN as 0.
             let probability = match probability {
                 value if value.is_nan() => 0.0,
                 value => value.clamp(0.0, 1.0),

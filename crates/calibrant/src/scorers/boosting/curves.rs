@@ -34,7 +34,7 @@ struct Jump {
 }
 
 impl Curves {
-    /// The curves of committees, one an output; `None` where there are too many stumps or a sum is
+    /// The curves of committees, one per output; `None` where there are too many stumps or a sum is
     /// not finite.
     pub(super) fn new(models: &[AdaBoostModel]) -> Option<Self> {
         let count: usize = models.iter().map(|model| model.stumps.len()).sum();

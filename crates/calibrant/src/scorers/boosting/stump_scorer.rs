@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{ClassScorer, Link, NamedTensor, OpenScorer, ScorerRoom, Stored, TensorReader};
+use super::super::{
+    ClassScorer, Link, NamedTensor, OpenScorer, ScorerBuffers, Stored, TensorReader,
+};
 use super::curves::Curves;
 use super::stump::{AdaBoostModel, Stump};
 use crate::features::RowView;
@@ -63,7 +65,7 @@ impl StumpScorer {
         })
     }
 
-    /// The committees, one an output.
+    /// The committees, one per output.
     pub fn models(&self) -> &[AdaBoostModel] {
         &self.models
     }
@@ -97,7 +99,7 @@ impl ClassScorer for StumpScorer {
     }
 
     /// Fills `outputs` (one each). Columns beyond the model's features add nothing.
-    fn outputs_into(&self, row: RowView<'_>, _room: &mut ScorerRoom, outputs: &mut [f64]) {
+    fn outputs_into(&self, row: RowView<'_>, _room: &mut ScorerBuffers, outputs: &mut [f64]) {
         outputs.copy_from_slice(&self.bases);
         self.curves
             .for_each_step(row, |_, output, height| outputs[output] += height);
@@ -109,7 +111,7 @@ impl ClassScorer for StumpScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        _room: &mut ScorerRoom,
+        _room: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         parts.fill(0.0);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{ClassLearner, ClassScorer, SavedScorer, ScorerRoom};
+use super::super::{ClassLearner, ClassScorer, SavedScorer, ScorerBuffers};
 use super::{AdaBoost, AdaBoostModel, BoostingKind, Stump, StumpScorer};
 use crate::features::SparseMatrix;
 use crate::problem::{ClassFactors, ClassLabels, Targets};
@@ -268,11 +268,11 @@ proptest! {
         let scorer = StumpScorer::new(models.clone(), Link::Independent, rows.column_count()).unwrap();
         for row in rows.rows() {
             let mut outputs = [0.0; 2];
-            scorer.outputs_into(row, &mut ScorerRoom::default(), &mut outputs);
+            scorer.outputs_into(row, &mut ScorerBuffers::default(), &mut outputs);
             for (output, model) in models.iter().enumerate() {
                 prop_assert!((outputs[output] - model.score(row)).abs() < 1e-9);
                 let mut parts = vec![0.0; row.columns().len()];
-                scorer.parts_into(row, output, &mut ScorerRoom::default(), &mut parts);
+                scorer.parts_into(row, output, &mut ScorerBuffers::default(), &mut parts);
                 let sum = scorer.bases()[output] + parts.iter().sum::<f64>();
                 prop_assert!((outputs[output] - sum).abs() < 1e-9);
             }

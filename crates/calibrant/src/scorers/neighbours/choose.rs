@@ -4,7 +4,7 @@ use crate::scorers::ClassScorer;
 use rayon::prelude::*;
 
 use super::scorer::NeighbourScorer;
-use super::search::{Neighbour, SearchRoom};
+use super::search::{Neighbour, SearchBuffers};
 use crate::features::SparseMatrix;
 use crate::numeric::Random;
 
@@ -34,7 +34,7 @@ impl NeighbourScorer {
         let losses: Vec<Vec<f64>> = sample(members.len(), seed)
             .par_chunks(64)
             .map(|chunk| {
-                let mut room = SearchRoom::default();
+                let mut room = SearchBuffers::default();
                 let mut sums = vec![0.0; candidates.len()];
                 for &row in chunk {
                     let query = rows.row(members[row as usize] as usize);

@@ -15,7 +15,7 @@ mod tests;
 
 pub use index::NeighbourIndex;
 pub use scorer::{NeighbourDescription, NeighbourScorer};
-pub use search::{Approximate, Neighbour, SearchRoom, SearchWork, recall_at_k};
+pub use search::{Approximate, Neighbour, SearchBuffers, SearchWork, recall_at_k};
 
 use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};

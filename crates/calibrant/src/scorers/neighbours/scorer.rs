@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::index::NeighbourIndex;
-use super::search::{Approximate, Neighbour, SearchRoom};
+use super::search::{Approximate, Neighbour, SearchBuffers};
 use super::{NearestNeighbours, NeighbourCount, Vote};
 use crate::FitError;
 use crate::features::RowView;
@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::saved::{NamedTensor, Storage, TensorReader};
 use crate::scorers::Link;
 use crate::scorers::postings::lists_follow_one_another;
-use crate::scorers::saved::{ClassScorer, OpenScorer, ScorerRoom};
+use crate::scorers::saved::{ClassScorer, OpenScorer, ScorerBuffers};
 
 /// Training rows that vote on the classes of a row: see [`NearestNeighbours`].
 #[derive(Debug, Clone)]
@@ -162,7 +162,7 @@ impl NeighbourScorer {
         }
     }
 
-    fn search<'a>(&self, row: RowView<'_>, room: &'a mut SearchRoom) -> &'a [Neighbour] {
+    fn search<'a>(&self, row: RowView<'_>, room: &'a mut SearchBuffers) -> &'a [Neighbour] {
         match self.description.approximate {
             None => self.index.search(row, self.k(), room),
             Some(how) => self.index.search_approximately(row, self.k(), how, room),
@@ -196,8 +196,8 @@ impl ClassScorer for NeighbourScorer {
     }
 
     /// Fills `outputs`, one each.
-    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
-        let ScorerRoom {
+    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, outputs: &mut [f64]) {
+        let ScorerBuffers {
             numbers: votes,
             search,
             ..
@@ -234,7 +234,7 @@ impl ClassScorer for NeighbourScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut ScorerRoom,
+        room: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         parts.fill(0.0);

@@ -56,7 +56,7 @@ pub struct SearchWork {
 
 /// Room for one search, reused from one to the next.
 #[derive(Debug, Default)]
-pub struct SearchRoom {
+pub struct SearchBuffers {
     /// The query by rank; zeros between searches.
     query: Vec<f32>,
     /// Its terms, the rarest first.
@@ -72,7 +72,7 @@ pub struct SearchRoom {
     work: SearchWork,
 }
 
-impl SearchRoom {
+impl SearchBuffers {
     /// What the last search looked at.
     pub fn work(&self) -> SearchWork {
         self.work
@@ -110,7 +110,7 @@ impl NeighbourIndex {
         &self,
         query: RowView<'_>,
         k: usize,
-        room: &'a mut SearchRoom,
+        room: &'a mut SearchBuffers,
     ) -> &'a [Neighbour] {
         if self.prepare(query, k, room) {
             self.add_up_and_finish(room);
@@ -124,7 +124,7 @@ impl NeighbourIndex {
         query: RowView<'_>,
         k: usize,
         how: Approximate,
-        room: &'a mut SearchRoom,
+        room: &'a mut SearchBuffers,
     ) -> &'a [Neighbour] {
         if self.prepare(query, k, room) {
             let mut left = (how.share * room.work.all as f64) as usize;
@@ -153,7 +153,7 @@ impl NeighbourIndex {
         &self,
         query: RowView<'_>,
         k: usize,
-        room: &'a mut SearchRoom,
+        room: &'a mut SearchBuffers,
     ) -> &'a [Neighbour] {
         if self.prepare(query, k, room) {
             for row in 0..self.row_count() as u32 {
@@ -164,7 +164,7 @@ impl NeighbourIndex {
     }
 
     /// Brings the query to unit length and its terms into order. False where nothing can be found.
-    fn prepare(&self, query: RowView<'_>, k: usize, room: &mut SearchRoom) -> bool {
+    fn prepare(&self, query: RowView<'_>, k: usize, room: &mut SearchBuffers) -> bool {
         room.work = SearchWork::default();
         room.terms.clear();
         room.nearest.restart(k.min(self.row_count()));
@@ -187,7 +187,7 @@ impl NeighbourIndex {
     }
 
     /// Sorts what was found and leaves the room as the next search wants it.
-    fn tidy<'a>(&self, room: &'a mut SearchRoom) -> &'a [Neighbour] {
+    fn tidy<'a>(&self, room: &'a mut SearchBuffers) -> &'a [Neighbour] {
         for &(rank, _) in &room.terms {
             room.query[rank as usize] = 0.0;
         }
@@ -195,7 +195,7 @@ impl NeighbourIndex {
         room.nearest.as_slice()
     }
 
-    fn add_up_and_finish(&self, room: &mut SearchRoom) {
+    fn add_up_and_finish(&self, room: &mut SearchBuffers) {
         let k = room.nearest.wanted();
         let rare = room
             .terms
@@ -229,7 +229,7 @@ impl NeighbourIndex {
     }
 
     /// Adds up what the first terms have in common with every row.
-    fn add_up(&self, term_count: usize, room: &mut SearchRoom) {
+    fn add_up(&self, term_count: usize, room: &mut SearchBuffers) {
         let row_count = self.row_count();
         room.sums.resize(pieces(row_count) * PIECE, 0.0);
         room.row_count = row_count;
@@ -248,7 +248,7 @@ impl NeighbourIndex {
     }
 
     /// Compares a row in full; it is kept if it is one of the nearest so far.
-    fn compare(&self, row: u32, room: &mut SearchRoom) {
+    fn compare(&self, row: u32, room: &mut SearchBuffers) {
         let (ranks, values) = self.entries(row);
         let product =
             |rank: u32, value: f32| f64::from(room.query[rank as usize]) * f64::from(value);
@@ -272,7 +272,7 @@ impl NeighbourIndex {
     }
 }
 
-impl SearchRoom {
+impl SearchBuffers {
     /// Finds the `count` rows with the largest sums above 0, in no order.
     fn lead(&mut self, count: usize) {
         self.leaders.clear();

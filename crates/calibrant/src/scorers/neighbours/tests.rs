@@ -7,7 +7,7 @@ use crate::Task;
 use crate::features::{RowView, SparseMatrix};
 use crate::numeric::Random;
 use crate::problem::{ClassFactors, ClassLabels, Targets};
-use crate::scorers::{ClassScorer, SavedScorer, ScorerRoom};
+use crate::scorers::{ClassScorer, SavedScorer, ScorerBuffers};
 
 /// Cosines worked out without the index, largest first, those above 0.
 fn by_hand(rows: &SparseMatrix, query: &SparseMatrix) -> Vec<(f64, u32)> {
@@ -52,7 +52,7 @@ fn matrix(rows: std::ops::Range<usize>, values: Vec<f32>) -> impl Strategy<Value
 fn check(rows: &SparseMatrix, query: &SparseMatrix, k: usize) -> Result<(), TestCaseError> {
     let members: Vec<u32> = (0..rows.row_count() as u32).collect();
     let index = NeighbourIndex::build(rows, &members).unwrap();
-    let mut room = SearchRoom::default();
+    let mut room = SearchBuffers::default();
     let scanned = index.scan(query.row(0), k, &mut room).to_vec();
     let found = index.search(query.row(0), k, &mut room);
     prop_assert_eq!(found, &scanned[..]);
@@ -103,7 +103,7 @@ fn equal_rows_come_in_the_order_of_their_numbers() {
     let rows = SparseMatrix::from_rows(3, vec![vec![(0, 1.0), (1, 1.0)]; 40]);
     let members: Vec<u32> = (0..40).collect();
     let index = NeighbourIndex::build(&rows, &members).unwrap();
-    let mut room = SearchRoom::default();
+    let mut room = SearchBuffers::default();
     let found = index.search(rows.row(7), 5, &mut room);
     let numbers: Vec<u32> = found.iter().map(|neighbour| neighbour.row).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 4]);
@@ -113,7 +113,7 @@ fn equal_rows_come_in_the_order_of_their_numbers() {
 fn a_query_that_shares_nothing_has_no_neighbours() {
     let rows = SparseMatrix::from_rows(3, [vec![(0, 1.0)], vec![(1, 1.0)]]);
     let index = NeighbourIndex::build(&rows, &[0, 1]).unwrap();
-    let mut room = SearchRoom::default();
+    let mut room = SearchBuffers::default();
     let queries =
         SparseMatrix::from_rows(9, [vec![(2, 1.0)], vec![], vec![(8, 1.0)], vec![(0, -1.0)]]);
     for query in queries.rows() {
@@ -200,7 +200,7 @@ fn fixed(k: usize, vote: Vote) -> NearestNeighbours {
 
 #[test]
 fn scores_are_the_votes_of_the_nearest_rows() {
-    let mut room = ScorerRoom::default();
+    let mut room = ScorerBuffers::default();
     for (vote, task, class_count) in every_setting() {
         let sample = Sample::new(3, 60, class_count, task);
         let scorer = sample.fit(fixed(7, vote), (2.0, 0.5));
@@ -263,7 +263,7 @@ fn scores_are_the_votes_of_the_nearest_rows() {
 
 #[test]
 fn the_parts_of_a_score_add_up() {
-    let mut room = ScorerRoom::default();
+    let mut room = ScorerBuffers::default();
     for (vote, task, class_count) in every_setting() {
         let sample = Sample::new(4, 80, class_count, task);
         let scorer = sample.fit(fixed(5, vote), (3.0, 1.0));
@@ -288,7 +288,7 @@ fn a_row_without_neighbours_has_the_log_odds_of_the_class() {
     let scorer = sample.fit(fixed(5, Vote::Similarity), (1.0, 1.0));
     let mut outputs = [0.0; 3];
     let empty = SparseMatrix::from_rows(40, [vec![]]);
-    scorer.outputs_into(empty.row(0), &mut ScorerRoom::default(), &mut outputs);
+    scorer.outputs_into(empty.row(0), &mut ScorerBuffers::default(), &mut outputs);
     for (score, prior) in outputs.iter().zip(scorer.priors()) {
         assert!((score - (prior / (1.0 - prior)).ln()).abs() < 1e-12);
     }
@@ -300,7 +300,7 @@ fn leave_one_out_loss(sample: &Sample, k: usize, vote: Vote) -> f64 {
     let whole = sample.fit(fixed(1, vote), (1.0, 1.0));
     let mut loss = 0.0;
     for (number, &asked) in sample.members.iter().enumerate() {
-        let mut room = SearchRoom::default();
+        let mut room = SearchBuffers::default();
         let query = sample.rows.row(asked as usize);
         let found = whole.index().scan(query, sample.members.len(), &mut room);
         let others = found.iter().filter(|other| other.row as usize != number);

@@ -5,7 +5,7 @@ use crate::Task;
 use crate::features::{RowView, SparseMatrix};
 use crate::numeric::Random;
 use crate::problem::{ClassFactors, ClassLabels, Targets};
-use crate::scorers::{SavedScorer, ScorerRoom};
+use crate::scorers::{SavedScorer, ScorerBuffers};
 
 struct Sample {
     rows: SparseMatrix,
@@ -150,7 +150,7 @@ fn the_average_is_the_mean_of_the_weights_over_all_visits() {
 #[test]
 fn the_votes_are_those_of_stages_that_are_kept() {
     let mut sure = 0;
-    let mut room = ScorerRoom::default();
+    let mut room = ScorerBuffers::default();
     for sample in samples() {
         let rows = &sample.rows;
         let scorer = sample.fit(VOTED);
@@ -179,7 +179,7 @@ fn the_votes_are_those_of_stages_that_are_kept() {
 
 #[test]
 fn the_parts_of_a_voted_score_add_up() {
-    let mut room = ScorerRoom::default();
+    let mut room = ScorerBuffers::default();
     let empty = SparseMatrix::from_rows(25, [vec![]]);
     for sample in samples() {
         let rows = &sample.rows;

@@ -9,7 +9,7 @@ use crate::saved::Storage;
 use crate::saved::{NamedTensor, TensorReader};
 use crate::scorers::Link;
 use crate::scorers::postings::{Postings, lists_follow_one_another};
-use crate::scorers::saved::{ClassScorer, OpenScorer, ScorerRoom};
+use crate::scorers::saved::{ClassScorer, OpenScorer, ScorerBuffers};
 
 /// Half a vote on either side keeps the score finite.
 const HALF: f64 = 0.5;
@@ -126,7 +126,7 @@ impl VotedScorer {
     }
 
     /// The dot products of a row with all rows that were a mistake.
-    fn dots<'a>(&self, row: RowView<'_>, room: &'a mut ScorerRoom) -> &'a [f64] {
+    fn dots<'a>(&self, row: RowView<'_>, room: &'a mut ScorerBuffers) -> &'a [f64] {
         room.numbers.clear();
         room.numbers.resize(self.postings.row_count(), 0.0);
         for (column, value) in row.entries() {
@@ -156,7 +156,7 @@ impl ClassScorer for VotedScorer {
     }
 
     /// Fills `outputs`, one each.
-    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerRoom, outputs: &mut [f64]) {
+    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, outputs: &mut [f64]) {
         let dots = self.dots(row, room);
         for (output, score) in outputs.iter_mut().enumerate() {
             let mut margin = 0.0;
@@ -186,7 +186,7 @@ impl ClassScorer for VotedScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut ScorerRoom,
+        room: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         parts.fill(0.0);

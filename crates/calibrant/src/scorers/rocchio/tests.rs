@@ -35,7 +35,7 @@ fn fit(
 
 fn outputs(scorer: &CentroidScorer, row: RowView<'_>) -> Vec<f64> {
     let mut outputs = vec![0.0; scorer.output_count()];
-    scorer.outputs_into(row, &mut ScorerRoom::default(), &mut outputs);
+    scorer.outputs_into(row, &mut ScorerBuffers::default(), &mut outputs);
     outputs
 }
 
@@ -118,7 +118,7 @@ proptest! {
         let found = outputs(&scorer, asked.row(0));
         for (output, score) in found.iter().enumerate() {
             let mut parts = vec![0.0; WIDTH];
-            scorer.parts_into(asked.row(0), output, &mut ScorerRoom::default(), &mut parts);
+            scorer.parts_into(asked.row(0), output, &mut ScorerBuffers::default(), &mut parts);
             let base = score - parts.iter().sum::<f64>();
             if cosine {
                 prop_assert!(base.abs() < 1e-9, "{base}");

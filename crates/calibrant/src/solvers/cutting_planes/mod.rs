@@ -50,7 +50,7 @@ pub enum Slack {
 /// Settings of [`solve_cutting_planes`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CuttingPlanes {
-    /// `C`, the price of the mean slack against `½|w|²`.
+    /// `C`, the cost of the mean slack against `½|w|²`.
     pub c: f64,
     /// Stops when primal minus dual is at most this part of the primal.
     pub tolerance: f64,
@@ -250,15 +250,15 @@ pub fn solve_cutting_planes<P: StructuredProblem + ?Sized>(
     }
 }
 
-/// The price `C` that suits the size of a problem's features: a unit to count other prices in.
+/// The cost `C` that suits the size of a problem's features: a unit to count other costs in.
 ///
 /// # Formula
 /// With `g` and `d` the mean direction and mean loss of the most violated outputs at `w = 0`, it is `d / |g|²`: from this
-/// price on, weights along `g` pay for all of `d`. Features twice as large make it a quarter. One, where
+/// cost on, weights along `g` pay for all of `d`. Features twice as large make it a quarter. One, where
 /// there is nothing to learn from.
 ///
 /// # Reference
-/// Joachims' SVM-light, whose price is by default one over the mean squared length of an example, for the same reason.
+/// Joachims' SVM-light, whose cost is by default one over the mean squared length of an example, for the same reason.
 ///
 /// ```
 /// use calibrant::solvers::{StructuredProblem, unit_cost};
@@ -281,9 +281,9 @@ pub fn unit_cost<P: StructuredProblem + ?Sized>(problem: &P) -> f64 {
         return 1.0;
     }
     let (direction, loss) = mean_most_violated(problem, &vec![0.0; problem.dimension()]);
-    let price = loss / dot(&direction, &direction);
-    if price > 0.0 && price.is_finite() {
-        price
+    let cost = loss / dot(&direction, &direction);
+    if cost > 0.0 && cost.is_finite() {
+        cost
     } else {
         1.0
     }

@@ -125,7 +125,7 @@ fn one_slack_needs_far_fewer_planes() {
 }
 
 #[test]
-fn planes_of_another_price_remain_valid() {
+fn planes_of_another_cost_remain_valid() {
     let problem = Hinges::random(5, 100, 6);
     let mut planes = PlaneSet::default();
     let settings = |c| CuttingPlanes {

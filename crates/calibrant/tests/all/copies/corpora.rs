@@ -29,7 +29,7 @@ fn corpus(name: &str, text: &[&str], label: &str, seed: u64) -> Option<Vec<Docum
     Some(documents)
 }
 
-/// Many classes of which one is right, two classes, and several labels a document.
+/// Many classes of which one is right, two classes, and several labels per document.
 fn corpora(seed: u64) -> Vec<(&'static str, Vec<Document>)> {
     [
         (

@@ -7,7 +7,7 @@ use calibrant::features::SparseMatrix;
 use calibrant::problem::{ClassFactors, ClassLabels, Targets};
 use calibrant::scorers::{
     Approximate, ClassLearner, NearestNeighbours, Neighbour, NeighbourCount, NeighbourIndex,
-    SavedScorer, SearchRoom, Vote, recall_at_k,
+    SavedScorer, SearchBuffers, Vote, recall_at_k,
 };
 use serde_json::json;
 
@@ -90,7 +90,7 @@ fn neighbours_and_accuracy_are_scikit_learns_on_twenty_newsgroups() {
         return;
     };
     let index = NeighbourIndex::build(&posts.train, &everyone(&posts.train)).unwrap();
-    let mut room = SearchRoom::default();
+    let mut room = SearchBuffers::default();
     for (number, theirs) in answer["similarities"]
         .as_array()
         .unwrap()
@@ -138,7 +138,7 @@ fn most_entries_are_never_read_and_approximate_searches_find_most_neighbours() {
         return;
     };
     let index = NeighbourIndex::build(&posts.train, &everyone(&posts.train)).unwrap();
-    let mut room = SearchRoom::default();
+    let mut room = SearchBuffers::default();
     let (mut added, mut all, mut compared, mut queries) = (0, 0, 0, 0);
     let mut recall = 0.0;
     for query in posts.test.rows().step_by(10) {

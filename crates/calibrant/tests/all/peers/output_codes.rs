@@ -2,7 +2,7 @@
 
 use calibrant::multiclass::{CodeDesign, CodeMatrix};
 use calibrant::numeric::Random;
-use calibrant::solvers::{SimplexLeastSquares, SimplexRoom};
+use calibrant::solvers::{SimplexBuffers, SimplexLeastSquares};
 use serde_json::{Value, json};
 
 use super::data::{check_near, numbers};
@@ -72,7 +72,7 @@ fn class_probabilities_by_least_squares_are_those_of_scipy() {
     let Some(answers) = ask("output_codes.py", &json!({"cases": asked})) else {
         return;
     };
-    let mut room = SimplexRoom::default();
+    let mut room = SimplexBuffers::default();
     for (number, case) in cases.iter().enumerate() {
         let classes = case.code.class_count();
         let prepared = SimplexLeastSquares::new(classes, case.equations()).unwrap();

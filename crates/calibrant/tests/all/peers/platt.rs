@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::data::{check_near, counts_of, log_tf_idf, numbers, reuters};
 use super::python::ask;
 
-/// Theirs stops when a gradient of about one a row is below 1e-6; ours goes on to the end.
+/// Theirs stops when a gradient of about one per row is below 1e-6; ours goes on to the end.
 const TOLERANCE: f64 = 1e-6;
 
 #[track_caller]

@@ -2,7 +2,7 @@
 
 use calibrant::Probability;
 use calibrant::calibration::{
-    ClassRoom, HeldOutClassScores, SavedMulticlassCalibrator, Temperature,
+    ClassBuffers, HeldOutClassScores, SavedMulticlassCalibrator, Temperature,
 };
 use calibrant::numeric::Random;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ fn made_up_scores_get_the_factor_and_the_probabilities_of_scikit_learn() {
         let calibrator = SavedMulticlassCalibrator::Temperature(calibrator);
         let theirs = numbers(&answers[number]["probabilities"]);
         assert_eq!(theirs.len(), case.scores().len());
-        let mut room = ClassRoom::default();
+        let mut room = ClassBuffers::default();
         let mut said = vec![Probability::from_log_odds(0.0); case.class_count()];
         for (row, theirs) in theirs.chunks_exact(case.class_count()).enumerate() {
             calibrator.probabilities_into(case.row(row), &mut room, &mut said);

@@ -16,7 +16,7 @@ pub(crate) enum Link {
 pub(crate) struct ScoreRows<'a> {
     pub(crate) link: Link,
     pub(crate) class_count: usize,
-    /// Row after row, one a class.
+    /// Row after row, one per class.
     pub(crate) scores: &'a [f64],
     /// The right classes of each row, rising.
     pub(crate) labels: Labels<'a>,
@@ -27,7 +27,7 @@ pub(crate) struct ScoreRows<'a> {
 /// The right classes of rows: one each, or any number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Labels<'a> {
-    /// One a row.
+    /// One per row.
     One(&'a [u32]),
     /// Any number a row, rising.
     Several(&'a [Vec<u32>]),

@@ -32,12 +32,12 @@ pub(super) struct Curvature {
     /// The second sum between knots.
     knots_coupled: Vec<f64>,
     coupling: Coupling,
-    room: MeanRoom,
+    room: MeanBuffers,
 }
 
 /// Room for what is looked at of one row.
 #[derive(Default)]
-struct MeanRoom {
+struct MeanBuffers {
     cells: Vec<(Cell, f32)>,
     knots: Vec<f64>,
     mean: Vec<(usize, f64)>,
@@ -97,7 +97,7 @@ impl Curvature {
                 true => Coupling::Matrix(vec![0.0; shape.len() * shape.len()]),
                 false => Coupling::Rows(CoupledRows::default()),
             },
-            room: MeanRoom::default(),
+            room: MeanBuffers::default(),
         }
     }
 
@@ -300,7 +300,7 @@ impl CoupledRows {
             .into_par_iter()
             .map(|part| {
                 let mut sum = vec![0.0; width * width];
-                let mut room = MeanRoom::default();
+                let mut room = MeanBuffers::default();
                 for row in part * size..((part + 1) * size).min(count) {
                     let (cells, weight) = self.row(row);
                     room.cells.clear();
@@ -316,7 +316,7 @@ impl CoupledRows {
     }
 }
 
-impl MeanRoom {
+impl MeanBuffers {
     /// Adds `w m mᵀ` of the row, from the diagonal down.
     fn add_to(&mut self, sum: &mut [f64], shape: Shape, weight: f64) {
         self.knots.resize(shape.knots, 0.0);

@@ -12,7 +12,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClassRoom, tame};
+use super::{ClassBuffers, tame};
 use crate::CalibrationError;
 use crate::calibration::PiecesCalibrator;
 use cells::{Cells, MANY_SCORES, place};
@@ -167,8 +167,8 @@ impl SharedCurveCalibrator {
         PiecesCalibrator::of_curve(self.knots.clone(), values.collect())
     }
 
-    /// [`Self::log_weight`] of every class, with one division a piece in place of one a class.
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassRoom) {
+    /// [`Self::log_weight`] of every class, with one division a piece in place of one per class.
+    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
         let mut rises = std::mem::take(&mut room.more);
         rises.clear();
         let pieces = self.knots.windows(2).zip(self.values.windows(2));

@@ -4,7 +4,7 @@ use super::{SortedSides, harmonic_numbers};
 
 /// The most violated ranking for the loss `1 - average precision`, as in SVM-MAP.
 ///
-/// Fills `coefficients` (one a document) and returns the loss; `relevant_before` is room to work in and holds
+/// Fills `coefficients` (one per document) and returns the loss; `relevant_before` is room to work in and holds
 /// afterwards, for each other document by falling score, how many relevant ones stand before it.
 ///
 /// # Formula

@@ -62,17 +62,17 @@ fn classes_that_are_told_apart_easily_are_tried_with_more() {
         ),
     ];
     for (classifier, usual) in learners {
-        let (price, summary) = summary(documents(600, 20), &with(classifier));
-        let prices = &summary.prices;
-        assert!(prices.len() >= 2, "{prices:?}");
-        assert_eq!((prices[0].c, prices[1].c), (usual, 2.0 * usual));
-        let chosen: Vec<f64> = (prices.iter().filter(|tried| tried.chosen))
+        let (cost, summary) = summary(documents(600, 20), &with(classifier));
+        let costs = &summary.costs;
+        assert!(costs.len() >= 2, "{costs:?}");
+        assert_eq!((costs[0].c, costs[1].c), (usual, 2.0 * usual));
+        let chosen: Vec<f64> = (costs.iter().filter(|tried| tried.chosen))
             .map(|tried| tried.c)
             .collect();
-        assert_eq!(chosen, [price.unwrap()]);
-        assert!(prices.iter().all(|tried| tried.documents == 600));
+        assert_eq!(chosen, [cost.unwrap()]);
+        assert!(costs.iter().all(|tried| tried.documents == 600));
         // Each was tried because the one before had taken the lead.
-        let before_last = &prices[..prices.len() - 1];
+        let before_last = &costs[..costs.len() - 1];
         assert!(
             before_last
                 .windows(2)
@@ -98,41 +98,41 @@ fn with_rare_words(count: usize) -> Vec<Document> {
 }
 
 #[test]
-fn a_higher_price_is_taken_where_held_out_documents_ask_for_it() {
-    let (price, summary) = summary(with_rare_words(1_500), &FitSettings::default());
-    assert!(price > Some(LinearSvm::USUAL_C), "{:?}", summary.prices);
-    let chosen = summary.prices.iter().find(|tried| tried.chosen).unwrap();
-    assert!(chosen.log_loss < summary.prices[0].log_loss);
-    assert_eq!(price, Some(chosen.c));
+fn a_higher_cost_is_taken_where_held_out_documents_ask_for_it() {
+    let (cost, summary) = summary(with_rare_words(1_500), &FitSettings::default());
+    assert!(cost > Some(LinearSvm::USUAL_C), "{:?}", summary.costs);
+    let chosen = summary.costs.iter().find(|tried| tried.chosen).unwrap();
+    assert!(chosen.log_loss < summary.costs[0].log_loss);
+    assert_eq!(cost, Some(chosen.c));
 }
 
 #[test]
-fn the_usual_price_stays_where_there_is_nothing_to_choose() {
+fn the_usual_cost_stays_where_there_is_nothing_to_choose() {
     let usual = Some(LinearSvm::USUAL_C);
     // Hard classes, and few documents.
     for (count, mixed) in [(600, 42), (80, 20)] {
-        let (price, summary) = summary(documents(count, mixed), &FitSettings::default());
-        assert_eq!((price, summary.prices.len()), (usual, 0));
+        let (cost, summary) = summary(documents(count, mixed), &FitSettings::default());
+        assert_eq!((cost, summary.costs.len()), (usual, 0));
     }
     let asked = with(Classifier::LinearSvm(LinearSvm {
         c: Some(0.3),
         ..LinearSvm::default()
     }));
-    let (price, summary) = summary(documents(600, 20), &asked);
-    assert_eq!((price, summary.prices.len()), (Some(0.3), 0));
+    let (cost, summary) = summary(documents(600, 20), &asked);
+    assert_eq!((cost, summary.costs.len()), (Some(0.3), 0));
 }
 
-#[test] // A weighting that was asked for is no reason to leave the price.
+#[test] // A weighting that was asked for is no reason to leave the cost.
 fn a_sample_decides_for_many_documents_whatever_the_weighting() {
     let mut settings = FitSettings::default();
     settings.weighting = Some(settings.effective_weighting());
     let (_, summary) = summary(documents(6_500, 8), &settings);
     assert!(summary.weightings.is_empty());
-    assert!(!summary.prices.is_empty());
-    let counts = summary.prices.iter().map(|tried| tried.documents);
+    assert!(!summary.costs.is_empty());
+    let counts = summary.costs.iter().map(|tried| tried.documents);
     assert!(
         counts.clone().all(|count| (2_500..4_500).contains(&count)),
         "{:?}",
-        summary.prices
+        summary.costs
     );
 }

@@ -1,10 +1,10 @@
-//! Which price of errors, where none is asked for?
+//! Which cost of errors, where none is asked for?
 
 use super::FitSettings;
 use super::choose_weighting;
 use super::search::sample::sample;
 use super::settings_trial::{FEWEST, SettingsTrial};
-use super::summary::TriedPrice;
+use super::summary::TriedCost;
 use super::training_corpus::PreparedCorpus;
 use crate::Progress;
 use crate::corpus::Fields;
@@ -12,9 +12,9 @@ use crate::progress::Stage;
 
 /// With twice as many documents or more, about so many decide.
 const SAMPLE: usize = 3000;
-/// Higher prices are tried where the held-out micro-F1 (the accuracy, of exclusive classes) is at least this.
+/// Higher costs are tried where the held-out micro-F1 (the accuracy, of exclusive classes) is at least this.
 const EASY: f64 = 0.95;
-/// The prices that are tried one after the other, as long as each is better than the one before, in units of the usual one.
+/// The costs that are tried one after the other, as long as each is better than the one before, in units of the usual one.
 const FACTORS: [f64; 2] = [2.0, 4.0];
 
 /// Which documents a trial was made on.
@@ -33,36 +33,36 @@ impl Ground {
     }
 }
 
-/// The settings with a price of errors, and what was tried.
+/// The settings with a cost of errors, and what was tried.
 ///
 /// # Method
-/// The usual price suits most corpora within a per cent or two of their log loss, and few documents tell no better. The
+/// The usual cost suits most corpora within a per cent or two of their log loss, and few documents tell no better. The
 /// exception are classes that are told apart easily: nearly all that is left to learn is in the few documents near the boundary,
-/// and at the usual price they are not heard. So where the first trial is nearly always right, twice the price is tried,
-/// then four times, and takes the lead where its held-out log loss is lower by a standard error. Lower prices are not tried: what they
+/// and at the usual cost they are not heard. So where the first trial is nearly always right, twice the cost is tried,
+/// then four times, and takes the lead where its held-out log loss is lower by a standard error. Lower costs are not tried: what they
 /// gain on few documents is lost with many.
 ///
 /// Settled on corpora that choose: of eleven questions with yes or no made of them (one of the largest topics of Reuters
 /// against the rest, groups of 20 Newsgroups against each other, sections of Debian), held-out and test log loss agreed on the direction,
-/// and three had a tenth less with a higher price.
-pub(super) fn with_price(
+/// and three had a tenth less with a higher cost.
+pub(super) fn with_cost_of_errors(
     corpus: &PreparedCorpus,
     fields: &Fields,
     settings: FitSettings,
     lead: Option<(SettingsTrial, Ground)>,
     progress: &dyn Progress,
-) -> (FitSettings, Vec<TriedPrice>) {
+) -> (FitSettings, Vec<TriedCost>) {
     let usual = settings.classifier.cost();
     let is_open = settings.classifier.asked_cost().is_none() && settings.code.is_none();
     let (Some(usual), true) = (usual.filter(|_| is_open), corpus.documents.count >= FEWEST) else {
         return (settled(settings), Vec::new());
     };
-    let stage = Stage::begin(progress, "choosing a price of errors", None);
+    let stage = Stage::begin(progress, "choosing a cost of errors", None);
     let tried = trials(corpus, fields, &settings, lead, usual, progress);
     drop(stage);
     let chosen = tried.iter().find(|tried| tried.chosen);
-    let price = chosen.map_or(usual, |tried| tried.c);
-    let classifier = settings.classifier.at_cost(price);
+    let cost = chosen.map_or(usual, |tried| tried.c);
+    let classifier = settings.classifier.at_cost(cost);
     let settings = FitSettings {
         classifier,
         ..settings
@@ -77,7 +77,7 @@ fn settled(settings: FitSettings) -> FitSettings {
     }
 }
 
-/// What was tried, with the one that was chosen marked; nothing where the classes are not told apart easily.
+/// What was tried, with the one that was chosen marked; nothing where the classes are not easy to separate.
 fn trials(
     corpus: &PreparedCorpus,
     fields: &Fields,
@@ -85,7 +85,7 @@ fn trials(
     lead: Option<(SettingsTrial, Ground)>,
     usual: f64,
     progress: &dyn Progress,
-) -> Vec<TriedPrice> {
+) -> Vec<TriedCost> {
     // Terms of the corpus are features in the sample even where only one of its documents has them.
     let mut of_sample = settings.clone();
     of_sample.limits.min_documents = Some(1);
@@ -109,7 +109,7 @@ fn trials(
     let Some(mut leader) = usual_trial else {
         return Vec::new();
     };
-    let tried = |c: f64, trial: &SettingsTrial| TriedPrice {
+    let tried = |c: f64, trial: &SettingsTrial| TriedCost {
         c,
         documents: trial.documents,
         log_loss: trial.log_loss,
@@ -118,15 +118,15 @@ fn trials(
     let mut all = vec![tried(usual, &leader)];
     let mut chosen = 0;
     for factor in FACTORS {
-        let price = usual * factor;
-        let at_price = FitSettings {
-            classifier: settings.classifier.at_cost(price),
+        let cost = usual * factor;
+        let at_cost = FitSettings {
+            classifier: settings.classifier.at_cost(cost),
             ..settings.clone()
         };
-        let Some(trial) = SettingsTrial::of(corpus, fields, &at_price, progress) else {
+        let Some(trial) = SettingsTrial::of(corpus, fields, &at_cost, progress) else {
             break;
         };
-        all.push(tried(price, &trial));
+        all.push(tried(cost, &trial));
         if !trial.leads(&leader, corpus) {
             break;
         }
