@@ -58,6 +58,13 @@ tools() {
     cp "$requirements" "$venv/installed.txt"
   fi
 }
+# The calibrators without text, files or an index; the library without its optional parts.
+parts_alone() {
+  cargo check -p calibrant --no-default-features
+  local others
+  others="$(cargo tree -p calibrant-calibration -e normal --prefix none | grep -vE '^(calibrant-calibration|rayon|rayon-core|either|crossbeam-[a-z]+|serde|serde_core|serde_derive|thiserror|thiserror-impl|proc-macro2|quote|syn|unicode-ident) v' || true)"
+  [ -z "$others" ] || { printf 'calibrant-calibration needs more than it should: %s\n' "$others" >&2; return 1; }
+}
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps; }
 
 venv=target/venv
@@ -70,6 +77,7 @@ part "formatting" cargo fmt --all --check
 part "lints" cargo clippy --workspace --all-targets -- -D warnings
 part "tests, compiled" cargo test --workspace --all-targets --no-run
 part "tests" cargo test --workspace --all-targets
+part "parts alone" parts_alone
 part "doc tests" cargo test --workspace --doc
 part "docs" docs
 part "licences and bans" scripts/licences

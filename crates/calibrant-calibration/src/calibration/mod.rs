@@ -20,7 +20,6 @@ mod held_out;
 mod held_out_shape;
 mod histogram;
 mod isotonic;
-mod kind;
 mod knots;
 mod log_odds_pool;
 mod logistic;
@@ -32,8 +31,8 @@ mod prior_estimate;
 mod prior_shift;
 #[cfg(test)]
 mod promises;
+mod registry;
 mod rising_line;
-mod saved;
 mod score_scale;
 mod share;
 mod spline;
@@ -65,7 +64,6 @@ pub use held_out::HeldOutScores;
 pub use held_out_shape::{HeldOutShape, ShiftFit, large_moves};
 pub use histogram::{Binning, Histogram, HistogramCalibrator};
 pub use isotonic::{Isotonic, IsotonicCalibrator};
-pub use kind::CalibratorKind;
 #[doc(hidden)]
 pub use log_odds_pool::evidence;
 pub use log_odds_pool::{LogOddsPool, MemberForecasts};
@@ -79,7 +77,7 @@ pub use prior_estimate::{
     estimate_priors_of_each, estimate_priors_of_each_learned, shifted_of_each,
 };
 pub use prior_shift::{PriorShift, complete_priors};
-pub use saved::SavedCalibrator;
+pub use registry::{CalibratorKind, SavedCalibrator};
 pub use score_scale::ScoreScale;
 pub use spline::{Spline, SplineCalibrator};
 pub use spread::{LogOddsSpread, MovedLogOdds};

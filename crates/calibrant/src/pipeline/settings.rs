@@ -256,7 +256,7 @@ impl FitSettings {
         Ok(())
     }
 
-    /// What the learner cannot heed.
+    /// What the learner cannot take into account.
     fn check_learner_fits(&self) -> Result<(), FitError> {
         let learner = self.classifier.learner();
         let given = match &self.class_weights {
@@ -274,7 +274,7 @@ impl FitSettings {
         Ok(())
     }
 
-    fn check_numbers(&self) -> Result<(), FitError> {
+    pub(super) fn check_numbers(&self) -> Result<(), FitError> {
         if let Some(costs) = self.other_cost
             && !(costs.false_positive.is_finite()
                 && costs.false_negative.is_finite()

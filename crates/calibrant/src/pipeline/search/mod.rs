@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use super::fit::with_text_named;
 use super::training_corpus::PreparedCorpus;
-use super::{Classifier, FitSettings, Model, TriedSettings};
+use super::{ClassWeights, Classifier, FitSettings, Model, TriedSettings};
 use crate::corpus::Fields;
 use crate::features::{Weighting, WeightingSettings};
 use crate::{FitError, Progress, Task};
@@ -151,7 +151,13 @@ fn search_by_clock(
         weighting: None,
         ..base.clone()
     };
-    base.check()?;
+    // A learner that takes no class weights fails in its own trial; the others go on.
+    let unweighted = FitSettings {
+        class_weights: ClassWeights::Equal,
+        ..base.clone()
+    };
+    unweighted.check()?;
+    base.check_numbers()?;
     if base.other_cost.is_some() {
         return Err(FitError::BadSetting {
             setting: "the costs of `other`",
