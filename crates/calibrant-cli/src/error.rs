@@ -13,7 +13,7 @@ use calibrant::saved::{SavedFileError, SavedKind, SavedProblem, WriteError};
 use calibrant::{CalibrationError, FitError};
 
 /// The next step where a row cannot be read.
-const SKIP_BAD_ROWS: &str = "--skip-bad-rows goes on without such rows and counts them";
+const SKIP_BAD_ROWS: &str = "--skip-bad-rows skips such rows and counts them";
 
 #[derive(Debug)]
 pub(crate) struct CliError {

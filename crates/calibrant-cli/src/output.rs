@@ -142,7 +142,7 @@ pub(crate) fn check_target_of(option: &str, path: &Path, documents: &str) -> Res
         .hint(format!("choose another {option}")));
     }
     check_writable(path).map_err(|error| {
-        CliError::from(error).hint(format!("choose another {option}, or mend its permissions"))
+        CliError::from(error).hint(format!("choose another {option}, or fix its permissions"))
     })
 }
 

@@ -1,7 +1,7 @@
 //! Stopped by Ctrl-C or by the system: nothing half written is left behind.
 
 /// From now on, what is being written is removed when the program is asked to stop (SIGINT, SIGTERM, SIGHUP); it
-/// then ends with the exit code that shells give such programs, 128 and the signal's number.
+/// then ends by that signal, which shells show as 128 and the signal's number.
 #[cfg(unix)]
 pub(crate) fn leave_nothing_behind() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -18,7 +18,11 @@ pub(crate) fn leave_nothing_behind() {
     };
     let wait = move || {
         if let Some(signal) = signals.forever().next() {
-            calibrant::saved::remove_temporary_files(|| std::process::exit(128 + signal));
+            // A program that dies by the signal tells the shell to stop as well, which an exit code does not.
+            calibrant::saved::remove_temporary_files(|| {
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+                std::process::exit(128 + signal)
+            });
         }
     };
     let _ = std::thread::Builder::new()

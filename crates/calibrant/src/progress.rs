@@ -1,4 +1,4 @@
-//! How long work tells a front end how far it is, and learns that it is no longer wanted.
+//! How long-running work reports its progress, and learns that it is no longer wanted.
 
 use std::ops::ControlFlow;
 

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::distinct_scores::{merge_ties, refuse_one_class};
+use super::distinct_scores::merge_ties;
+use super::logistic::require_both_classes;
 use super::venn_abers::LnSides;
 use super::{
     CalibrationMethod, Calibrator, HeldOutScores, IntervalCalibrator, VennAbersCalibrator,
@@ -92,7 +93,7 @@ impl CalibrationMethod for CrossVennAbers {
 
     fn fit(&self, held_out: &HeldOutScores) -> Result<CrossVennAbersCalibrator, CalibrationError> {
         // Both labels must be there, but not in every fold.
-        refuse_one_class(held_out, "cross Venn-Abers prediction")?;
+        require_both_classes("cross Venn-Abers prediction", held_out)?;
         let (sorted, _) = held_out.sorted();
         let parts = if sorted.has_folds() {
             let numbers = sorted.folds();

@@ -1,6 +1,7 @@
 //! Held-out examples as the methods that count them see them: one entry for each distinct score.
 
 use super::HeldOutScores;
+use super::logistic::require_both_classes;
 use crate::CalibrationError;
 use crate::numeric::{order_bits, value_of_order_bits};
 
@@ -30,26 +31,8 @@ pub(super) fn distinct_scores(
     held_out: &HeldOutScores,
     method: &'static str,
 ) -> Result<Vec<DistinctScore>, CalibrationError> {
-    refuse_one_class(held_out, method)?;
+    require_both_classes(method, held_out)?;
     merge_ties(held_out)
-}
-
-/// An error unless there are positive and negative examples.
-pub(super) fn refuse_one_class(
-    held_out: &HeldOutScores,
-    method: &'static str,
-) -> Result<(), CalibrationError> {
-    let positives = held_out.positives();
-    let negatives = held_out.len() - positives;
-    if positives == 0 || negatives == 0 {
-        return Err(CalibrationError::TooFewExamples {
-            method,
-            needed: 1,
-            positives,
-            negatives,
-        });
-    }
-    Ok(())
 }
 
 /// As [`distinct_scores`], for examples that may all have one label.

@@ -101,7 +101,7 @@ pub(crate) struct RetrievalArguments {
     /// Search for every query of a file: JSON Lines with `id` and `text`, `id<TAB>text`, or TREC topics; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) queries: Option<String>,
-    /// jsonl, tsv or topics (told from the first line by default)
+    /// jsonl, tsv or topics (detected from the first line by default)
     #[arg(long, value_name = "FORMAT", requires = "queries")]
     pub(crate) query_format: Option<QueryFormat>,
     /// Which parts of topics make the query: title, desc, narr

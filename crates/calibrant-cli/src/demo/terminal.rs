@@ -84,7 +84,7 @@ fn show_measures(out: &mut impl Write, comparison: &Comparison) -> Result<(), Cl
         "excess: nats per letter lost by not stating the truth (mean divergence from it)\n\
          if perfect, band: the ECE of a perfect forecaster of the same probabilities, in the mean and in 95\n\
          of 100 cases at most\n\
-         * margins are no probabilities; they are read as log-odds here for comparison only"
+         * margins are not probabilities; they are read as log-odds here for comparison only"
     )?;
     Ok(())
 }

@@ -60,7 +60,7 @@ fn tell_rows(rows: &RankRows, settings: &RankSettings) {
 fn tell_summary(summary: &RankSummary) {
     if let Some(reason) = &summary.no_probabilities {
         warn(&format!(
-            "the model says no probabilities of relevance: {reason}"
+            "the model has no probabilities of relevance: {reason}"
         ));
     }
     if summary.skipped_queries > 0 {

@@ -276,7 +276,7 @@ fn documents_that_cannot_be_indexed_are_named() {
     refused(
         &sandbox,
         &["index", "none.csv", "-o", "i", "--format", "svmlight"],
-        &["no format of documents", "trec"],
+        &["is not a format of documents", "trec"],
     );
     refused(
         &sandbox,

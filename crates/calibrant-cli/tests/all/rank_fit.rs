@@ -456,12 +456,12 @@ fn the_wrong_kind_of_model_is_told_both_ways() {
     refused(
         &sandbox,
         &["rank", "predict", "train.txt", "test.txt"],
-        &["is not a calibrant model"],
+        &["is not a ranking model"],
     );
     refused(
         &sandbox,
         &["rank", "predict", "nowhere", "test.txt"],
-        &["there is no model file"],
+        &["there is no ranking model", "calibrant rank fit"],
     );
     let mut bytes = sandbox.read("ranking");
     let last = bytes.len() - 1;
@@ -486,11 +486,11 @@ fn bad_input_is_refused_with_the_next_step_and_nothing_is_written() {
     let cases: &[(&[&str], &[&str])] = &[
         (
             &["train.txt", "--loss", "mrr", "-o", "m"],
-            &["is no loss", "ndcg@K"],
+            &["is not a loss", "ndcg@K"],
         ),
         (
             &["train.txt", "--loss", "ndcg@0", "-o", "m"],
-            &["is no loss"],
+            &["is not a loss"],
         ),
         (&["train.txt", "--c", "0", "-o", "m"], &["C must be"]),
         (&["train.txt", "--c", "nan", "-o", "m"], &["C must be"]),

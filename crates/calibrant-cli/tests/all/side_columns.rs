@@ -536,7 +536,7 @@ fn a_star_leaves_identifiers_out_and_says_so() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
     for name in ["ID", "order"] {
-        let expected = format!("note: `{name}` tells documents apart and is no feature");
+        let expected = format!("note: `{name}` identifies documents and is not a feature");
         assert!(said.contains(&expected), "{said}");
     }
     let numeric = |sandbox: &Sandbox| {

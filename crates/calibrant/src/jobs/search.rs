@@ -116,7 +116,7 @@ pub enum SearchError {
     #[error(transparent)]
     Run(#[from] RunProblem),
     /// The model has no curve from scores to probabilities.
-    #[error("the model says no probabilities of relevance")]
+    #[error("the model has no probabilities of relevance")]
     NoProbabilities,
     /// Nobody judged anything that was found.
     #[error("no document that was found is judged")]

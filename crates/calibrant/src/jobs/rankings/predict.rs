@@ -40,7 +40,7 @@ pub enum RankPredictError {
         known: usize,
     },
     /// The model has no curve from scores to probabilities.
-    #[error("the model says no probabilities of relevance")]
+    #[error("the model has no probabilities of relevance")]
     NoProbabilities,
     /// The rows cannot be written as a run.
     #[error(transparent)]

@@ -40,7 +40,7 @@ pub struct RankSummary {
     /// The settings that were left open, in every way that was tried; none where nothing was open.
     #[serde(default)]
     pub settings_tried: Vec<SettingsTried>,
-    /// Why the model says no probabilities of relevance, where they were wanted and there was too little to fit them to.
+    /// Why the model has no probabilities of relevance, where they were wanted and there was too little to fit them to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_probabilities: Option<String>,
 }
