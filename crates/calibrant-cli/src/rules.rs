@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use calibrant::corpus::{Fields, LabelNeed, read_batches};
-use calibrant::rules::{AuditCounts, RuleAudit, RuleReport, RuleSet, RulesError, RulesReport};
+use calibrant::corpus::{Fields, LabelNeed};
+use calibrant::jobs::{CheckRulesError, check_rules};
+use calibrant::rules::{RuleReport, RuleSet, RulesError, RulesReport};
 
 use crate::arguments::{RulesArguments, RulesCheckArguments, RulesCommand};
 use crate::error::CliError;
@@ -62,23 +63,17 @@ pub(crate) fn run(arguments: &RulesArguments) -> Result<(), CliError> {
 
 fn check(arguments: &RulesCheckArguments) -> Result<(), CliError> {
     let RulesFile { set, .. } = read(&arguments.rules)?;
-    let audit = RuleAudit::new(&set, &arguments.analyzer())
-        .map_err(|error| mistake(Some(&arguments.rules), &error))?;
-    let fields = Fields {
-        asked: set.fields(),
-        ..arguments.reading.fields(&Fields::default())
-    };
+    let fields = arguments.reading.fields(&Fields::default());
     let options = arguments.reading.options(fields, LabelNeed::Required);
-    let mut counts = AuditCounts::default();
-    let read = read_batches(
-        &input::source(&arguments.file),
-        &options,
-        &TerminalProgress::default(),
-        |documents| audit.count(&documents),
-        |batch| counts.merge(&batch),
-    )?;
+    let source = input::source(&arguments.file);
+    let progress = TerminalProgress::default();
+    let checked = check_rules(&set, &arguments.analyzer(), &source, &options, &progress);
+    let (report, read) = checked.map_err(|error| match error {
+        CheckRulesError::Rules(error) => mistake(Some(&arguments.rules), &error),
+        CheckRulesError::Read(error) => error.into(),
+        error => CliError::new(error.to_string()),
+    })?;
     warn_bad_rows(&read);
-    let report = audit.report(&counts);
     let mut out = stdout();
     if arguments.json {
         serde_json::to_writer(&mut out, &report)?;

@@ -36,8 +36,19 @@ pub(super) fn failure(error: CalibrateError, file: &str, one_score: bool) -> Cli
     }
 }
 
+/// Where examples are given their probabilities, only reading them and estimating shares can fail.
+impl From<CalibrateError> for CliError {
+    fn from(error: CalibrateError) -> Self {
+        match error {
+            CalibrateError::Read(error) => read_error(error),
+            CalibrateError::Fit(error) => error.into(),
+            error => Self::new(error.to_string()),
+        }
+    }
+}
+
 /// As other commands say it, but with the options that this one has.
-pub(super) fn read_error(error: ReadError) -> CliError {
+fn read_error(error: ReadError) -> CliError {
     let unknown = matches!(error, ReadError::UnknownField { .. });
     let error = CliError::from(error);
     if unknown {

@@ -258,21 +258,8 @@ fn prior_plan(
     arguments: &CalibrateArguments,
     calibrator: &ScoreCalibrator,
 ) -> Result<PriorPlan, CliError> {
-    let summary = calibrator.summary();
-    let binary = calibrator.is_binary();
-    let trained = TrainedShares {
-        task: calibrator.task(),
-        classes: calibrator.outputs().to_vec(),
-        negative: binary.then(|| calibrator.classes()[0].clone()),
-        shares: calibrator.priors(),
-        examples: summary.groups.unwrap_or(summary.examples),
-        shape: summary.held_out_shape.clone(),
-    };
+    let trained = TrainedShares::of_calibrator(calibrator);
     Ok(PriorPlan::new(&choice(&arguments.prior)?, trained)?)
-}
-
-fn output_names(calibrator: &ScoreCalibrator) -> Vec<&str> {
-    calibrator.outputs().iter().map(String::as_str).collect()
 }
 
 /// The score fields of a file that a calibrator is used on: as asked, else as it was fitted.
@@ -331,7 +318,6 @@ fn test(
         calibrator.scale().count_at_ends(&examples.scores),
         calibrator,
     );
-    let outputs = output_names(calibrator);
     let weights = arguments
         .reading
         .weight
@@ -341,7 +327,7 @@ fn test(
     if let Some(report) = &decided.report {
         show_prior(file, report);
     }
-    decided.apply(outputs.len(), &mut after);
+    decided.apply(calibrator.outputs().len(), &mut after);
     let measured =
         measure_scores(calibrator, MeasuredOn::Test, file, examples, after).map_err(failed)?;
     Ok((measured, decided.report))

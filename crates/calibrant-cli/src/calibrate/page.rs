@@ -1,7 +1,7 @@
 //! The report of a calibration as a page.
 
 use calibrant::calibration::{Calibrator, ScoreScale};
-use calibrant::jobs::MeasuredScores;
+use calibrant::jobs::{MeasuredScores, tried_calibrations};
 use calibrant::pipeline::{ScoreCurve, TriedMethod};
 use calibrant::plot::{
     Block, Figure, LogOddsPlot, ReliabilityPlot, ReliabilitySeries, Section, Table, log_odds_plot,
@@ -9,7 +9,7 @@ use calibrant::plot::{
 };
 use calibrant::report::{ClassScores, ScoreFit};
 
-use super::report::{Report, heading, measures, tried};
+use super::report::{Report, heading, measures, shown_loss, shown_margin};
 use crate::error::CliError;
 use crate::table::decimal;
 
@@ -70,13 +70,13 @@ pub(super) fn render(report: &Report<'_>, measured: &MeasuredScores) -> Result<S
                 header: ["method", "cross-validated log loss", "margin"]
                     .map(str::to_owned)
                     .to_vec(),
-                rows: tried(calibrator)
+                rows: tried_calibrations(calibrator)
                     .iter()
                     .map(|tried| {
                         vec![
                             tried.method.to_owned(),
-                            tried.shown_loss(),
-                            tried.shown_margin(),
+                            shown_loss(tried),
+                            shown_margin(tried),
                         ]
                     })
                     .collect(),

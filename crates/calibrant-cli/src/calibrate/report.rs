@@ -4,9 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use calibrant::calibration::{MulticlassKind, ScoreScale};
-use calibrant::evaluation::{BesidePerfect, Evaluation, StatedEnds};
-use calibrant::jobs::{MeasuredOn, MeasuredScores, PriorReport};
-use calibrant::pipeline::{ScoreCalibrator, ScoreCurve};
+use calibrant::evaluation::{BesidePerfect, Evaluation};
+use calibrant::jobs::{
+    CalibrateReport, MeasuredOn, MeasuredScores, PriorReport, TriedCalibration, tried_calibrations,
+};
+use calibrant::pipeline::ScoreCalibrator;
 use comfy_table::CellAlignment;
 
 use crate::error::CliError;
@@ -27,141 +29,41 @@ pub(super) struct Report<'a> {
     pub(super) predictions: Option<&'a Path>,
 }
 
-/// A method, and by how much its cross-validated log loss is above that of the one chosen.
-#[derive(serde::Serialize)]
-pub(crate) struct TriedRow<'a> {
-    pub(crate) method: &'a str,
-    /// Null where it was dropped before it was cross-validated.
-    pub(crate) log_loss: Option<f64>,
-    /// Null where several are weighed and none is chosen, and where it was dropped.
-    pub(crate) margin: Option<f64>,
-    pub(crate) chosen: bool,
-    /// How much it counts, where several are weighed; zero if it was left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) weight: Option<f64>,
-}
-
-impl TriedRow<'_> {
-    pub(super) fn shown_loss(&self) -> String {
-        match self.log_loss {
-            Some(log_loss) => format!("{log_loss:.5}"),
-            None => "–".to_owned(),
-        }
-    }
-
-    /// The margin with as many digits as it needs, or the weight.
-    pub(super) fn shown_margin(&self) -> String {
-        match (self.chosen, self.weight, self.margin) {
-            (true, ..) => "chosen".to_owned(),
-            _ if self.log_loss.is_none() => {
-                "dropped: not surely ahead even where it was fitted".to_owned()
-            }
-            (_, Some(0.0), _) => "left out".to_owned(),
-            (_, Some(_), _) if self.method == MulticlassKind::SecondPass.name() => {
-                "over what the others say".to_owned()
-            }
-            (_, Some(weight), _) => format!("weight {weight:.2}"),
-            (_, None, Some(margin)) if margin.abs() < 1e-4 => format!("{margin:+.1e}"),
-            (_, None, Some(margin)) => format!("{margin:+.5}"),
-            (_, None, None) => String::new(),
-        }
+/// The held-out log loss of a method as a person reads it.
+pub(super) fn shown_loss(tried: &TriedCalibration<'_>) -> String {
+    match tried.log_loss {
+        Some(log_loss) => format!("{log_loss:.5}"),
+        None => "–".to_owned(),
     }
 }
 
-/// All methods that were tried, the best first.
-pub(crate) fn tried(calibrator: &ScoreCalibrator) -> Vec<TriedRow<'_>> {
-    let summary = calibrator.summary();
-    let chosen = summary.tried.iter().find(|t| t.method == summary.method);
-    let least = chosen.and_then(|chosen| chosen.log_loss);
-    let mut rows: Vec<TriedRow<'_>> = summary
-        .tried
-        .iter()
-        .map(|tried| TriedRow {
-            method: &tried.method,
-            log_loss: tried.log_loss,
-            margin: (tried.log_loss.zip(least)).map(|(loss, least)| loss - least),
-            chosen: tried.method == summary.method,
-            weight: tried.weight,
-        })
-        .collect();
-    // The chosen one stands first even where another is better by less than the chance of it.
-    let loss = |row: &TriedRow<'_>| row.log_loss.unwrap_or(f64::INFINITY);
-    rows.sort_by(|a, b| (b.chosen.cmp(&a.chosen)).then(loss(a).total_cmp(&loss(b))));
-    rows
-}
-
-#[derive(serde::Serialize)]
-struct JsonReport<'a> {
-    method: &'a str,
-    #[serde(flatten)]
-    measures: Option<JsonMeasures<'a>>,
-    classes: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    positive: Option<&'a str>,
-    notes: &'a [String],
-    fields: &'a [String],
-    scale: ScoreScale,
-    /// Examples that the calibrator was fitted to.
-    examples: usize,
-    class_counts: &'a [usize],
-    tried: Vec<TriedRow<'a>>,
-    cross_validated_log_loss: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rows_predicted: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prior_of_predictions: Option<&'a PriorReport>,
-    calibrator: &'a ScoreCurve,
-}
-
-#[derive(serde::Serialize)]
-struct JsonMeasures<'a> {
-    log_loss: f64,
-    brier: f64,
-    ece: f64,
-    measured_on: MeasuredOn,
-    measured_file: &'a str,
-    measured_rows: usize,
-    after: &'a Evaluation,
-    before: &'a Evaluation,
-    /// What was done about stated zeros and ones before `before` was measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stated_ends: Option<&'a StatedEnds>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prior: Option<&'a PriorReport>,
+/// The margin with as many digits as it needs, or the weight.
+pub(super) fn shown_margin(tried: &TriedCalibration<'_>) -> String {
+    match (tried.chosen, tried.weight, tried.margin) {
+        (true, ..) => "chosen".to_owned(),
+        _ if tried.log_loss.is_none() => {
+            "dropped: not surely ahead even where it was fitted".to_owned()
+        }
+        (_, Some(0.0), _) => "left out".to_owned(),
+        (_, Some(_), _) if tried.method == MulticlassKind::SecondPass.name() => {
+            "over what the others say".to_owned()
+        }
+        (_, Some(weight), _) => format!("weight {weight:.2}"),
+        (_, None, Some(margin)) if margin.abs() < 1e-4 => format!("{margin:+.1e}"),
+        (_, None, Some(margin)) => format!("{margin:+.5}"),
+        (_, None, None) => String::new(),
+    }
 }
 
 impl Report<'_> {
     pub(super) fn write_json(&self, out: &mut impl Write) -> Result<(), CliError> {
-        let summary = self.calibrator.summary();
-        let classes = self.calibrator.classes();
-        let measures = self.measured.map(|measured| JsonMeasures {
-            log_loss: measured.after.log_loss,
-            brier: measured.after.brier,
-            ece: measured.after.ece,
-            measured_on: measured.on,
-            measured_file: &measured.file,
-            measured_rows: measured.after.documents,
-            after: &measured.after,
-            before: &measured.before,
-            stated_ends: measured.stated.as_ref(),
-            prior: self.measured_prior.as_ref(),
-        });
-        let report = JsonReport {
-            method: &summary.method,
-            measures,
-            classes,
-            positive: self.calibrator.is_binary().then(|| classes[1].as_str()),
-            notes: self.notes,
-            fields: &self.calibrator.fields().scores,
-            scale: self.calibrator.scale(),
-            examples: summary.examples,
-            class_counts: &summary.class_counts,
-            tried: tried(self.calibrator),
-            cross_validated_log_loss: summary.cross_validated.log_loss,
-            rows_predicted: self.rows_predicted,
-            prior_of_predictions: self.prior.as_ref(),
-            calibrator: self.calibrator.curve(),
-        };
+        let mut report = CalibrateReport::of(self.calibrator, self.measured);
+        if let Some(measures) = &mut report.measures {
+            measures.prior = self.measured_prior.as_ref();
+        }
+        report.notes = self.notes;
+        report.rows_predicted = self.rows_predicted;
+        report.prior_of_predictions = self.prior.as_ref();
         serde_json::to_writer(&mut *out, &report)?;
         Ok(writeln!(out)?)
     }
@@ -229,11 +131,11 @@ pub(crate) fn write_origin(
         false => "cross-validated log loss",
     };
     let mut rows = table(&["method", loss, "margin"], 1);
-    for tried in tried(calibrator) {
+    for tried in tried_calibrations(calibrator) {
         rows.add_row(vec![
             tried.method.to_owned(),
-            tried.shown_loss(),
-            tried.shown_margin(),
+            shown_loss(&tried),
+            shown_margin(&tried),
         ]);
     }
     writeln!(out, "\n{rows}")?;

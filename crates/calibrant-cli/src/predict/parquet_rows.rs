@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use calibrant::jobs::{DocumentKey, Prediction};
+use calibrant::jobs::{DocumentKey, PositivePrediction, Prediction};
 use calibrant::saved::{AtomicFile, TargetWriter};
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
@@ -10,7 +10,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use super::writer::{Layout, PositivePrediction};
+use super::writer::{Layout, positive_numbers};
 use crate::error::CliError;
 
 /// Rows are gathered into groups of this many.
@@ -101,7 +101,7 @@ impl ParquetRows {
     }
 
     pub(super) fn push_positive(&mut self, row: &PositivePrediction<'_>) -> Result<(), CliError> {
-        let mut numbers = row.numbers(self.layout);
+        let mut numbers = positive_numbers(row, self.layout);
         self.push_key(&row.key);
         for column in &mut self.columns[1..] {
             match column {

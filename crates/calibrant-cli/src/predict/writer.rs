@@ -3,8 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use calibrant::Probability;
-use calibrant::jobs::{DocumentKey, Prediction};
+use calibrant::jobs::{DocumentKey, PositivePrediction, Prediction};
 use calibrant::saved::AtomicFile;
 
 use super::parquet_rows::ParquetRows;
@@ -36,24 +35,15 @@ impl Layout {
     }
 }
 
-/// The probability of the positive class of one example, between the ends of an interval if the
-/// layout has one.
-pub(crate) struct PositivePrediction<'a> {
-    pub(crate) key: DocumentKey,
-    /// Whose probability it is.
-    pub(crate) class: &'a str,
-    pub(crate) probability: Probability,
-    pub(crate) interval: Option<(Probability, Probability)>,
-}
-
-impl PositivePrediction<'_> {
-    /// The numbers, in the order of the columns behind the class.
-    pub(super) fn numbers(&self, layout: Layout) -> impl Iterator<Item = f64> {
-        let p = self.probability;
-        let (lower, upper) = self.interval.unwrap_or((p, p));
-        let numbers = [p.value(), p.log_odds(), lower.value(), upper.value()];
-        numbers.into_iter().take(layout.columns().len() - 1)
-    }
+/// The numbers of a positive class, in the order of the columns behind the class.
+pub(super) fn positive_numbers(
+    row: &PositivePrediction<'_>,
+    layout: Layout,
+) -> impl Iterator<Item = f64> + use<> {
+    let p = row.probability;
+    let (lower, upper) = (row.lower.unwrap_or(p), row.upper.unwrap_or(p));
+    let numbers = [p, row.log_odds, lower, upper];
+    numbers.into_iter().take(layout.columns().len() - 1)
 }
 
 pub(crate) struct PredictionWriter {
@@ -164,24 +154,13 @@ impl PredictionWriter {
                 out.write_field(row.key.text().as_ref())
                     .map_err(csv_error)?;
                 out.write_field(row.class).map_err(csv_error)?;
-                for number in row.numbers(self.layout) {
+                for number in positive_numbers(row, self.layout) {
                     out.write_field(number.to_string()).map_err(csv_error)?;
                 }
                 out.write_record(None::<&[u8]>).map_err(csv_error)?;
             }
             Format::JsonLines(out, _) => {
-                let (lower, upper) = row.interval.unzip();
-                serde_json::to_writer(
-                    &mut *out,
-                    &JsonPositive {
-                        key: &row.key,
-                        class: row.class,
-                        probability: row.probability.value(),
-                        log_odds: row.probability.log_odds(),
-                        lower: lower.map(Probability::value),
-                        upper: upper.map(Probability::value),
-                    },
-                )?;
+                serde_json::to_writer(&mut *out, row)?;
                 out.write_all(b"\n")?;
             }
             Format::Parquet(rows, file) => {
@@ -210,19 +189,6 @@ impl PredictionWriter {
         };
         Ok(temporary.map_or(Ok(()), AtomicFile::finish)?)
     }
-}
-
-#[derive(serde::Serialize)]
-struct JsonPositive<'a> {
-    #[serde(flatten)]
-    key: &'a DocumentKey,
-    class: &'a str,
-    probability: f64,
-    log_odds: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lower: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    upper: Option<f64>,
 }
 
 fn csv_error(error: csv::Error) -> CliError {

@@ -5,7 +5,10 @@
 //! loop that reads labelled documents, predicts them and matches labels to classes; [`evaluate_source`], [`compare_systems`]
 //! and [`explain`] say how good the probabilities are and where they come from.
 
+mod apply_scores;
 mod calibrate;
+mod calibrate_report;
+mod check_rules;
 mod combine;
 mod compare;
 mod evaluate;
@@ -32,10 +35,15 @@ mod test_set;
 mod testing;
 mod trainer;
 
+pub use apply_scores::{AppliedScores, PositivePrediction, ScorePrediction, apply_scores};
 pub use calibrate::{
     CalibrateError, CalibrateSettings, CalibratedScores, ChosenClasses, ClassField, LabelGuess,
     MeasuredOn, MeasuredScores, fit_scores, forecast_scores, listed, measure_scores, read_examples,
 };
+pub use calibrate_report::{
+    CalibrateMeasures, CalibrateReport, TriedCalibration, tried_calibrations,
+};
+pub use check_rules::{CheckRulesError, check_rules};
 pub use combine::{
     Combination, CombineJobError, CombineReport, CombinedModels, Member, combine_source,
 };

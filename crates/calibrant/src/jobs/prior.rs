@@ -6,7 +6,7 @@ use crate::calibration::{
     HeldOutShape, PriorEstimate, PriorShift, ShiftFit, complete_priors, estimate_priors_learned,
     estimate_priors_of_each_learned, large_moves, shifted_of_each,
 };
-use crate::pipeline::Model;
+use crate::pipeline::{Model, ScoreCalibrator};
 use crate::{FitError, Probability, Task};
 
 /// What to do about the classes' shares.
@@ -70,6 +70,20 @@ impl TrainedShares {
             shares: model.priors(),
             examples: model.summary().different_documents(),
             shape: model.summary().held_out_shape.clone(),
+        }
+    }
+
+    /// Those of a calibrator of scores.
+    pub fn of_calibrator(calibrator: &ScoreCalibrator) -> Self {
+        let summary = calibrator.summary();
+        let binary = calibrator.is_binary();
+        Self {
+            task: calibrator.task(),
+            classes: calibrator.outputs().to_vec(),
+            negative: binary.then(|| calibrator.classes()[0].clone()),
+            shares: calibrator.priors(),
+            examples: summary.groups.unwrap_or(summary.examples),
+            shape: summary.held_out_shape.clone(),
         }
     }
 }

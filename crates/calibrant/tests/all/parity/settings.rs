@@ -1,17 +1,19 @@
 //! The program's words as settings of the library, which have the same words in JSON but for dashes.
 
 use std::error::Error;
+use std::time::Duration;
 
 use calibrant::corpus::{Fields, LabelNeed, ReadOptions};
 use calibrant::jobs::PredictSettings;
 use calibrant::pipeline::{Classifier, Contender, FitSettings, SearchSettings};
 use calibrant::rules::RuleSet;
+use calibrant::text::Analyzer;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::common::parity::folder;
 
-type Settings = Map<String, Value>;
+pub(crate) type Settings = Map<String, Value>;
 type Found<T> = Result<T, Box<dyn Error>>;
 
 /// As settings spell it.
@@ -22,12 +24,12 @@ fn word(value: &Value) -> Value {
     }
 }
 
-fn text<'a>(settings: &'a Settings, name: &str) -> Option<&'a str> {
+pub(crate) fn text<'a>(settings: &'a Settings, name: &str) -> Option<&'a str> {
     settings.get(name).and_then(Value::as_str)
 }
 
 /// The parts of a list that stands in one text.
-fn list(settings: &Settings, name: &str) -> Vec<String> {
+pub(crate) fn list(settings: &Settings, name: &str) -> Vec<String> {
     let parts = text(settings, name)
         .into_iter()
         .flat_map(|all| all.split(','));
@@ -53,8 +55,26 @@ fn shares(text: &str) -> Vec<(String, f64)> {
     text.split(',').map(pair).collect()
 }
 
+/// One text or several, where there are any.
+pub(crate) fn texts(value: Option<&Value>) -> Vec<String> {
+    match value {
+        None => Vec::new(),
+        Some(Value::String(text)) => vec![text.clone()],
+        Some(Value::Array(all)) => {
+            let texts = all.iter().map(|one| one.as_str().expect("a text"));
+            texts.map(str::to_owned).collect()
+        }
+        Some(other) => panic!("{other} is neither a text nor several"),
+    }
+}
+
+/// A number, where it is given.
+pub(crate) fn number<T: DeserializeOwned>(settings: &Settings, name: &str) -> Found<Option<T>> {
+    settings.get(name).cloned().map(typed).transpose()
+}
+
 /// Checked by the types that it is read into.
-fn typed<T: DeserializeOwned>(value: Value) -> Found<T> {
+pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Found<T> {
     Ok(serde_json::from_value(value)?)
 }
 
@@ -121,6 +141,9 @@ fn classifier(settings: &Settings) -> Found<Classifier> {
 /// What a search tries.
 pub(crate) fn of_search(settings: &Settings) -> Found<SearchSettings> {
     let mut plan = SearchSettings::default();
+    if let Some(seconds) = number(settings, "time-budget")? {
+        plan.time_budget = Duration::from_secs(seconds);
+    }
     let learner = classifier(settings)?;
     if settings.contains_key("classifier") {
         let tuned = !["c", "alpha", "word-prior"]
@@ -137,7 +160,8 @@ pub(crate) fn of_search(settings: &Settings) -> Found<SearchSettings> {
     Ok(plan)
 }
 
-fn analyzer(settings: &Settings) -> Value {
+/// How texts become terms.
+pub(crate) fn analyzer(settings: &Settings) -> Found<Analyzer> {
     let mut analyzer = json!({});
     for (name, value) in settings {
         match name.as_str() {
@@ -153,11 +177,11 @@ fn analyzer(settings: &Settings) -> Value {
         }
     }
     // What is not said is as by default, which the settings of old models are not.
-    let mut whole = serde_json::to_value(calibrant::text::Analyzer::default()).unwrap();
+    let mut whole = serde_json::to_value(Analyzer::default())?;
     for (key, value) in analyzer.as_object().unwrap() {
         whole[key] = value.clone();
     }
-    whole
+    typed(whole)
 }
 
 /// The weighting of terms, where one of its parts is asked for.
@@ -194,10 +218,10 @@ fn code(settings: &Settings) -> Option<Value> {
     Some(code)
 }
 
-/// How a model is fitted, to which fields, read how.
-pub(crate) fn of_fit(settings: &Settings) -> Found<(FitSettings, Fields, ReadOptions)> {
+/// How a model is fitted, and how its documents are read.
+pub(crate) fn of_fit(settings: &Settings) -> Found<(FitSettings, ReadOptions)> {
     let learner = classifier(settings)?;
-    let mut fit = json!({"analyzer": analyzer(settings), "classifier": learner});
+    let mut fit = json!({"analyzer": analyzer(settings)?, "classifier": learner});
     if let Some(weighting) = weighting(settings, &learner)? {
         fit["weighting"] = weighting;
     }
@@ -260,7 +284,7 @@ pub(crate) fn of_fit(settings: &Settings) -> Found<(FitSettings, Fields, ReadOpt
     options.labels_required = LabelNeed::Required;
     let fit: FitSettings = typed(fit)?;
     fit.check()?;
-    Ok((fit, options.fields.clone(), options))
+    Ok((fit, options))
 }
 
 /// What is asked of predictions.

@@ -1,0 +1,89 @@
+//! Models and tables of probabilities: measured, and held against each other.
+
+use calibrant::corpus::{Fields, ReadOptions};
+use calibrant::decision::CostMatrix;
+use calibrant::evaluation::CompareSettings;
+use calibrant::jobs::{
+    EvaluateSettings, Evaluated, System, SystemSettings, ask_systems, compare_systems,
+    evaluate_source, open_model,
+};
+use calibrant::{NoProgress, Task};
+
+use super::settings::{self, Settings, list, number, text, texts};
+use super::{Answer, Made, written};
+use crate::common::parity::Step;
+
+fn reading(settings: &Settings) -> Result<ReadOptions, Box<dyn std::error::Error>> {
+    let fields = Fields {
+        group: text(settings, "group").map(str::to_owned),
+        weight: text(settings, "weight").map(str::to_owned),
+        ..Fields::default()
+    };
+    settings::reading(settings, fields)
+}
+
+/// `TRUTH,DECISION,COST;…`
+fn costs<'a>(settings: &Settings, classes: impl Iterator<Item = &'a str>) -> Option<CostMatrix> {
+    let classes: Vec<&str> = classes.collect();
+    let class = |name: &str| classes.iter().position(|class| *class == name).unwrap();
+    let given = text(settings, "costs")?;
+    let costs = CostMatrix::zero_one(classes.len());
+    Some(given.split(';').fold(costs, |costs, entry| {
+        let parts: Vec<&str> = entry.split(',').collect();
+        let cost = parts[2].parse().unwrap();
+        costs
+            .with_cost(class(parts[0]), class(parts[1]), cost)
+            .unwrap()
+    }))
+}
+
+fn system_settings(settings: &Settings) -> SystemSettings {
+    SystemSettings {
+        classes: list(settings, "classes"),
+        positive: text(settings, "positive").map(str::to_owned),
+        task: text(settings, "labels").map(|labels| match labels {
+            "one" => Task::SingleLabel,
+            _ => Task::MultiLabel,
+        }),
+    }
+}
+
+pub(super) fn evaluate(made: &Made, step: &Step) -> Answer {
+    let path = made.path(step.input("system"));
+    let source = made.source(step.input("documents"));
+    let options = reading(&step.settings)?;
+    let bootstrap = number(&step.settings, "bootstrap")?;
+    let Some(model) = open_model(&path)? else {
+        let systems = System::open(&[path])?;
+        let settings = system_settings(&step.settings);
+        let answers = ask_systems(&systems, &source, &options, &settings, &NoProgress)?;
+        let evaluated = Evaluated::of_table(answers, None, bootstrap)?;
+        return written(evaluated.report);
+    };
+    let asked = settings::of_predict(&step.settings)?;
+    let settings = EvaluateSettings {
+        classes: list(&step.settings, "classes"),
+        prior: asked.prior,
+        other: asked.other,
+        costs: costs(&step.settings, model.class_names()),
+        bootstrap,
+        shown_scores: 0,
+    };
+    let evaluated = evaluate_source(&model, &source, &options, &settings, &NoProgress)?;
+    written(evaluated.report)
+}
+
+pub(super) fn compare(made: &Made, step: &Step) -> Answer {
+    let names = texts(step.inputs.get("systems"));
+    let paths: Vec<_> = names.iter().map(|name| made.path(name)).collect();
+    let systems = System::open(&paths)?;
+    let source = made.source(step.input("documents"));
+    let (options, asked) = (reading(&step.settings)?, system_settings(&step.settings));
+    let answers = ask_systems(&systems, &source, &options, &asked, &NoProgress)?;
+    let mut settings = CompareSettings::default();
+    settings.level = number(&step.settings, "level")?.unwrap_or(settings.level);
+    settings.bootstrap = number(&step.settings, "bootstrap")?.unwrap_or(settings.bootstrap);
+    settings.seed = number(&step.settings, "seed")?.unwrap_or(settings.seed);
+    let report = compare_systems(&systems, answers, &settings)?;
+    written(report)
+}
