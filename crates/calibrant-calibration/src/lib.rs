@@ -1,7 +1,7 @@
 //! Scores to probabilities that can be trusted: calibrators, decisions and measures of forecasts.
 //!
 //! Numbers only: this crate knows scores, labels and weights; no text, no files, no models. It is the heart of
-//! [calibrant](https://crates.io/crates/calibrant), which re-exports it, and serves any classifier.
+//! the crate `calibrant`, which re-exports it, and serves any classifier.
 //!
 //! ```
 //! use calibrant_calibration::calibration::{Calibrator, CalibratorKind, HeldOutScores};
