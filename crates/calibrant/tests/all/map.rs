@@ -85,6 +85,43 @@ fn the_arrows_of_the_map_point_one_way() {
     }
 }
 
+#[test]
+fn files_beside_the_folders_use_only_what_lies_at_the_bottom() {
+    let folders = folders();
+    for (name, _) in TABLES {
+        for entry in fs::read_dir(sources(name)).unwrap() {
+            let path = entry.unwrap().path();
+            let file = path.file_name().unwrap().to_str().unwrap();
+            // The front door names everything, and an error of the whole wraps those of its parts.
+            if path.is_dir() || ["lib.rs", "error.rs"].contains(&file) {
+                continue;
+            }
+            let mut uses = uses_of(&fs::read_to_string(&path).unwrap());
+            uses.retain(|used| folders.contains(used) && used != "numeric");
+            assert!(uses.is_empty(), "{name}: {file} uses {uses:?}");
+        }
+    }
+}
+
+#[test] // A file in a folder may reach the root by `super::`, and a folder within it by one more.
+fn a_way_through_super_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("inner")).unwrap();
+    let files = [
+        ("mod.rs", "use super::text::A;"),
+        ("file.rs", "use super::super::index::B;\nuse super::own;"),
+        ("inner/deep.rs", "fn f() { super::super::super::plot::c() }"),
+        ("inner/mod.rs", "use super::super::{jobs::D};"),
+    ];
+    for (name, source) in files {
+        fs::write(folder.path().join(name), source).unwrap();
+    }
+    let mut uses = BTreeSet::new();
+    add_uses(folder.path(), 1, &mut uses);
+    let expected = ["index", "jobs", "plot", "text"].map(String::from);
+    assert_eq!(uses, BTreeSet::from(expected));
+}
+
 #[test] // The test of the test: a forbidden line is seen, however it is written.
 fn a_forbidden_use_is_found() {
     let allowed = Uses::from([("calibration".into(), BTreeSet::from(["numeric".into()]))]);
@@ -207,13 +244,14 @@ fn found(sources: &Path) -> Uses {
         let folder = folder.unwrap().path();
         if folder.is_dir() {
             let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
-            add_uses(&folder, found.entry(name).or_default());
+            add_uses(&folder, 1, found.entry(name).or_default());
         }
     }
     found
 }
 
-fn add_uses(folder: &Path, uses: &mut BTreeSet<String>) {
+/// Adds what the files of a folder use, `depth` modules below the root of the crate.
+fn add_uses(folder: &Path, depth: usize, uses: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -225,9 +263,14 @@ fn add_uses(folder: &Path, uses: &mut BTreeSet<String>) {
             continue;
         }
         if path.is_dir() {
-            add_uses(&path, uses);
+            add_uses(&path, depth + 1, uses);
         } else if name.ends_with(".rs") {
-            uses.extend(uses_of(&fs::read_to_string(&path).unwrap()));
+            let depth = depth + usize::from(name != "mod.rs");
+            let source = fs::read_to_string(&path).unwrap();
+            // `super::` as often as the module is deep is the root of the crate.
+            uses.extend(uses_of(
+                &source.replace(&"super::".repeat(depth), "crate::"),
+            ));
         }
     }
 }
