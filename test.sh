@@ -67,6 +67,8 @@ parts_alone() {
 }
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps; }
 
+# The first build of a clone has nothing to build upon: what helps the next build would only slow this one.
+[ -d target/debug/incremental ] || export CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}"
 venv=target/venv
 export CALIBRANT_PYTHON="$PWD/$venv/bin/python"
 # The same commit is tested with the same random cases; `cargo test` by itself draws new ones every time.
