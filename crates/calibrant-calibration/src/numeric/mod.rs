@@ -1,8 +1,11 @@
 //! Arithmetic that stays finite: everything here works in logarithms where a
 //! plain computation would overflow, underflow or cancel.
 
+mod binomial;
 mod chi_square;
 mod exponential;
+mod hypergeometric;
+mod incomplete_beta;
 mod links;
 mod ln_gamma;
 mod normal;
@@ -13,10 +16,12 @@ mod stable_hash;
 mod stable_sum;
 mod student;
 
+pub use binomial::{binomial_at_most, exact_lower_share, exact_upper_share};
 pub use chi_square::chi_square_tail;
 pub use exponential::exp_of_negative;
 #[doc(hidden)]
 pub use exponential::ln_1p;
+pub use hypergeometric::{hypergeometric_at_most, least_marked, most_marked};
 #[doc(hidden)]
 pub use links::Links;
 pub(crate) use ln_gamma::{HALF_LN_TAU, stirling_error};
