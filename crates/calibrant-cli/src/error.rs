@@ -75,12 +75,17 @@ impl From<ReadError> for CliError {
             let hint = format!("--categorical {field} reads it as a category; {SKIP_BAD_ROWS}");
             return Self::new(error.to_string()).hint(hint);
         }
+        if let ReadError::InvalidUtf8 { likely, .. } = &error {
+            let hint = format!("--encoding {likely} reads it so; {SKIP_BAD_ROWS}");
+            return Self::new(error.to_string()).hint(hint);
+        }
         let hint = match &error {
             ReadError::NotFound { .. } => Some("check the path; `-` reads from standard input"),
             ReadError::UnknownField { .. } => Some(
                 "name fields with --text, --label, --id, --weight, --group, --numeric, --categorical and --where",
             ),
-            ReadError::BadRow(_) | ReadError::InvalidUtf8 { .. } => Some(SKIP_BAD_ROWS),
+            ReadError::BadRow(_) => Some(SKIP_BAD_ROWS),
+            ReadError::MixedDecimals { .. } => Some("give --decimal point or --decimal comma"),
             ReadError::UnknownFormat { .. } => Some("name the format with --format"),
             _ => None,
         };

@@ -1,6 +1,6 @@
 //! Which fields of a file are features beside its text.
 
-use calibrant::corpus::{Fields, field_names, identifier_fields};
+use calibrant::corpus::{Fields, LabelNeed, field_names, identifier_fields};
 use calibrant::features::{MostlyUnknown, UnknownCells};
 use calibrant::rules::RuleSet;
 
@@ -113,7 +113,10 @@ fn expand(arguments: &FitArguments, fields: &mut Fields) -> Result<(), CliError>
         )
         .hint("name the fields of one of them"));
     }
-    let available = field_names(&source, arguments.reading.format)?;
+    let reading = arguments
+        .reading
+        .options(fields.clone(), LabelNeed::Ignored);
+    let available = field_names(&source, &reading)?;
     let text = match fields.text.as_slice() {
         [] => vec!["text".to_owned()],
         text => text.to_vec(),
@@ -141,7 +144,7 @@ fn expand(arguments: &FitArguments, fields: &mut Fields) -> Result<(), CliError>
     } else {
         "--categorical"
     };
-    for name in identifier_fields(&source, arguments.reading.format, &rest, numeric)? {
+    for name in identifier_fields(&source, &reading, &rest, numeric)? {
         rest.retain(|other| *other != name);
         note(&format!(
             "`{name}` identifies documents and is not a feature; {option} '*,{name}' would take it all the same"

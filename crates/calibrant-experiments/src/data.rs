@@ -107,6 +107,7 @@ impl Corpus {
             let filter = Filter {
                 field: self.split.0.to_owned(),
                 value: value.to_owned(),
+                negated: false,
             };
             let options = ReadOptions {
                 fields: self.fields(),

@@ -7,8 +7,8 @@ use calibrant::corpus::{Fields, Filter, Format, LabelNeed, ReadOptions};
 use calibrant::pipeline::ScoreIs;
 use clap::Args;
 
-use super::PriorArguments;
 use super::choice::choice;
+use super::{LayoutArguments, PriorArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
@@ -82,6 +82,8 @@ pub(crate) struct ScoreReadArguments {
     /// csv, tsv, jsonl or parquet (detected from the name or the content by default)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) layout: LayoutArguments,
     /// Skip malformed rows and report how many there were
     #[arg(long)]
     pub(crate) skip_bad_rows: bool,
@@ -99,6 +101,7 @@ impl ScoreReadArguments {
             },
             filters: self.filters.clone(),
             format: self.format,
+            layout: self.layout.layout(),
             skip_bad_rows: self.skip_bad_rows,
             labels_required,
             scores,

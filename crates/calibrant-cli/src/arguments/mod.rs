@@ -31,7 +31,7 @@ pub(crate) use rank::{
     LetorVersion, RankArguments, RankCommand, RankEvaluateArguments, RankOutlookArguments,
 };
 pub(crate) use rank_learning::{RankFitArguments, RankPredictArguments};
-pub(crate) use reading::ReadArguments;
+pub(crate) use reading::{LayoutArguments, ReadArguments};
 pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
 pub(crate) use search::SearchArguments;

@@ -1,6 +1,8 @@
 //! How documents are read: the same options for every command that reads.
 
-use calibrant::corpus::{Fields, Filter, Format, LabelNeed, ReadOptions};
+use calibrant::corpus::{
+    DecimalSign, Delimiter, Encoding, Fields, Filter, Format, LabelNeed, Layout, ReadOptions,
+};
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -21,15 +23,50 @@ pub(crate) struct ReadArguments {
     /// The field with the weight of a document; only the ratios of weights matter
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
-    /// Keep only rows where FIELD has this VALUE; may be repeated, all must hold
+    /// Keep only rows where FIELD has this VALUE, or with != another one; `FIELD=` is an empty cell, `FIELD!=` one that is not; may be repeated, all must hold
     #[arg(long = "where", value_name = "FIELD=VALUE")]
     pub(crate) filters: Vec<Filter>,
     /// csv, tsv, jsonl, parquet, fasttext, folder or svmlight (detected from the name or the content by default)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) layout: LayoutArguments,
     /// Skip malformed rows and report how many there were
     #[arg(long)]
     pub(crate) skip_bad_rows: bool,
+}
+
+/// How a file is written where it does not say so itself.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct LayoutArguments {
+    /// What divides the fields of CSV: one character, or `tab` (detected from the header line by default: `,` `;` tab or `|`)
+    #[arg(long, value_name = "CHARACTER")]
+    delimiter: Option<Delimiter>,
+    /// The first row is not a header; fields are called 1, 2, …
+    #[arg(long)]
+    no_header: bool,
+    /// The decimal sign of numbers: point or comma (detected per column by default, where the delimiter is not a comma)
+    #[arg(long, value_name = "SIGN")]
+    decimal: Option<DecimalSign>,
+    /// The encoding of the text, for example windows-1252 (default: UTF-8, or UTF-16 where the file begins with its mark)
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<Encoding>,
+    /// The sheet of a workbook, by name or number (default: the first)
+    #[arg(long, value_name = "SHEET")]
+    sheet: Option<String>,
+}
+
+impl LayoutArguments {
+    pub(crate) fn layout(&self) -> Layout {
+        Layout {
+            delimiter: self.delimiter,
+            no_header: self.no_header,
+            decimal: self.decimal,
+            encoding: self.encoding,
+            sheet: self.sheet.clone(),
+        }
+    }
 }
 
 impl ReadArguments {
@@ -51,6 +88,7 @@ impl ReadArguments {
             fields,
             filters: self.filters.clone(),
             format: self.format,
+            layout: self.layout.layout(),
             skip_bad_rows: self.skip_bad_rows,
             labels_required,
             ..ReadOptions::default()

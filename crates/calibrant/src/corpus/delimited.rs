@@ -1,6 +1,7 @@
 //! CSV and TSV: a header line, then one record per row.
 //!
-//! CSV is read by RFC 4180: quoted fields may hold commas, line breaks and doubled quotes. TSV
+//! CSV is read by RFC 4180: quoted fields may hold delimiters, line breaks and doubled quotes. Spreadsheets divide fields
+//! by what their country does: the delimiter is that of the header line, or of a line `sep=;` before it. TSV
 //! knows no such thing: a line is a row and a tab divides fields, because in tab-separated
 //! text a quotation mark at the start of a field is far more often speech than quoting, and
 //! a quoting reader then silently swallows rows up to the next quotation mark. A TSV field
@@ -14,19 +15,49 @@ use super::error::RowProblem;
 use super::lines::{Cutter, RowEnds};
 use super::plan::{Plan, Row, Value, check_distinct};
 use super::rows::{RowFormat, locate};
-use super::{Document, ReadError, ReadOptions};
+use super::{Delimiter, Document, Format, Layout, ReadError, ReadOptions};
 
-/// Which of the two it is.
+/// What divides fields, and whether they may be quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    Csv,
+    Csv(Delimiter),
     Tsv,
 }
 
 impl Dialect {
+    /// As the layout says, or as the file begins. `fits` says whether a header has the fields that are wanted: where a
+    /// name holds a sign that could divide, it decides.
+    pub(super) fn of(
+        format: Format,
+        layout: &Layout,
+        head: &[u8],
+        fits: impl Fn(&[String]) -> bool,
+    ) -> Self {
+        match layout.delimiter {
+            Some(delimiter) => Dialect::Csv(delimiter),
+            None if format == Format::Tsv => Dialect::Tsv,
+            None => Dialect::Csv(delimiter_of(head, layout.no_header, fits)),
+        }
+    }
+
+    /// The format that it is a kind of.
+    pub(super) fn format(self) -> Format {
+        match self {
+            Dialect::Csv(_) => Format::Csv,
+            Dialect::Tsv => Format::Tsv,
+        }
+    }
+
+    pub(super) fn delimiter(self) -> Delimiter {
+        match self {
+            Dialect::Csv(delimiter) => delimiter,
+            Dialect::Tsv => Delimiter::TAB,
+        }
+    }
+
     pub(super) fn row_ends(self) -> RowEnds {
         match self {
-            Dialect::Csv => RowEnds::QUOTED,
+            Dialect::Csv(delimiter) => RowEnds::quoted(delimiter.byte()),
             Dialect::Tsv => RowEnds::Lines,
         }
     }
@@ -38,7 +69,7 @@ impl Dialect {
         visit: impl FnMut(usize, Field<'a>),
     ) -> Result<usize, RowProblem> {
         match self {
-            Dialect::Csv => split_csv(row, visit),
+            Dialect::Csv(delimiter) => split_csv(row, delimiter.byte(), visit),
             Dialect::Tsv => Ok(split_tsv(row, visit)),
         }
     }
@@ -60,8 +91,11 @@ impl<R: Row> Delimited<R> {
         file: &str,
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
-        let header = read_header(cutter, dialect, file, options.max_row_bytes)?;
-        let plan = Plan::resolve(file, options, &header)?;
+        let header = read_header(cutter, dialect, file, options)?;
+        let mut plan = Plan::resolve(file, options, &header)?;
+        if dialect.delimiter() != Delimiter::COMMA {
+            plan.allow_decimal_commas();
+        }
         let slot = |name: &String| plan.columns.iter().position(|column| column == name);
         let slots = header.iter().map(slot).collect();
         Ok(Self {
@@ -73,11 +107,12 @@ impl<R: Row> Delimited<R> {
 }
 
 /// The names of the columns, all different. The header is taken off the first piece; a file without any row has none.
+/// Without a header columns are numbered from 1.
 pub(super) fn read_header(
     cutter: &mut Cutter,
     dialect: Dialect,
     file: &str,
-    longest_row: usize,
+    options: &ReadOptions,
 ) -> Result<Vec<String>, ReadError> {
     let mut header: Vec<String> = Vec::new();
     if let Some(piece) = cutter.peek()? {
@@ -85,7 +120,7 @@ pub(super) fn read_header(
         let mut rows_used = 0;
         for (line, row) in piece.rows(ends) {
             rows_used += 1;
-            if row.is_empty() {
+            if row.is_empty() || is_mark(row) {
                 continue;
             }
             let names = std::str::from_utf8(row)
@@ -94,13 +129,69 @@ pub(super) fn read_header(
                     let collect = |_, field: Field<'_>| header.push(field.value().into_owned());
                     dialect.split(text, collect)
                 });
-            names.map_err(|problem| locate(problem, file, line, row, longest_row))?;
+            names.map_err(|problem| locate(problem, file, line, row, options.max_row_bytes))?;
+            if options.layout.no_header {
+                rows_used -= 1;
+                header = (1..=header.len())
+                    .map(|number| number.to_string())
+                    .collect();
+            }
             break;
         }
         piece.skip_rows(ends, rows_used);
     }
     check_distinct(&header, file)?;
     Ok(header)
+}
+
+/// Whether it is the line `sep=;` by which spreadsheets are told the delimiter.
+fn is_mark(row: &[u8]) -> bool {
+    mark(row).is_some()
+}
+
+fn mark(row: &[u8]) -> Option<Delimiter> {
+    let row = row
+        .strip_prefix(b"\"")
+        .and_then(|row| row.strip_suffix(b"\""))
+        .unwrap_or(row);
+    let (name, sign) = row.split_at_checked(4)?;
+    if !name.eq_ignore_ascii_case(b"sep=") {
+        return None;
+    }
+    std::str::from_utf8(sign).ok()?.parse().ok()
+}
+
+/// The delimiter by which the header has most columns, among those by which it has the wanted fields.
+fn delimiter_of(head: &[u8], no_header: bool, fits: impl Fn(&[String]) -> bool) -> Delimiter {
+    let line_end = memchr(b'\n', head).unwrap_or(head.len());
+    if let Some(delimiter) = mark(head[..line_end].trim_ascii_end()) {
+        return delimiter;
+    }
+    let mut headers: Vec<(Delimiter, Vec<String>)> = Delimiter::USUAL
+        .into_iter()
+        .map(|delimiter| (delimiter, first_row(head, delimiter).unwrap_or_default()))
+        .collect();
+    // A stable order: of equals the comma.
+    headers.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    let wanted = headers
+        .iter()
+        .find(|(_, names)| !no_header && names.len() > 1 && fits(names));
+    wanted
+        .or(headers.first())
+        .map_or(Delimiter::COMMA, |(delimiter, _)| *delimiter)
+}
+
+/// The fields of the first row that is not blank, if it can be divided so.
+fn first_row(head: &[u8], delimiter: Delimiter) -> Option<Vec<String>> {
+    let blank = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+    let head = &head[head.iter().take_while(blank).count()..];
+    let row = &head[..RowEnds::quoted(delimiter.byte()).first_end(head)];
+    let ended = row.iter().rev().take_while(blank).count();
+    let row = String::from_utf8_lossy(&row[..row.len() - ended]);
+    let mut names = Vec::new();
+    let collect = |_, field: Field<'_>| names.push(field.value().into_owned());
+    split_csv(&row, delimiter.byte(), collect).ok()?;
+    Some(names)
 }
 
 impl<R: Row> RowFormat<R> for Delimited<R> {
@@ -110,6 +201,10 @@ impl<R: Row> RowFormat<R> for Delimited<R> {
 
     fn is_blank(&self, row: &str) -> bool {
         row.is_empty()
+    }
+
+    fn check(&self, file: &str) -> Result<(), ReadError> {
+        self.plan.decimals.check(file, &self.plan.columns)
     }
 
     fn row<'a>(
@@ -129,7 +224,9 @@ impl<R: Row> RowFormat<R> for Delimited<R> {
         if found != expected {
             let hint = match self.dialect {
                 Dialect::Tsv if found < expected => " (in TSV a row cannot hold a line break)",
-                Dialect::Csv if found > expected => " (a field with commas must be quoted)",
+                Dialect::Csv(delimiter) if found > expected => {
+                    &format!(" (a field that holds `{delimiter}` must be quoted)")
+                }
                 _ => "",
             };
             let fields = if expected == 1 { "field" } else { "fields" };
@@ -160,6 +257,7 @@ impl<'a> Field<'a> {
 
 fn split_csv<'a>(
     row: &'a str,
+    delimiter: u8,
     mut visit: impl FnMut(usize, Field<'a>),
 ) -> Result<usize, RowProblem> {
     let bytes = row.as_bytes();
@@ -178,7 +276,7 @@ fn split_csv<'a>(
             );
             close + 1
         } else {
-            let end = memchr(b',', &bytes[start..]).map_or(bytes.len(), |at| start + at);
+            let end = memchr(delimiter, &bytes[start..]).map_or(bytes.len(), |at| start + at);
             visit(
                 count,
                 Field {
@@ -191,10 +289,13 @@ fn split_csv<'a>(
         count += 1;
         match bytes.get(end) {
             None => return Ok(count),
-            Some(b',') => start = end + 1,
+            Some(&byte) if byte == delimiter => start = end + 1,
             Some(_) => {
-                let reason = "a closing quote must be followed by a comma or a line end; \
-                              a quote inside a quoted field must be doubled";
+                let delimiter = char::from(delimiter);
+                let reason = format!(
+                    "a closing quote must be followed by `{delimiter}` or a line end; \
+                     a quote inside a quoted field must be doubled"
+                );
                 return Err(RowProblem::at(end, reason));
             }
         }

@@ -5,7 +5,7 @@ use std::io::Read;
 use memchr::{memchr, memrchr};
 
 use super::source::open_text;
-use super::{ReadError, Source};
+use super::{Encoding, ReadError, Source};
 
 /// No line of a file of numbers and names is longer.
 const LONGEST_LINE: usize = 1 << 24;
@@ -60,6 +60,7 @@ pub(crate) fn each_line(
                 file: file.clone(),
                 line: number,
                 column: column_of(row, error.valid_up_to()),
+                likely: Encoding::likely(row),
             })?;
             visit(Line {
                 file: &file,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use super::{Filter, Format};
+use super::{Encoding, Filter, Format};
 use crate::progress::Cancelled;
 
 /// Why a source could not be read. Names the file, the place and what to do next.
@@ -79,12 +79,26 @@ pub enum ReadError {
         /// Its format.
         format: Format,
     },
+    /// A column has numbers like 1,5 and numbers like 1.5.
+    #[error(
+        "{file}, field `{field}`: line {comma_line} has a number with a comma, line {point_line} one with a point; say which is the decimal sign"
+    )]
+    MixedDecimals {
+        /// The file.
+        file: String,
+        /// The field.
+        field: String,
+        /// The first line with a comma.
+        comma_line: u64,
+        /// The first line with a point.
+        point_line: u64,
+    },
     /// A row cannot be understood.
     #[error("{0}")]
     BadRow(BadRow),
     /// A row is not UTF-8.
     #[error(
-        "{file}, line {line}, column {column}: not valid UTF-8; convert the file (for example with iconv)"
+        "{file}, line {line}, column {column}: not valid UTF-8; the text looks like {likely}: read the file in that encoding"
     )]
     InvalidUtf8 {
         /// The file.
@@ -93,6 +107,8 @@ pub enum ReadError {
         line: u64,
         /// The first character that is not UTF-8, from 1.
         column: u64,
+        /// What the row is most likely written in.
+        likely: Encoding,
     },
     /// The gzip or Zstandard stream is broken or ends too early.
     #[error(

@@ -4,49 +4,42 @@ use std::io::{BufRead, BufReader};
 
 use super::delimited::{Dialect, read_header};
 use super::folder::FOLDER_FIELDS;
-use super::json_lines::names_of_first_rows;
-use super::lines::{Cutter, RowEnds};
+use super::json_lines::{names_of_first_rows, object_ends};
+use super::lines::Cutter;
 #[cfg(feature = "parquet")]
 use super::parquet::column_names;
-use super::plan::LINE_FIELDS;
+use super::plan::{LINE_FIELDS, Plan};
 use super::source::{Opened, open, open_text};
-use super::{Format, NoRowsReason, ReadError, ReadOptions, Source};
+use super::{Document, Format, NoRowsReason, ReadError, ReadOptions, Source};
 
 /// The names of the fields of a CSV, TSV, JSON Lines (by its first rows) or Parquet file, in the order
 /// of the file; of the other formats those by which their parts are called, such as `text`.
 ///
 /// ```
-/// use calibrant::corpus::{Source, field_names};
+/// use calibrant::corpus::{ReadOptions, Source, field_names};
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("mail.csv");
 /// std::fs::write(&path, "label,text\nham,See you\n")?;
-/// assert_eq!(field_names(&Source::Path(path), None)?, ["label", "text"]);
+/// assert_eq!(field_names(&Source::Path(path), &ReadOptions::default())?, ["label", "text"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn field_names(source: &Source, format: Option<Format>) -> Result<Vec<String>, ReadError> {
+pub fn field_names(source: &Source, options: &ReadOptions) -> Result<Vec<String>, ReadError> {
     let file = source.name();
-    let (stream, format) = match open(source, format)? {
+    let (mut stream, format) = match open(source, options.format, &options.layout)? {
         Opened::Folder(_) => return Ok(owned(&FOLDER_FIELDS)),
         Opened::Stream(stream, format) => (stream, format),
     };
-    let longest = ReadOptions::default().max_row_bytes;
-    let cut = |stream, ends| Cutter::new(stream, ends, longest);
+    let cut = |stream, ends| Cutter::new(stream, ends, options.max_row_bytes);
     match format {
         Format::Csv | Format::Tsv => {
-            let dialect = match format {
-                Format::Csv => Dialect::Csv,
-                _ => Dialect::Tsv,
-            };
-            read_header(
-                &mut cut(stream, dialect.row_ends()),
-                dialect,
-                &file,
-                longest,
-            )
+            let fits = |names: &[String]| Plan::<Document>::missing(options, names).is_none();
+            let dialect = Dialect::of(format, &options.layout, &stream.head, fits);
+            let mut cutter = cut(stream, dialect.row_ends());
+            read_header(&mut cutter, dialect, &file, options)
         }
         Format::JsonLines => {
-            let names =
-                names_of_first_rows(&mut cut(stream, RowEnds::Lines), &file, longest, false)?;
+            let ends = object_ends(&mut stream);
+            let names = names_of_first_rows(&mut cut(stream, ends), ends, &file, options)?;
             names.ok_or(ReadError::NoRows {
                 file,
                 reason: NoRowsReason::Blank,
@@ -94,23 +87,40 @@ mod tests {
             Source::Path(path)
         };
         let csv = write("a.csv.gz", &gzip(b"id,\"a,b\"\n1,2\n"));
-        assert_eq!(field_names(&csv, None).unwrap(), ["id", "a,b"]);
+        assert_eq!(
+            field_names(&csv, &ReadOptions::default()).unwrap(),
+            ["id", "a,b"]
+        );
         let json = write("a.jsonl", b"{\"x\":1,\"y\":{\"z\":2}}\n{\"w\":1}\n");
-        assert_eq!(field_names(&json, None).unwrap(), ["x", "y", "w"]);
+        assert_eq!(
+            field_names(&json, &ReadOptions::default()).unwrap(),
+            ["x", "y", "w"]
+        );
         let fast_text = write("a.ft", b"__label__a word\n");
-        assert_eq!(field_names(&fast_text, None).unwrap(), ["text", "label"]);
+        assert_eq!(
+            field_names(&fast_text, &ReadOptions::default()).unwrap(),
+            ["text", "label"]
+        );
         let whole = Source::Path(folder.path().to_owned());
-        assert_eq!(field_names(&whole, None).unwrap(), ["text", "label", "id"]);
+        assert_eq!(
+            field_names(&whole, &ReadOptions::default()).unwrap(),
+            ["text", "label", "id"]
+        );
         let header_only = write("header.tsv", b"a\tb\n");
-        assert_eq!(field_names(&header_only, None).unwrap(), ["a", "b"]);
-        let blank = field_names(&write("blank.jsonl", b"\n \n"), None).unwrap_err();
+        assert_eq!(
+            field_names(&header_only, &ReadOptions::default()).unwrap(),
+            ["a", "b"]
+        );
+        let blank =
+            field_names(&write("blank.jsonl", b"\n \n"), &ReadOptions::default()).unwrap_err();
         assert!(matches!(blank, ReadError::NoRows { .. }), "{blank}");
-        let list = field_names(&write("list.jsonl", b"[1]\n"), None).unwrap_err();
+        let list =
+            field_names(&write("list.jsonl", b"[1]\n"), &ReadOptions::default()).unwrap_err();
         assert!(matches!(list, ReadError::BadRow(_)), "{list}");
-        let twice = field_names(&write("twice.csv", b"a,a\n"), None);
+        let twice = field_names(&write("twice.csv", b"a,a\n"), &ReadOptions::default());
         assert!(twice.is_err());
-        assert!(field_names(&write("empty.csv", b""), None).is_err());
-        assert!(field_names(&Source::Path("nowhere.csv".into()), None).is_err());
+        assert!(field_names(&write("empty.csv", b""), &ReadOptions::default()).is_err());
+        assert!(field_names(&Source::Path("nowhere.csv".into()), &ReadOptions::default()).is_err());
     }
 
     #[test]

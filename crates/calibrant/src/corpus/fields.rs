@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Format;
+use super::{Format, Layout};
 
 /// Which field holds the text, the label and so on. A fitted model keeps it, so that
 /// new files are read the way the training file was.
@@ -81,16 +81,17 @@ impl Fields {
     }
 }
 
-/// Keeps only the rows whose field has this very value.
+/// Keeps only the rows whose field has this very value, or only the others.
 ///
 /// Values are compared as they are printed (`1` is not `1.0`); a list matches if one of
-/// its elements does; a row without the field does not match.
+/// its elements does; `FIELD=` asks for an empty cell, as a row without the field has it, and `FIELD!=` for one that is not.
 ///
 /// ```
 /// use calibrant::corpus::Filter;
 /// let filter: Filter = "split=train".parse()?;
 /// assert_eq!((filter.field.as_str(), filter.value.as_str()), ("split", "train"));
 /// assert_eq!("note=a=b".parse::<Filter>()?.value, "a=b"); // the first sign divides
+/// assert!("split!=test".parse::<Filter>()?.negated);
 /// # Ok::<(), calibrant::corpus::FilterError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,30 +100,42 @@ pub struct Filter {
     pub field: String,
     /// What it must hold.
     pub value: String,
+    /// It must not hold it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub negated: bool,
 }
 
 /// A filter that is not written as FIELD=VALUE.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a filter; write FIELD=VALUE, for example split=train")]
+#[error("`{0}` is not a filter; write FIELD=VALUE or FIELD!=VALUE, for example split=train")]
 pub struct FilterError(pub String);
 
 impl FromStr for Filter {
     type Err = FilterError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.split_once('=') {
-            Some((field, value)) if !field.is_empty() => Ok(Filter {
-                field: field.to_owned(),
-                value: value.to_owned(),
-            }),
-            _ => Err(FilterError(text.to_owned())),
+        let (field, value) = text
+            .split_once('=')
+            .ok_or_else(|| FilterError(text.to_owned()))?;
+        let (field, negated) = match field.strip_suffix('!') {
+            Some(field) => (field, true),
+            None => (field, false),
+        };
+        if field.is_empty() {
+            return Err(FilterError(text.to_owned()));
         }
+        Ok(Filter {
+            field: field.to_owned(),
+            value: value.to_owned(),
+            negated,
+        })
     }
 }
 
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.field, self.value)
+        let sign = if self.negated { "!=" } else { "=" };
+        write!(f, "{}{sign}{}", self.field, self.value)
     }
 }
 
@@ -152,6 +165,8 @@ pub struct ReadOptions {
     pub filters: Vec<Filter>,
     /// The format, if the name and the first bytes shall not decide.
     pub format: Option<Format>,
+    /// How the file is written, as far as the file does not say so itself.
+    pub layout: Layout,
     /// Count malformed rows instead of stopping at the first.
     pub skip_bad_rows: bool,
     /// Whether labels are needed.
@@ -174,6 +189,7 @@ impl Default for ReadOptions {
             fields: Fields::default(),
             filters: Vec::new(),
             format: None,
+            layout: Layout::default(),
             skip_bad_rows: false,
             labels_required: LabelNeed::Required,
             own_id: false,
@@ -199,6 +215,10 @@ mod tests {
                 .contains("FIELD=VALUE")
         );
         assert_eq!("split=".parse::<Filter>().unwrap().value, "");
+        assert!("!=a".parse::<Filter>().is_err());
+        for written in ["split!=", "a!=b=c", "a=b!=c"] {
+            assert_eq!(written.parse::<Filter>().unwrap().to_string(), written);
+        }
         assert_eq!(
             "größe=klein".parse::<Filter>().unwrap().to_string(),
             "größe=klein"

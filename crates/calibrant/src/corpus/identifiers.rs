@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::read_batches_until;
-use super::{Document, Fields, Format, LabelNeed, ReadError, ReadOptions, Source};
+use super::{Document, Fields, LabelNeed, ReadError, ReadOptions, Source};
 use crate::NoProgress;
 
 /// At least so many rows have to differ.
@@ -22,13 +22,13 @@ const MOST: usize = 10_000;
 /// let rows = (1..=30).map(|n| format!("{n},{},{}\n", 100 + n, n % 7));
 /// std::fs::write(&path, format!("ID,order,items\n{}", rows.collect::<String>()))?;
 /// let fields = ["ID", "order", "items"].map(str::to_owned);
-/// let found = identifier_fields(&Source::Path(path), None, &fields, true)?;
+/// let found = identifier_fields(&Source::Path(path), &ReadOptions::default(), &fields, true)?;
 /// assert_eq!(found, ["ID", "order"]); // by hand: items come again, 101, 102, … do not
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn identifier_fields(
     source: &Source,
-    format: Option<Format>,
+    reading: &ReadOptions,
     fields: &[String],
     numeric: bool,
 ) -> Result<Vec<String>, ReadError> {
@@ -40,7 +40,8 @@ pub fn identifier_fields(
             categorical: fields.to_vec(),
             ..Fields::default()
         },
-        format,
+        format: reading.format,
+        layout: reading.layout.clone(),
         labels_required: LabelNeed::Ignored,
         // What is wrong with a row will be said when it is read in earnest.
         skip_bad_rows: true,
@@ -126,7 +127,13 @@ mod tests {
         let path = folder.path().join("a.csv");
         std::fs::write(&path, rows).unwrap();
         let fields: Vec<String> = fields.iter().map(|&field| field.to_owned()).collect();
-        identifier_fields(&Source::Path(path), None, &fields, numeric).unwrap()
+        identifier_fields(
+            &Source::Path(path),
+            &ReadOptions::default(),
+            &fields,
+            numeric,
+        )
+        .unwrap()
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::error::{ProblemKind, RowProblem, fields_there_are};
 use super::lines::{Cutter, RowEnds};
 use super::plan::{Plan, Row, Value};
 use super::rows::{RowFormat, locate};
+use super::source::Stream;
 use super::{Document, ReadError, ReadOptions};
 
 /// Which fields there are is judged by so many rows: objects may leave out what is empty.
@@ -17,18 +18,29 @@ const ROWS_LOOKED_AT: usize = 1000;
 /// Reads the wanted fields of every object. Which fields there are is judged by the first rows.
 pub(super) struct JsonLines<R = Document> {
     plan: Plan<R>,
+    ends: RowEnds,
+}
+
+/// Where the objects of a file end: at line ends, or at the commas of one list that holds them all. The bracket that opens
+/// such a list is taken off.
+pub(super) fn object_ends(stream: &mut Stream) -> RowEnds {
+    match stream.take_bracket() {
+        true => RowEnds::ELEMENTS,
+        false => RowEnds::Lines,
+    }
 }
 
 impl<R: Row> JsonLines<R> {
     /// Looks at the first rows.
     pub(super) fn new(
         cutter: &mut Cutter,
+        ends: RowEnds,
         file: &str,
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
-        let longest = options.max_row_bytes;
-        let names = names_of_first_rows(cutter, file, longest, options.skip_bad_rows)?;
+        let names = names_of_first_rows(cutter, ends, file, options)?;
         Ok(Self {
+            ends,
             plan: match names {
                 Some(available) => Plan::resolve(file, options, &available)?,
                 // The rows themselves will tell what is wrong.
@@ -41,16 +53,17 @@ impl<R: Row> JsonLines<R> {
 /// The keys of the first objects, each once, in the order in which they come; `None` where no row is an object.
 pub(super) fn names_of_first_rows(
     cutter: &mut Cutter,
+    ends: RowEnds,
     file: &str,
-    longest_row: usize,
-    skip_bad_rows: bool,
+    options: &ReadOptions,
 ) -> Result<Option<Vec<String>>, ReadError> {
+    let longest_row = options.max_row_bytes;
     let Some(piece) = cutter.peek()? else {
         return Ok(None);
     };
     let mut available: Vec<String> = Vec::new();
     let mut good_rows = 0;
-    for (line, row) in piece.rows(RowEnds::Lines) {
+    for (line, row) in piece.rows(ends) {
         if row.len() > longest_row || row.trim_ascii().is_empty() {
             continue;
         }
@@ -68,7 +81,7 @@ pub(super) fn names_of_first_rows(
                 good_rows += 1;
             }
             // What is wrong with a later row will be said when it is read.
-            Err(_) if skip_bad_rows || good_rows > 0 => {}
+            Err(_) if options.skip_bad_rows || good_rows > 0 => {}
             Err(problem) => return Err(locate(problem, file, line, row, longest_row)),
         }
         if good_rows == ROWS_LOOKED_AT {
@@ -80,7 +93,7 @@ pub(super) fn names_of_first_rows(
 
 impl<R: Row> RowFormat<R> for JsonLines<R> {
     fn row_ends(&self) -> RowEnds {
-        RowEnds::Lines
+        self.ends
     }
 
     fn row<'a>(
@@ -123,7 +136,7 @@ fn with_object<'de, S: DeserializeSeed<'de>>(
 ) -> Result<S::Value, RowProblem> {
     let start = row.len() - row.trim_start().len();
     if row[start..].starts_with('[') {
-        let reason = "found a list; JSON Lines needs one object `{...}` per line";
+        let reason = "found a list; every row must be an object `{...}`";
         return Err(RowProblem::at(start, reason));
     }
     let mut deserializer = serde_json::Deserializer::from_str(row);
@@ -131,7 +144,6 @@ fn with_object<'de, S: DeserializeSeed<'de>>(
     outcome
         .and_then(|value| deserializer.end().map(|()| value))
         .map_err(|error| {
-            // The row is a single line, so the position that closes the message is only a column.
             let message = error.to_string();
             let reason = message
                 .split(" at line ")
@@ -139,10 +151,15 @@ fn with_object<'de, S: DeserializeSeed<'de>>(
                 .unwrap_or_default()
                 .to_owned();
             let problem = RowProblem::malformed(reason);
+            // In a list an object may take several lines.
+            let earlier = row
+                .split_inclusive('\n')
+                .take(error.line().saturating_sub(1));
+            let before: usize = earlier.map(str::len).sum();
             match error.column() {
                 0 => problem,
                 column => RowProblem {
-                    offset: Some(floor_boundary(row, column - 1)),
+                    offset: Some(floor_boundary(row, before + column - 1)),
                     ..problem
                 },
             }

@@ -7,9 +7,9 @@ use std::io::Read;
 
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
-use super::ReadError;
 use super::read::PieceSource;
 use super::source::Stream;
+use super::{BadRow, ReadError};
 
 /// The size of a piece, unless a single row is longer.
 pub(super) const PIECE_BYTES: usize = 1 << 20;
@@ -38,11 +38,15 @@ impl Piece {
             let row_line = line;
             line += match ends {
                 RowEnds::Lines => 1,
-                RowEnds::Quoted { .. } => memchr_iter(b'\n', row).count() as u64,
+                _ => memchr_iter(b'\n', row).count() as u64,
+            };
+            rest = after;
+            let found = match ends {
+                RowEnds::Elements { .. } => element(row_line, row),
+                _ => (row_line, without_line_end(row)),
             };
             ends.restart();
-            rest = after;
-            Some((row_line, without_line_end(row)))
+            Some(found)
         })
     }
 
@@ -59,6 +63,18 @@ impl Piece {
     }
 }
 
+/// An element of a JSON list without what divides it from the others, and the line where it begins.
+fn element(line: u64, row: &[u8]) -> (u64, &[u8]) {
+    let row = row.trim_ascii_end();
+    let row = row
+        .strip_suffix(b",")
+        .or(row.strip_suffix(b"]"))
+        .unwrap_or(row);
+    let inner = row.trim_ascii_start();
+    let breaks = memchr_iter(b'\n', &row[..row.len() - inner.len()]).count();
+    (line + breaks as u64, inner.trim_ascii_end())
+}
+
 fn without_line_end(row: &[u8]) -> &[u8] {
     let row = row.strip_suffix(b"\n").unwrap_or(row);
     row.strip_suffix(b"\r").unwrap_or(row)
@@ -73,24 +89,50 @@ fn without_line_end(row: &[u8]) -> &[u8] {
 pub(super) enum RowEnds {
     Lines,
     Quoted {
+        delimiter: u8,
         inside: bool,
         /// Where the last quoted field was closed. A quote right behind it re-opens the
         /// field, which is what a doubled quote amounts to.
         closed: Option<usize>,
     },
+    /// At the commas of a JSON list that lie inside nothing else, and where the list ends.
+    Elements {
+        depth: usize,
+        in_string: bool,
+        escaped: bool,
+        /// The list has ended.
+        ended: bool,
+    },
 }
 
 impl RowEnds {
-    pub(super) const QUOTED: RowEnds = RowEnds::Quoted {
-        inside: false,
-        closed: None,
+    pub(super) const fn quoted(delimiter: u8) -> RowEnds {
+        RowEnds::Quoted {
+            delimiter,
+            inside: false,
+            closed: None,
+        }
+    }
+
+    /// Inside a JSON list whose opening bracket has been read.
+    pub(super) const ELEMENTS: RowEnds = RowEnds::Elements {
+        depth: 0,
+        in_string: false,
+        escaped: false,
+        ended: false,
     };
 
     /// The index behind the first row that ends at or after `from`. `bytes` starts at the start
     /// of a row and everything before `from` has been scanned.
     fn next_end(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
-        let RowEnds::Quoted { inside, closed } = self else {
-            return memchr(b'\n', &bytes[from..]).map(|at| from + at + 1);
+        let (delimiter, inside, closed) = match self {
+            RowEnds::Lines => return memchr(b'\n', &bytes[from..]).map(|at| from + at + 1),
+            RowEnds::Elements { .. } => return self.next_element(bytes, from),
+            RowEnds::Quoted {
+                delimiter,
+                inside,
+                closed,
+            } => (*delimiter, inside, closed),
         };
         let mut at = from;
         loop {
@@ -103,12 +145,53 @@ impl RowEnds {
                 if bytes[at] == b'\n' {
                     return Some(at + 1);
                 }
-                let at_field_start = at == 0 || matches!(bytes[at - 1], b',' | b'\n');
+                let at_field_start =
+                    at == 0 || bytes[at - 1] == delimiter || bytes[at - 1] == b'\n';
                 let doubled = *closed == at.checked_sub(1) && closed.is_some();
                 *inside = at_field_start || doubled;
             }
             at += 1;
         }
+    }
+
+    /// The index behind the first row, which may be all there is.
+    pub(super) fn first_end(mut self, bytes: &[u8]) -> usize {
+        self.next_end(bytes, 0).unwrap_or(bytes.len())
+    }
+
+    /// The index behind the comma or the bracket that ends an element.
+    fn next_element(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
+        let RowEnds::Elements {
+            depth,
+            in_string,
+            escaped,
+            ended,
+        } = self
+        else {
+            return None;
+        };
+        for (at, &byte) in bytes.iter().enumerate().skip(from) {
+            match byte {
+                _ if *escaped => *escaped = false,
+                b'\\' if *in_string => *escaped = true,
+                b'"' => *in_string = !*in_string,
+                _ if *in_string => {}
+                b'{' | b'[' => *depth += 1,
+                b',' if *depth == 0 => return Some(at + 1),
+                b']' if *depth == 0 => {
+                    *ended = true;
+                    return Some(at + 1);
+                }
+                b'}' | b']' => *depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Whether what was opened is still open at the end of the file.
+    fn is_open(self) -> bool {
+        matches!(self, RowEnds::Elements { ended: false, .. })
     }
 
     /// The index behind the last row that ends at or after `from`.
@@ -133,8 +216,10 @@ impl RowEnds {
     }
 
     fn restart(&mut self) {
-        if let RowEnds::Quoted { .. } = self {
-            *self = RowEnds::QUOTED;
+        match self {
+            RowEnds::Lines => {}
+            RowEnds::Quoted { delimiter, .. } => *self = RowEnds::quoted(*delimiter),
+            RowEnds::Elements { .. } => *self = RowEnds::ELEMENTS,
         }
     }
 }
@@ -179,6 +264,10 @@ impl Cutter {
         loop {
             if self.finished {
                 let end = bytes.len();
+                let blank = bytes.trim_ascii().is_empty();
+                if self.ends.is_open() && blank {
+                    return Err(self.never_closed());
+                }
                 return Ok(self.piece(bytes, end));
             }
             let scanned = bytes.len();
@@ -195,6 +284,16 @@ impl Cutter {
                 });
             }
         }
+    }
+
+    fn never_closed(&self) -> ReadError {
+        ReadError::BadRow(BadRow {
+            file: self.stream.name.clone(),
+            line: self.next_line,
+            column: None,
+            field: None,
+            reason: "the list that opens the file is never closed; the file may be cut off".into(),
+        })
     }
 
     fn fill(&mut self, bytes: &mut Vec<u8>, target: usize) -> Result<(), ReadError> {
@@ -287,7 +386,7 @@ mod tests {
     fn line_breaks_inside_quotes_do_not_end_a_row() {
         let text = b"a,\"x\ny\"\nb,in \"middle\",\"\"\"\n\"\"\"\r\nc,\"\"\nd,\"open\n";
         for piece_bytes in [1, 2, 3, 5, 8, 1000] {
-            let lines: Vec<u64> = rows(text, RowEnds::QUOTED, piece_bytes)
+            let lines: Vec<u64> = rows(text, RowEnds::quoted(b','), piece_bytes)
                 .iter()
                 .map(|row| row.0)
                 .collect();
@@ -318,9 +417,9 @@ mod tests {
 
     #[test]
     fn a_header_is_skipped_with_its_lines() {
-        let mut pieces = pieces(b"\"a\nb\",c\n1,2\n", RowEnds::QUOTED, 1000);
-        pieces[0].skip_rows(RowEnds::QUOTED, 1);
-        let rows: Vec<(u64, &[u8])> = pieces[0].rows(RowEnds::QUOTED).collect();
+        let mut pieces = pieces(b"\"a\nb\",c\n1,2\n", RowEnds::quoted(b','), 1000);
+        pieces[0].skip_rows(RowEnds::quoted(b','), 1);
+        let rows: Vec<(u64, &[u8])> = pieces[0].rows(RowEnds::quoted(b',')).collect();
         assert_eq!(rows, [(3, b"1,2".as_slice())]);
     }
 
@@ -331,7 +430,7 @@ mod tests {
             text in proptest::collection::vec(prop::sample::select(b"a\",\n\r".to_vec()), 0..200),
             piece_bytes in 1usize..40,
         ) {
-            for ends in [RowEnds::Lines, RowEnds::QUOTED] {
+            for ends in [RowEnds::Lines, RowEnds::quoted(b',')] {
                 prop_assert_eq!(rows(&text, ends, piece_bytes), rows(&text, ends, 10_000));
             }
         }

@@ -23,6 +23,8 @@
 //! ```
 
 mod content_ref;
+mod decimals;
+mod decoded;
 mod delimited;
 mod document;
 mod each_line;
@@ -34,6 +36,7 @@ mod folder;
 mod format;
 mod identifiers;
 mod json_lines;
+mod layout;
 mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -62,6 +65,7 @@ pub use field_names::{field_names, open_lines};
 pub use fields::{Fields, Filter, FilterError, LabelNeed, ReadOptions};
 pub use format::{Format, UnknownFormatName};
 pub use identifiers::identifier_fields;
+pub use layout::{DecimalSign, Delimiter, DelimiterError, Encoding, EncodingError, Layout};
 pub(crate) use rankings::CanonicalTable;
 pub use rankings::{
     JudgedQuery, JudgedShare, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows,

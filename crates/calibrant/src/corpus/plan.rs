@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
+use super::decimals::Decimals;
 use super::error::RowProblem;
 use super::side_cells::SideSlots;
-use super::{Content, Document, LabelNeed, ReadError, ReadOptions, Record};
+use super::{Content, Document, Filter, LabelNeed, ReadError, ReadOptions, Record};
 use crate::text::FIELD_BREAK;
 
 /// What the parts of a line are called where a format does not name them.
@@ -32,11 +34,12 @@ pub(super) enum Value<'a> {
 impl Value<'_> {
     fn equals(&self, wanted: &str) -> bool {
         match self {
+            Value::Text(text) if wanted.is_empty() => text.trim().is_empty(),
             Value::Text(text) => text == wanted,
             Value::Scalar(printed) => printed == wanted,
             Value::List(elements) => elements.iter().any(|element| element == wanted),
-            Value::Null => wanted.is_empty(),
-            Value::Absent | Value::Nested => false,
+            Value::Null | Value::Absent => wanted.is_empty(),
+            Value::Nested => false,
         }
     }
 
@@ -88,7 +91,7 @@ impl Row for Document {
             None => Content::Text(text.unwrap_or_default()),
             Some(side) => Content::Record(Box::new(Record {
                 text,
-                ..side.cells(&plan.columns, values)?
+                ..side.cells(plan, values, line)?
             })),
         };
         plan.finish(values, content, line)
@@ -112,7 +115,9 @@ pub(super) struct Plan<R = Document> {
     own_id: bool,
     weight: Option<usize>,
     group: Option<usize>,
-    filters: Vec<(usize, String)>,
+    filters: Vec<(usize, Filter)>,
+    /// The decimal signs of the columns; shared by all that read the file.
+    pub(super) decimals: Arc<Decimals>,
     /// Where the cells of records are among the columns.
     side: Option<SideSlots>,
     row: PhantomData<fn() -> R>,
@@ -125,6 +130,19 @@ impl<R: Row> Plan<R> {
         options: &ReadOptions,
         available: &[String],
     ) -> Result<Self, ReadError> {
+        if let Some(field) = Self::missing(options, available) {
+            return Err(ReadError::UnknownField {
+                file: file.to_owned(),
+                field,
+                available: available.to_vec(),
+            });
+        }
+        let has = |name: &str| available.iter().any(|a| a == name);
+        Ok(Self::unchecked(options, has))
+    }
+
+    /// The first wanted field that is not there.
+    pub(super) fn missing(options: &ReadOptions, available: &[String]) -> Option<String> {
         let fields = &options.fields;
         let has = |name: &str| available.iter().any(|a| a == name);
         let mut wanted = R::content_fields(options, has);
@@ -136,14 +154,8 @@ impl<R: Row> Plan<R> {
         wanted.extend(fields.weight.as_deref());
         wanted.extend(fields.group.as_deref());
         wanted.extend(options.filters.iter().map(|filter| filter.field.as_str()));
-        if let Some(field) = wanted.into_iter().find(|&name| !has(name)) {
-            return Err(ReadError::UnknownField {
-                file: file.to_owned(),
-                field: field.to_owned(),
-                available: available.to_vec(),
-            });
-        }
-        Ok(Self::unchecked(options, has))
+        let missing = wanted.into_iter().find(|&name| !has(name));
+        missing.map(str::to_owned)
     }
 
     /// Takes the wanted fields on trust; `has` says whether an optional label field is there.
@@ -175,13 +187,14 @@ impl<R: Row> Plan<R> {
         let filters = options
             .filters
             .iter()
-            .map(|f| (slot(&f.field), f.value.clone()))
+            .map(|filter| (slot(&filter.field), filter.clone()))
             .collect();
         let label_separator = fields
             .label_separator
             .clone()
             .filter(|text| !text.is_empty());
         Self {
+            decimals: Arc::new(Decimals::new(options.layout.decimal, columns.len())),
             columns,
             content,
             label,
@@ -198,6 +211,13 @@ impl<R: Row> Plan<R> {
         }
     }
 
+    /// Numbers may have a decimal comma: nothing else is divided by commas.
+    pub(super) fn allow_decimal_commas(&mut self) {
+        let mut decimals = Decimals::new(self.decimals.given(), self.columns.len());
+        decimals.allow_commas();
+        self.decimals = Arc::new(decimals);
+    }
+
     /// Makes the row, or `None` if a filter rejects it.
     pub(super) fn row(&self, values: &[Value<'_>], line: u64) -> Result<Option<R>, RowProblem> {
         if !self.passes(values) {
@@ -210,7 +230,7 @@ impl<R: Row> Plan<R> {
     pub(super) fn passes(&self, values: &[Value<'_>]) -> bool {
         self.filters
             .iter()
-            .all(|(at, wanted)| values[*at].equals(wanted))
+            .all(|(at, filter)| values[*at].equals(&filter.value) != filter.negated)
     }
 
     /// The document with this content; everything but the text comes from `values`.
@@ -226,7 +246,7 @@ impl<R: Row> Plan<R> {
             content,
             labels,
             labels_were_list,
-            weight: self.weight(values)?,
+            weight: self.weight(values, line)?,
             group: self.group(values)?,
             line,
         })
@@ -291,15 +311,18 @@ impl<R: Row> Plan<R> {
                     .collect(),
                 true,
             ),
-            (Value::Text(text), None) => (vec![text.clone().into_owned()], false),
+            (Value::Text(text), None) => (vec![text.trim().to_owned()], false),
             (Value::Scalar(printed), _) => (vec![printed.clone()], false),
-            (Value::List(elements), _) => (elements.clone(), true),
+            (Value::List(elements), _) => {
+                let trimmed = elements.iter().map(|label| label.trim().to_owned());
+                (trimmed.collect(), true)
+            }
             (Value::Nested, _) => {
                 let reason = "is nested; a label must be a string, a number or a list of them";
                 return Err(RowProblem::in_field(&self.columns[at], reason));
             }
         };
-        labels.retain(|label| !label.trim().is_empty());
+        labels.retain(|label| !label.is_empty());
         labels.sort_unstable();
         labels.dedup();
         Ok((labels, were_list))
@@ -335,7 +358,7 @@ impl<R: Row> Plan<R> {
         }
     }
 
-    pub(super) fn weight(&self, values: &[Value<'_>]) -> Result<f64, RowProblem> {
+    pub(super) fn weight(&self, values: &[Value<'_>], line: u64) -> Result<f64, RowProblem> {
         let Some(at) = self.weight else {
             return Ok(1.0);
         };
@@ -344,8 +367,8 @@ impl<R: Row> Plan<R> {
             Value::Scalar(printed) => printed.as_str(),
             _ => "",
         };
-        match written.parse::<f64>() {
-            Ok(weight) if weight.is_finite() && weight > 0.0 => Ok(weight),
+        match self.decimals.number(at, line, written) {
+            Some(weight) if weight.is_finite() && weight > 0.0 => Ok(weight),
             _ => {
                 let shown: String = written.chars().take(40).collect();
                 let reason = format!("a weight must be a finite number above 0, found `{shown}`");
@@ -378,7 +401,7 @@ pub(super) fn check_distinct(header: &[String], file: &str) -> Result<(), ReadEr
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Fields, Filter};
+    use super::super::Fields;
     use super::*;
 
     fn names(names: &[&str]) -> Vec<String> {
@@ -400,6 +423,7 @@ mod tests {
             filters: vec![Filter {
                 field: "label".into(),
                 value: "x".into(),
+                negated: false,
             }],
             ..ReadOptions::default()
         };

@@ -10,11 +10,11 @@ use rayon::prelude::*;
 use super::delimited::{Delimited, Dialect};
 use super::fast_text::FastText;
 use super::folder::{Folder, FolderFormat};
-use super::json_lines::JsonLines;
-use super::lines::{Cutter, PIECE_BYTES, RowEnds};
+use super::json_lines::{JsonLines, object_ends};
+use super::lines::{Cutter, PIECE_BYTES};
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetRows;
-use super::plan::Row;
+use super::plan::{Plan, Row};
 use super::rows::{Parsed, RowFormat, Tally, parse_piece};
 use super::source::{Opened, Stream, open};
 use super::svmlight::SvmLight;
@@ -91,7 +91,7 @@ pub fn read_batches_until<T: Send>(
 ) -> Result<ReadSummary, ReadError> {
     let file = source.name();
     let mut driver = Driver::new(&file, options, progress, &map, &mut sink);
-    match open(source, options.format)? {
+    match open(source, options.format, &options.layout)? {
         Opened::Folder(root) => {
             let bytes = Arc::new(AtomicU64::new(0));
             let format = FolderFormat::new(&file, options, Arc::clone(&bytes))?;
@@ -101,8 +101,7 @@ pub fn read_batches_until<T: Send>(
             })
         }
         Opened::Stream(stream, format) => match format {
-            Format::Csv => driver.delimited(stream, Dialect::Csv),
-            Format::Tsv => driver.delimited(stream, Dialect::Tsv),
+            Format::Csv | Format::Tsv => driver.delimited(stream, format),
             Format::JsonLines => driver.json_lines(stream),
             Format::Parquet => driver.parquet(stream),
             Format::FastText => {
@@ -193,22 +192,22 @@ where
     pub(super) fn delimited(
         &mut self,
         stream: Stream,
-        dialect: Dialect,
+        format: Format,
     ) -> Result<ReadSummary, ReadError> {
         let size = stream.size;
+        let options = self.options;
+        let fits = |header: &[String]| Plan::<R>::missing(options, header).is_none();
+        let dialect = Dialect::of(format, &options.layout, &stream.head, fits);
         let mut cutter = Cutter::new(stream, dialect.row_ends(), self.options.max_row_bytes);
         let rows = Delimited::<R>::new(&mut cutter, dialect, self.file, self.options)?;
-        let format = match dialect {
-            Dialect::Csv => Format::Csv,
-            Dialect::Tsv => Format::Tsv,
-        };
-        self.lines(cutter, size, format, &rows)
+        self.lines(cutter, size, dialect.format(), &rows)
     }
 
-    pub(super) fn json_lines(&mut self, stream: Stream) -> Result<ReadSummary, ReadError> {
+    pub(super) fn json_lines(&mut self, mut stream: Stream) -> Result<ReadSummary, ReadError> {
         let size = stream.size;
-        let mut cutter = Cutter::new(stream, RowEnds::Lines, self.options.max_row_bytes);
-        let rows = JsonLines::<R>::new(&mut cutter, self.file, self.options)?;
+        let ends = object_ends(&mut stream);
+        let mut cutter = Cutter::new(stream, ends, self.options.max_row_bytes);
+        let rows = JsonLines::<R>::new(&mut cutter, ends, self.file, self.options)?;
         self.lines(cutter, size, Format::JsonLines, &rows)
     }
 
@@ -238,9 +237,11 @@ where
         rows: &impl RowFormat<R>,
     ) -> Result<ReadSummary, ReadError> {
         let (file, options) = (self.file, self.options);
-        self.run(cutter, size, format, |piece| {
+        let summary = self.run(cutter, size, format, |piece| {
             parse_piece(rows, &piece, file, options)
-        })
+        })?;
+        rows.check(file)?;
+        Ok(summary)
     }
 
     fn run<P: PieceSource>(

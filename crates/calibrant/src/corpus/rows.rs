@@ -3,7 +3,7 @@
 use super::error::{ProblemKind, RowProblem};
 use super::lines::{Piece, RowEnds};
 use super::plan::Value;
-use super::{BadRow, Document, ReadError, ReadOptions};
+use super::{BadRow, Document, Encoding, ReadError, ReadOptions};
 
 /// How many malformed rows are kept for the report; the others are counted.
 pub(super) const BAD_ROWS_KEPT: usize = 20;
@@ -16,6 +16,11 @@ pub(super) trait RowFormat<R = Document>: Sync {
     /// Whether the row holds nothing and is passed over.
     fn is_blank(&self, row: &str) -> bool {
         row.trim().is_empty()
+    }
+
+    /// What can only be said once all rows have been read.
+    fn check(&self, _file: &str) -> Result<(), ReadError> {
+        Ok(())
     }
 
     /// Reads a row, or `None` if a filter rejects it. `values` is scratch space.
@@ -83,7 +88,9 @@ impl<R> Parsed<R> {
                 let error = locate(problem, file, line, row, options.max_row_bytes);
                 let bad_row = match error {
                     ReadError::BadRow(bad_row) if options.skip_bad_rows => bad_row,
-                    ReadError::InvalidUtf8 { file, line, column } if options.skip_bad_rows => {
+                    ReadError::InvalidUtf8 {
+                        file, line, column, ..
+                    } if options.skip_bad_rows => {
                         let reason = "not valid UTF-8".to_owned();
                         BadRow {
                             file,
@@ -152,6 +159,7 @@ pub(super) fn locate(
             file,
             line: line + breaks,
             column: column.unwrap_or(1),
+            likely: Encoding::likely(row),
         },
         ProblemKind::Malformed | ProblemKind::MissingField => ReadError::BadRow(BadRow {
             file,

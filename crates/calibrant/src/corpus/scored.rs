@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use super::delimited::Dialect;
 use super::error::RowProblem;
 use super::plan::{Plan, Row, Value};
 use super::read::Driver;
@@ -63,11 +62,10 @@ pub fn read_scores<T: Send>(
         format,
     };
     let mut driver = Driver::new(&file, options, progress, &map, &mut sink);
-    match open(source, options.format)? {
+    match open(source, options.format, &options.layout)? {
         Opened::Folder(_) => Err(without_fields(Format::Folder)),
         Opened::Stream(stream, format) => match format {
-            Format::Csv => driver.delimited(stream, Dialect::Csv),
-            Format::Tsv => driver.delimited(stream, Dialect::Tsv),
+            Format::Csv | Format::Tsv => driver.delimited(stream, format),
             Format::JsonLines => driver.json_lines(stream),
             Format::Parquet => driver.parquet(stream),
             Format::FastText | Format::SvmLight | Format::Folder => Err(without_fields(format)),
@@ -86,7 +84,8 @@ impl Row for ScoredRow {
             .iter()
             .map(|&at| {
                 let problem = |reason| RowProblem::in_field(&plan.columns[at], reason);
-                let score = number(&values[at]).map_err(problem)?;
+                let score = number(&values[at], |cell| plan.decimals.number(at, line, cell))
+                    .map_err(problem)?;
                 if plan.scores_are_probabilities && !(0.0..=1.0).contains(&score) {
                     return Err(problem(format!(
                         "a probability must lie between 0 and 1, found {score:?}"
@@ -107,14 +106,14 @@ impl Row for ScoredRow {
             id: plan.id(values)?,
             scores,
             label: label(plan, values)?,
-            weight: plan.weight(values)?,
+            weight: plan.weight(values, line)?,
             group: plan.group(values)?,
             line,
         })
     }
 }
 
-fn number(value: &Value<'_>) -> Result<f64, String> {
+fn number(value: &Value<'_>, read: impl Fn(&str) -> Option<f64>) -> Result<f64, String> {
     let written = match value {
         Value::Text(text) => text.trim(),
         Value::Scalar(printed) => printed.as_str(),
@@ -126,8 +125,8 @@ fn number(value: &Value<'_>) -> Result<f64, String> {
     if written.is_empty() {
         return Err("the score is missing".into());
     }
-    match written.parse::<f64>() {
-        Ok(score) if score.is_finite() => Ok(score),
+    match read(written) {
+        Some(score) if score.is_finite() => Ok(score),
         _ => {
             let shown: String = written.chars().take(40).collect();
             Err(format!("a score must be a finite number, found `{shown}`"))

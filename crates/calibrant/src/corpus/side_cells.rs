@@ -1,7 +1,7 @@
 //! Cells of a table to numbers and categories.
 
 use super::error::{READ_AS_CATEGORY, RowProblem};
-use super::plan::Value;
+use super::plan::{Plan, Value};
 use super::{Fields, Record};
 
 /// Numbers beyond this are no measurements, and their squares could overflow.
@@ -27,16 +27,21 @@ impl SideSlots {
     }
 
     /// The cells of one row, without its text.
-    pub(super) fn cells(
+    pub(super) fn cells<R>(
         &self,
-        columns: &[String],
+        plan: &Plan<R>,
         values: &[Value<'_>],
+        line: u64,
     ) -> Result<Record, RowProblem> {
+        let columns = &plan.columns;
         let in_field = |at: usize| move |reason: String| RowProblem::in_field(&columns[at], reason);
         let numbers = self
             .numeric
             .iter()
-            .map(|&at| number(&values[at]).map_err(in_field(at)))
+            .map(|&at| {
+                let read = |cell: &str| plan.decimals.number(at, line, cell);
+                number(&values[at], read).map_err(in_field(at))
+            })
             .collect::<Result<_, _>>()?;
         let categories = self
             .categorical
@@ -74,7 +79,7 @@ fn says_missing(cell: &str) -> bool {
 }
 
 /// A number, or `None` where it is missing; truth values count as 1 and 0.
-fn number(value: &Value<'_>) -> Result<Option<f64>, String> {
+fn number(value: &Value<'_>, read: impl Fn(&str) -> Option<f64>) -> Result<Option<f64>, String> {
     let cell = written(value)?.trim();
     if says_missing(cell) || cell.eq_ignore_ascii_case("nan") {
         return Ok(None);
@@ -85,13 +90,13 @@ fn number(value: &Value<'_>) -> Result<Option<f64>, String> {
         _ => {}
     }
     let shown: String = cell.chars().take(40).collect();
-    match cell.parse::<f64>() {
+    match read(cell) {
         // Zero has one sign here, so that equal cells are equal documents.
-        Ok(number) if number.abs() <= LARGEST => Ok(Some(number + 0.0)),
-        Ok(_) => Err(format!(
+        Some(number) if number.abs() <= LARGEST => Ok(Some(number + 0.0)),
+        Some(_) => Err(format!(
             "`{shown}` is not a number between -1e100 and 1e100"
         )),
-        Err(_) => Err(format!(
+        None => Err(format!(
             "`{shown}` is not a number; {READ_AS_CATEGORY}, or leave the cell empty where the number is missing"
         )),
     }

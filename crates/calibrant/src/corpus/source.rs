@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::{Format, ReadError};
+use super::decoded::Decoded;
+use super::{Encoding, Format, Layout, ReadError};
 
 /// Where a corpus comes from: a file or a folder, bytes in memory, or anything that can be read.
 ///
@@ -103,9 +104,13 @@ pub(super) enum Opened {
     Stream(Stream, Format),
 }
 
-/// Opens the source; `format` is what the caller said, if anything.
-pub(super) fn open(source: &Source, format: Option<Format>) -> Result<Opened, ReadError> {
-    match open_bytes(source, format)? {
+/// Opens the source; `format` and `layout` are what the caller said, if anything.
+pub(super) fn open(
+    source: &Source,
+    format: Option<Format>,
+    layout: &Layout,
+) -> Result<Opened, ReadError> {
+    match open_bytes(source, format, layout.encoding)? {
         Raw::Folder(path) => Ok(Opened::Folder(path)),
         Raw::Stream(mut stream) => {
             let by_name = Format::of_path(Path::new(&source.name()));
@@ -117,7 +122,7 @@ pub(super) fn open(source: &Source, format: Option<Format>) -> Result<Opened, Re
 
 /// Opens the source as text whose format is somebody else's business; a folder is `None`.
 pub(super) fn open_text(source: &Source) -> Result<Option<Stream>, ReadError> {
-    match open_bytes(source, None)? {
+    match open_bytes(source, None, None)? {
         Raw::Folder(_) => Ok(None),
         Raw::Stream(mut stream) => {
             stream.put_back_head(true);
@@ -132,20 +137,26 @@ enum Raw {
     Stream(Stream),
 }
 
-fn open_bytes(source: &Source, format: Option<Format>) -> Result<Raw, ReadError> {
+fn open_bytes(
+    source: &Source,
+    format: Option<Format>,
+    encoding: Option<Encoding>,
+) -> Result<Raw, ReadError> {
     let path = match source {
         Source::Path(path) => path,
         Source::Bytes { name, bytes } => {
             let size = Some(bytes.len() as u64);
             let reader = Box::new(Cursor::new(Arc::clone(bytes)));
-            return Stream::new(name.clone(), reader, size, None).map(Raw::Stream);
+            let stream = Stream::new(name.clone(), reader, size, None)?;
+            return stream.decoded(encoding).map(Raw::Stream);
         }
         Source::Reader(once) => {
             let taken = once.reader.lock().ok().and_then(|mut held| held.take());
             let reader = taken.ok_or_else(|| ReadError::ReadBefore {
                 file: once.name.clone(),
             })?;
-            return Stream::new(once.name.clone(), reader, None, None).map(Raw::Stream);
+            let stream = Stream::new(once.name.clone(), reader, None, None)?;
+            return stream.decoded(encoding).map(Raw::Stream);
         }
     };
     let metadata = std::fs::metadata(path).map_err(|error| path_error(path, error))?;
@@ -165,7 +176,8 @@ fn open_bytes(source: &Source, format: Option<Format>) -> Result<Raw, ReadError>
     // Only a regular file knows its size; a named pipe says zero.
     let size = metadata.is_file().then_some(metadata.len());
     let plain_file = metadata.is_file().then(|| path.clone());
-    Stream::new(source.name(), Box::new(file), size, plain_file).map(Raw::Stream)
+    let stream = Stream::new(source.name(), Box::new(file), size, plain_file)?;
+    stream.decoded(encoding).map(Raw::Stream)
 }
 
 pub(super) fn path_error(path: &Path, error: io::Error) -> ReadError {
@@ -190,12 +202,13 @@ pub(super) struct Stream {
     /// The file, if it is a regular one and not compressed: Parquet wants to seek in it.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code))]
     pub(super) plain_file: Option<PathBuf>,
-    head: Vec<u8>,
+    /// The first bytes, for a look at how the file is written.
+    pub(super) head: Vec<u8>,
     compressed: bool,
     meter: Arc<Meter>,
 }
 
-const HEAD_BYTES: usize = 4096;
+const HEAD_BYTES: usize = 1 << 16;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 const PARQUET_MAGIC: &[u8] = b"PAR1";
 
@@ -258,6 +271,29 @@ impl Stream {
         }
     }
 
+    /// Text in another encoding becomes UTF-8: the one that was given, or UTF-16 by its mark.
+    fn decoded(mut self, given: Option<Encoding>) -> Result<Self, ReadError> {
+        let by_mark = match *self.head.as_slice() {
+            [0xFF, 0xFE, ..] => Some(Encoding::UTF_16LE),
+            [0xFE, 0xFF, ..] => Some(Encoding::UTF_16BE),
+            _ => None,
+        };
+        let Some(encoding) = by_mark.or(given).filter(|_| !is_binary(&self.head)) else {
+            return Ok(self);
+        };
+        let stored = Cursor::new(std::mem::take(&mut self.head));
+        let after = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        let mut reader = Decoded::new(stored.chain(after), encoding);
+        let head = read_up_to(&mut reader, HEAD_BYTES);
+        self.head = head.map_err(|error| self.error(error))?;
+        self.reader = Box::new(reader);
+        self.plain_file = None;
+        if self.head.is_empty() {
+            return Err(ReadError::Empty { file: self.name });
+        }
+        Ok(self)
+    }
+
     /// Settles the format, by what is known or by the first bytes, and readies the reader.
     fn format(&mut self, known: Option<Format>) -> Result<Format, ReadError> {
         let format = known.or_else(|| sniff(&self.head));
@@ -270,12 +306,30 @@ impl Stream {
 
     /// Readies the reader: what was looked at comes first, of text without a mark of its byte order.
     fn put_back_head(&mut self, is_text: bool) {
-        let mut head = std::mem::take(&mut self.head);
-        if is_text && head.starts_with(BYTE_ORDER_MARK) {
-            head.drain(..BYTE_ORDER_MARK.len());
+        if is_text && self.head.starts_with(BYTE_ORDER_MARK) {
+            self.head.drain(..BYTE_ORDER_MARK.len());
         }
         let after = std::mem::replace(&mut self.reader, Box::new(io::empty()));
-        self.reader = Box::new(Cursor::new(head).chain(after));
+        self.reader = Box::new(Cursor::new(self.head.clone()).chain(after));
+    }
+
+    /// Takes off the bracket that opens a list, if the text begins with one.
+    pub(super) fn take_bracket(&mut self) -> bool {
+        let blank = self
+            .head
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+        let opens = self.head.get(blank) == Some(&b'[');
+        if opens {
+            let after = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+            let bracket = Blanked {
+                inner: after,
+                place: Some(blank),
+            };
+            self.reader = Box::new(bracket);
+        }
+        opens
     }
 
     /// Bytes taken from the source so far, as stored.
@@ -318,6 +372,11 @@ pub(super) fn read_small_file(path: &Path, limit: usize) -> Result<Option<Vec<u8
     Ok((bytes.len() <= limit).then_some(bytes))
 }
 
+/// Whether the first bytes are those of a file that is not text.
+fn is_binary(head: &[u8]) -> bool {
+    head.starts_with(PARQUET_MAGIC)
+}
+
 /// Guesses the format of decompressed bytes.
 fn sniff(head: &[u8]) -> Option<Format> {
     if head.starts_with(PARQUET_MAGIC) {
@@ -331,9 +390,27 @@ fn sniff(head: &[u8]) -> Option<Format> {
         Some(Format::JsonLines)
     } else if text.starts_with(b"__label__") {
         Some(Format::FastText)
+    } else if text.starts_with(b"[") {
+        Some(Format::JsonLines)
     } else {
-        None
+        looks_delimited(text).then_some(Format::Csv)
     }
+}
+
+/// Whether several lines have the same delimiter equally often: a table, as spreadsheets save it under `.txt`.
+fn looks_delimited(head: &[u8]) -> bool {
+    let mut lines: Vec<&[u8]> = head.split(|&byte| byte == b'\n').take(21).collect();
+    // The last line may be cut off, or be what follows the last line end.
+    lines.pop();
+    lines.retain(|line| !line.trim_ascii().is_empty());
+    let steady = |byte: u8| {
+        let mut counts = lines
+            .iter()
+            .map(|line| line.iter().filter(|&&other| other == byte).count());
+        let first = counts.next().unwrap_or(0);
+        first > 0 && lines.len() > 1 && counts.all(|count| count == first)
+    };
+    b";\t|,".iter().any(|&byte| steady(byte))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -360,6 +437,27 @@ fn read_up_to(reader: &mut impl Read, limit: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(limit);
     reader.take(limit as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Gives a space in place of one byte.
+struct Blanked {
+    inner: Box<dyn Read + Send>,
+    /// How far away the byte is.
+    place: Option<usize>,
+}
+
+impl Read for Blanked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        if let Some(place) = self.place {
+            self.place = place.checked_sub(read);
+            if place < read {
+                buffer[place] = b' ';
+                self.place = None;
+            }
+        }
+        Ok(read)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -498,7 +596,7 @@ mod tests {
 
     #[test]
     fn the_ending_of_a_name_tells_the_format_of_bytes_and_readers() {
-        let formats = |source: Source| match open(&source, None) {
+        let formats = |source: Source| match open(&source, None, &Layout::default()) {
             Ok(Opened::Stream(_, format)) => Some(format),
             _ => None,
         };

@@ -173,7 +173,7 @@ pub fn open_model(path: &Path) -> Result<Option<Model>, SystemError> {
     match Model::open(path) {
         Ok(model) => Ok(Some(model)),
         Err(error) if error.is_foreign() => {
-            let names = field_names(&Source::Path(path.to_owned()), None);
+            let names = field_names(&Source::Path(path.to_owned()), &ReadOptions::default());
             if path.is_file() && names.is_ok_and(|names| !names.is_empty()) {
                 return Ok(None);
             }
@@ -415,7 +415,7 @@ impl<'a> Question<'a> {
         if !common.text.is_empty() || !self.source.can_be_read_again() {
             return common.text.clone();
         }
-        match field_names(self.source, self.options.format) {
+        match field_names(self.source, self.options) {
             Ok(names) if !names.is_empty() && !names.iter().any(|name| name == "text") => {
                 vec![common.label_name().to_owned()]
             }

@@ -27,7 +27,7 @@ pub fn read_forecasts(
     notes: &mut Vec<TableNote>,
 ) -> Result<StatedForecasts, TableError> {
     let source = Source::Path(path.to_owned());
-    let columns = field_names(&source, None)?;
+    let columns = field_names(&source, &ReadOptions::default())?;
     let layout = layout(path, &columns, question, task, notes)?;
     let has = |name: &str| columns.iter().any(|column| column == name);
     // A class may be called `row`, and then its column holds its probabilities.

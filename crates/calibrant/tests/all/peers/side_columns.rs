@@ -52,7 +52,7 @@ fn check(train: &str, test: &str, categorical: &[&str], tolerance: f64) {
     let (Some(train), Some(test)) = (table(train), table(test)) else {
         return;
     };
-    let names = field_names(&Source::Path(train.clone()), None).unwrap();
+    let names = field_names(&Source::Path(train.clone()), &ReadOptions::default()).unwrap();
     let is_category = |name: &str| categorical.contains(&name);
     let fields = Fields {
         label: Some("class".into()),
