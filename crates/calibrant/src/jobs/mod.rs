@@ -62,6 +62,8 @@ pub use fit::{FitJobError, FittedModel, SearchOutcome, fit_documents, fit_source
 pub use fit_report::{ClassFit, FitReport, NextBest, class_fits, rules_without_class};
 pub use fit_rows::{explain_row, fit_rows, predict_rows};
 pub use forecast::{ForecastSettings, LabelledForecasts, WrittenOtherwise};
+#[cfg(feature = "index")]
+pub use inspect::IndexInspection;
 pub use inspect::{
     CalibratorInspection, CombinationInspection, InspectError, Inspection, ModelInspection,
     RankingInspection,
