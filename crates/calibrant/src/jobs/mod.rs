@@ -29,6 +29,7 @@ mod open_any;
 mod positive;
 mod predict;
 mod prediction;
+mod predictions;
 pub mod rankings;
 mod score_columns;
 #[cfg(feature = "index")]
@@ -73,6 +74,9 @@ pub use open_any::{Saved, open_any, open_any_bytes};
 pub use positive::is_usual;
 pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor};
 pub use prediction::{ClassProbability, DocumentKey, DocumentKeys, Prediction};
+pub use predictions::{
+    PredictionColumns, PredictionFormat, PredictionWriter, WritePredictionsError,
+};
 pub use score_columns::{LabelName, ScoreColumns};
 pub use systems::{
     Answers, System, SystemError, SystemSettings, ask_systems, open_model, system_names,
