@@ -7,7 +7,9 @@ use calibrant::decision::CostError;
 use calibrant::decision::OtherError;
 use calibrant::evaluation::EvaluationError;
 use calibrant::index::IndexError;
-use calibrant::jobs::{EvaluateError, ExplainError, PredictError, PriorError};
+use calibrant::jobs::{
+    EvaluateError, ExplainError, PredictError, PriorError, WritePredictionsError,
+};
 use calibrant::pipeline::CombineError;
 use calibrant::saved::{SavedFileError, SavedKind, SavedProblem, WriteError};
 use calibrant::{CalibrationError, FitError};
@@ -158,6 +160,20 @@ impl From<PriorError> for CliError {
                 said.hint(format!("the classes are {}", names.join(", ")))
             }
             _ => said,
+        }
+    }
+}
+
+impl From<WritePredictionsError> for CliError {
+    fn from(error: WritePredictionsError) -> Self {
+        match error {
+            WritePredictionsError::Io(error) => error.into(),
+            WritePredictionsError::File(error) => error.into(),
+            WritePredictionsError::Json(error) => error.into(),
+            WritePredictionsError::Ending { .. } => {
+                Self::new(error.to_string()).hint("use .csv, .tsv, .jsonl or .parquet")
+            }
+            _ => Self::new(error.to_string()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Where answers go.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use calibrant::evaluation::LossUnit;
@@ -10,7 +10,7 @@ use calibrant::saved::{AtomicFile, check_writable, write_file};
 use crate::error::CliError;
 
 /// Standard output, whose errors say where they come from.
-pub(crate) struct Stdout(StdoutLock<'static>);
+pub(crate) struct Stdout(io::Stdout);
 
 impl Stdout {
     fn named(error: io::Error) -> io::Error {
@@ -32,7 +32,7 @@ impl Write for Stdout {
 }
 
 pub(crate) fn stdout() -> BufWriter<Stdout> {
-    BufWriter::new(Stdout(io::stdout().lock()))
+    BufWriter::new(Stdout(io::stdout()))
 }
 
 pub(crate) fn warn(message: &str) {

@@ -14,7 +14,7 @@ const CLASSES_SHOWN: usize = 30;
 /// What the arguments ask for.
 pub(crate) fn choice(arguments: &PriorArguments) -> Result<PriorChoice, CliError> {
     if let Some(when) = arguments.adapt_prior {
-        return Ok(PriorChoice::Estimated(when.into()));
+        return Ok(PriorChoice::Estimated(when));
     }
     if arguments.prior.is_empty() {
         return Ok(PriorChoice::Keep);
@@ -107,5 +107,7 @@ pub(crate) fn show_prior(what: &str, report: &PriorReport) {
     report.warnings.iter().for_each(|warning| warn(warning));
     if unfair && when == AdaptPrior::Tested {
         note("--adapt-prior=always shifts all the same");
+    } else if !unfair && !report.warnings.is_empty() {
+        note("--prior CLASS=SHARE gives shares that are known");
     }
 }

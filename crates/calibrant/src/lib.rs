@@ -45,7 +45,7 @@ pub mod text;
 
 pub use calibrant_calibration::{
     CalibrationError, Named, Probability, RowLabels, Task, UnknownName, calibration, decision,
-    numeric,
+    named, numeric,
 };
 pub use error::FitError;
 pub use progress::{Cancelled, NoProgress, Progress};

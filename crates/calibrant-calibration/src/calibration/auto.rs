@@ -372,7 +372,7 @@ pub(super) fn mean_gain(losses: &[f64], others: &[f64]) -> (f64, f64) {
 
 /// What a choice must keep to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct ChoiceRules {
     /// Probabilities never fall as the score grows: a curve that would is made to rise.
     pub monotone: bool,

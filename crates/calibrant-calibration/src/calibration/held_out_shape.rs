@@ -318,8 +318,8 @@ pub fn large_moves(classes: &[&str], old: &[f64], new: &[f64], checked: bool) ->
     };
     Some(format!(
         "the share of {}{more}. That is right only if documents of each class look as they did in training and nothing but \
-         their numbers has changed{unchecked}: label a few dozen of them, drawn at random, and count; --prior takes \
-         shares that are known",
+         their numbers has changed{unchecked}: label a few dozen of them, drawn at random, and count; shares that are \
+         known can be given",
         moved[..moved.len().min(SHOWN)].join(", of ")
     ))
 }

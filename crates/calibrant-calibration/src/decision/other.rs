@@ -63,7 +63,7 @@ pub enum OtherError {
     TwoClasses,
     /// One calibrator for all classes.
     #[error(
-        "this model calibrates all classes together, which always sum to one; fit it with each class on its own (`auto` or `one_vs_rest`)"
+        "this model calibrates all classes together, which always sum to one; each class needs a curve of its own"
     )]
     Joint,
     /// Several models in one.
@@ -73,7 +73,7 @@ pub enum OtherError {
     #[error("this model was fitted without what `other` needs; fit it anew")]
     Missing,
     /// Costs are learned from when fitting.
-    #[error("this model was fitted without costs of `other`; fit it with them")]
+    #[error("this model was fitted without costs of `other`")]
     NoCosts,
     /// The share of known documents that may be lost.
     #[error("the share of known documents to lose must lie between 0 and 1")]

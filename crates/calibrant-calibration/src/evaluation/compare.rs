@@ -23,7 +23,8 @@ use crate::numeric::StableSum;
 /// use calibrant_calibration::evaluation::CompareSettings;
 /// assert_eq!(CompareSettings::default().level, 0.01); // Bennett's
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CompareSettings {
     /// A p-value below this counts as significant.
     pub level: f64,

@@ -26,6 +26,7 @@ mod equal_mass;
 mod error_likelihood;
 mod forecasts;
 mod interval;
+mod known_truth;
 mod losses;
 mod measures;
 mod open_world;
@@ -61,6 +62,7 @@ pub use decomposition::Decomposition;
 pub use error_likelihood::ErrorLikelihood;
 pub use forecasts::{EvaluationError, Forecasts};
 pub use interval::Interval;
+pub use known_truth::TruthBin;
 pub use losses::Losses;
 pub use measures::{
     ECE_BINS, Evaluation, EvaluationOptions, Further, LossUnit, evaluate, evaluate_with,

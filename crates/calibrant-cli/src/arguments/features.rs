@@ -72,8 +72,8 @@ pub(crate) struct FeatureArguments {
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) max_features: Option<usize>,
     /// The weight of a term (default: binary for Bernoulli naive Bayes, which takes no other; tf for naive Bayes
-    /// and numbered features; for the SVM, logistic regression and the perceptron log-tf-idf, unless bm25 or log-tf has a held-out
-    /// log loss on about a thousand documents that is lower by a standard error; else log-tf-idf)
+    /// and numbered features; for the SVM, logistic regression and the perceptron log_tf_idf, unless bm25 or log_tf has a held-out
+    /// log loss on about a thousand documents that is lower by a standard error; else log_tf_idf)
     #[arg(long, value_parser = choice::<Weighting>())]
     pub(crate) weighting: Option<Weighting>,
     /// With --weighting bm25: its k1 (default: 1.2)

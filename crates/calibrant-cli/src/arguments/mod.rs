@@ -20,6 +20,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use choice::choice;
+
 pub(crate) use calibrate::{CalibrateArguments, Method};
 pub(crate) use code::CodeArguments;
 pub(crate) use combine::CombineArguments;
@@ -27,9 +29,7 @@ pub(crate) use features::FeatureArguments;
 pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
 pub(crate) use prior::PriorArguments;
-pub(crate) use rank::{
-    LetorVersion, RankArguments, RankCommand, RankEvaluateArguments, RankOutlookArguments,
-};
+pub(crate) use rank::{RankArguments, RankCommand, RankEvaluateArguments, RankOutlookArguments};
 pub(crate) use rank_learning::{RankFitArguments, RankPredictArguments};
 pub(crate) use reading::ReadArguments;
 pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
@@ -154,7 +154,7 @@ pub(crate) struct EvaluateArguments {
     #[arg(long, value_name = "CLASS")]
     pub(crate) positive: Option<String>,
     /// One label per document or several, for a file of probabilities (default: detected from the test set)
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = choice::<LabelCount>())]
     pub(crate) labels: Option<LabelCount>,
     #[command(flatten)]
     pub(crate) prior: PriorArguments,
@@ -197,7 +197,7 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "CLASS")]
     pub(crate) positive: Option<String>,
     /// One label per document or several (default: as the models, else detected from the test set)
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = choice::<LabelCount>())]
     pub(crate) labels: Option<LabelCount>,
     /// A p-value below this counts as significant
     #[arg(

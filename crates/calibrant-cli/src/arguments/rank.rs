@@ -3,9 +3,9 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use calibrant::evaluation::ranking::Baseline;
+use calibrant::evaluation::ranking::{Baseline, LetorCounting};
 use calibrant::ranking::Unjudged;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use super::choice::choice;
 use super::rank_learning::{RankFitArguments, RankPredictArguments};
@@ -70,8 +70,8 @@ pub(crate) struct RankEvaluateArguments {
     #[arg(short = 'N', long, value_name = "N", conflicts_with = "letor")]
     pub(crate) collection_size: Option<u64>,
     /// Count as LETOR does. Version 4 gives NDCG@k 0 for lists shorter than k, as published figures have it
-    #[arg(long, value_name = "VERSION", value_enum)]
-    pub(crate) letor: Option<LetorVersion>,
+    #[arg(long, value_name = "VERSION", value_parser = choice::<LetorCounting>())]
+    pub(crate) letor: Option<LetorCounting>,
     /// Scores are probabilities of relevance: measure log loss, Brier score, calibration, and expected against observed numbers of relevant documents
     #[arg(long, conflicts_with_all = ["measures", "complete", "most_documents", "collection_size"])]
     pub(crate) probabilities: bool,
@@ -92,16 +92,6 @@ pub(crate) struct RankEvaluateArguments {
     /// Print everything as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LetorVersion {
-    /// Versions 2 and 3: a short list is measured as it is
-    #[value(name = "3")]
-    Three,
-    /// Version 4: NDCG@k of a list shorter than k is 0
-    #[value(name = "4")]
-    Four,
 }
 
 const OUTLOOK_HELP: &str = "\

@@ -12,8 +12,8 @@ use std::path::Path;
 use calibrant::calibration::{CalibratorKind, ChoiceRules, MulticlassKind, ScoreScale};
 use calibrant::corpus::LabelNeed;
 use calibrant::jobs::{
-    CalibrateSettings, LabelGuess, MeasuredOn, MeasuredScores, PriorPlan, PriorReport,
-    TrainedShares, fit_scores, forecast_scores, listed, measure_scores, read_examples,
+    CalibrateSettings, LabelGuess, MeasuredOn, MeasuredScores, PriorPlan, PriorReport, fit_scores,
+    forecast_scores, listed, measure_scores, read_examples,
 };
 use calibrant::pipeline::{ScoreCalibrator, ScoreIs, ScoreNote};
 
@@ -258,8 +258,10 @@ fn prior_plan(
     arguments: &CalibrateArguments,
     calibrator: &ScoreCalibrator,
 ) -> Result<PriorPlan, CliError> {
-    let trained = TrainedShares::of_calibrator(calibrator);
-    Ok(PriorPlan::new(&choice(&arguments.prior)?, trained)?)
+    Ok(PriorPlan::new(
+        &choice(&arguments.prior)?,
+        calibrator.trained_shares(),
+    )?)
 }
 
 /// The score fields of a file that a calibrator is used on: as asked, else as it was fitted.

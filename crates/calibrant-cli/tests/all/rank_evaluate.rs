@@ -436,7 +436,7 @@ fn everything_that_is_wrong_with_options_is_named() {
     refused(
         &sandbox,
         &["--letor", "3", "-m", "map@3", "test.txt", "scores.txt"],
-        &["there is no measure `map@3` with --letor"],
+        &["LETOR has no measure `map@3`"],
     );
     let (shown, _) = both(
         &sandbox,

@@ -558,7 +558,7 @@ fn fit_says_of_every_loss_what_it_is() {
     let said = sandbox.succeed(&["fit", "mail.csv", "-o", "model"]);
     for piece in [
         "(held-out log loss of trials on 150 documents, with one curve for all classes: ",
-        "log-tf-idf stays unless another is better by a standard error",
+        "log_tf_idf stays unless another is better by a standard error",
         "held out, the model as served, its weights found without a document's fold: accuracy",
         "(held-out log loss of each way alone × its weight: ",
     ] {

@@ -127,7 +127,8 @@ impl fmt::Display for Filter {
 }
 
 /// What to do about labels: fitting and evaluating need them, predicting does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LabelNeed {
     /// The file must have the label field (single rows may leave it empty).
     #[default]
@@ -144,7 +145,8 @@ pub enum LabelNeed {
 /// use calibrant::corpus::ReadOptions;
 /// assert_eq!(ReadOptions::default().max_row_bytes, 67_108_864); // by hand: 64 · 2^20
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ReadOptions {
     /// Which field means what.
     pub fields: Fields,

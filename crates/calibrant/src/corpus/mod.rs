@@ -60,18 +60,17 @@ pub(crate) use each_line::{Line, each_line};
 pub use error::{BadRow, NoRowsReason, ReadError};
 pub use field_names::{field_names, open_lines};
 pub use fields::{Fields, Filter, FilterError, LabelNeed, ReadOptions};
-pub use format::{Format, UnknownFormatName};
+pub use format::Format;
 pub use identifiers::identifier_fields;
 pub(crate) use rankings::CanonicalTable;
 pub use rankings::{
     JudgedQuery, JudgedShare, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows,
-    RankedQuery, RankingTable, Run, RunBuilder, RunProblem, TableError, Unjudged, UnknownUnjudged,
-    check_identifier, read_score_list,
+    RankedQuery, RankingTable, Run, RunBuilder, RunProblem, TableError, Unjudged, check_identifier,
+    read_score_list,
 };
 pub use read::{ReadSummary, read_all, read_batches, read_batches_until};
 pub use scored::{ScoredRow, read_scores};
 pub use source::{ReadOnce, Source};
 pub use trec::{
-    Query, QueryFormat, TopicField, TrecDocument, TrecDocuments, UnknownQueryFormat,
-    UnknownTopicField, read_queries, read_trec_documents,
+    Query, QueryFormat, TopicField, TrecDocument, TrecDocuments, read_queries, read_trec_documents,
 };

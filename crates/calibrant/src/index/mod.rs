@@ -35,16 +35,15 @@ mod term_counts;
 mod top;
 
 pub use crate::corpus::{
-    Query, QueryFormat, TopicField, TrecDocuments, UnknownQueryFormat, UnknownTopicField,
-    read_queries, read_trec_documents,
+    Query, QueryFormat, TopicField, TrecDocuments, read_queries, read_trec_documents,
 };
 pub use build::{IndexBuilder, IndexSettings, IndexSummary, LONGEST_ID};
-pub use detail::{DetailSettings, DetailedHit};
+pub use detail::{DetailSettings, SearchHit};
 pub use document::{AnalyzedDocument, DocumentAnalyzer, IndexDocument};
 pub use error::IndexError;
 pub use explain::{ScoreExplanation, TermPart};
 pub use manifest::{AnalysisCounts, INDEX_VERSION};
-pub use rank::{ColumnPart, RankedHit, retrieval_columns};
+pub use rank::{ColumnPart, retrieval_columns};
 pub use search::{Hit, SearchIndex, StoredText};
 pub use snippet::Snippet;
 pub use sources::{DocumentFormat, DocumentOptions, UnknownDocumentFormat, build_index};

@@ -1,6 +1,6 @@
 //! Tables of scores to a calibrator, and to measures of one.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ScoreColumns, is_usual};
 use crate::calibration::{CalibratorKind, ChoiceRules, MulticlassKind};
@@ -9,10 +9,11 @@ use crate::evaluation::{Evaluation, EvaluationError, Forecasts, StatedEnds, eval
 use crate::pipeline::{
     ScoreBuffers, ScoreCalibrator, ScoreFields, ScoreIs, ScoreSettings, ScoreTable,
 };
-use crate::{FitError, Probability, Progress};
+use crate::{CalibrationError, FitError, Probability, Progress};
 
 /// A score field and the class that it speaks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ClassField {
     /// The class; of a single score it has no meaning.
     pub class: String,
@@ -21,7 +22,8 @@ pub struct ClassField {
 }
 
 /// How a calibrator is fitted to a table of scores.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CalibrateSettings {
     /// The fields that hold scores: one, or one per class.
     pub scores: Vec<ClassField>,
@@ -47,6 +49,12 @@ impl Default for CalibrateSettings {
             multiclass: MulticlassKind::Auto,
             rules: ChoiceRules::default(),
         }
+    }
+}
+
+impl From<CalibrationError> for CalibrateError {
+    fn from(error: CalibrationError) -> Self {
+        Self::Fit(error.into())
     }
 }
 

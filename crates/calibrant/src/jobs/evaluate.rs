@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::forecast::{ForecastSettings, LabelledForecasts};
 use super::predict::{PredictError, Predictor};
-use super::prior::{PriorChoice, PriorPlan, PriorReport, TrainedShares};
 use super::systems::Answers;
 use crate::corpus::{ReadOptions, Source};
-use crate::decision::{CostMatrix, OtherRule};
+use crate::decision::{CostMatrix, OtherRule, PriorChoice, PriorPlan, PriorReport};
 use crate::evaluation::{
     BootstrapSettings, Evaluation, EvaluationError, EvaluationOptions, Forecasts, LedgerNote,
     OpenWorldReport, StatedEnds, evaluate_with,
@@ -23,7 +22,8 @@ mod class_scores;
 use class_scores::{class_scores, shown_outputs};
 
 /// What is to be measured of a model.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct EvaluateSettings {
     /// Only these classes, of a multi-label model; none named means all.
     pub classes: Vec<String>,
@@ -129,7 +129,7 @@ impl<'m> Evaluator<'m> {
     /// Checks the settings against the model.
     pub fn new(model: &'m Model, settings: &EvaluateSettings) -> Result<Self, EvaluateError> {
         let wanted = wanted_classes(model, &settings.classes)?;
-        let plan = PriorPlan::new(&settings.prior, TrainedShares::of(model));
+        let plan = PriorPlan::new(&settings.prior, model.trained_shares());
         let plan = plan.map_err(PredictError::from)?;
         if settings.other.is_some() && settings.prior.is_given() {
             return Err(PredictError::OtherWithPrior.into());

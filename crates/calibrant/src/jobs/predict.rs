@@ -6,15 +6,14 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::prediction::{DocumentKey, DocumentKeys, Prediction};
-use super::prior::{PriorChoice, PriorError, PriorPlan, PriorReport, TrainedShares};
 use crate::corpus::{
     ContentRef, Document, Fields, LabelNeed, ReadError, ReadOptions, ReadSummary, Source,
     read_batches_until,
 };
-use crate::decision::{OtherError, OtherRule};
+use crate::decision::{OtherError, OtherRule, PriorChoice, PriorError, PriorPlan, PriorReport};
 use crate::features::UnknownCells;
 use crate::pipeline::{Model, PredictBuffers};
-use crate::{FitError, Probability, Progress};
+use crate::{CalibrationError, FitError, Probability, Progress};
 
 /// What is asked of predictions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +27,12 @@ pub struct PredictSettings {
     pub prior: PriorChoice,
     /// When a document belongs to none of the classes; `None` never says so.
     pub other: Option<OtherRule>,
+}
+
+impl From<CalibrationError> for PredictError {
+    fn from(error: CalibrationError) -> Self {
+        Self::Fit(error.into())
+    }
 }
 
 /// Why nothing can be predicted.
@@ -180,7 +185,7 @@ impl<'m> Predictor<'m> {
         if choice.is_given() && self.thresholds.is_some() {
             return Err(PredictError::OtherWithPrior);
         }
-        let plan = PriorPlan::new(choice, TrainedShares::of(self.model))?;
+        let plan = PriorPlan::new(choice, self.model.trained_shares())?;
         self.plan = choice.is_given().then_some(plan);
         Ok(self)
     }

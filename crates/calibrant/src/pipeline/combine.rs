@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::combined_model::{MOST_MEMBERS, shared_key};
 use super::distinct::{Distinct, Documents, Identities};
 use super::document_key::key_of_group;
@@ -20,7 +22,8 @@ use crate::problem::ClassLabels;
 use crate::{FitError, Probability, Task};
 
 /// How a combination is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CombineSettings {
     /// Folds of the cross-validation that says what to expect.
     pub folds: usize,

@@ -5,6 +5,7 @@ use super::{
     SingleModel, TrainingSummary,
 };
 use crate::corpus::{ContentRef, Fields};
+use crate::decision::TrainedShares;
 use crate::features::UnknownCells;
 use crate::{Probability, Task};
 
@@ -125,6 +126,18 @@ impl Model {
             .classes
             .iter()
             .map(|class| class.label.as_str())
+    }
+
+    /// What it knows of the classes' shares in training, for a [`PriorPlan`](crate::decision::PriorPlan).
+    pub fn trained_shares(&self) -> TrainedShares {
+        TrainedShares {
+            task: self.task(),
+            classes: self.class_names().map(str::to_owned).collect(),
+            negative: None,
+            shares: self.priors(),
+            examples: self.summary().different_documents(),
+            shape: self.summary().held_out_shape.clone(),
+        }
     }
 
     /// The share that each class had among the training documents, by their weights (for a

@@ -19,6 +19,7 @@ use crate::calibration::{
     Calibrator, CalibratorKind, ChoiceRules, ClassBuffers, HeldOutShape, MulticlassKind,
     SavedCalibrator, SavedMulticlassCalibrator, ScoreScale,
 };
+use crate::decision::TrainedShares;
 use crate::evaluation::{Forecasts, StatedCell, StatedEnds, exclusive_into};
 use crate::{Probability, Task};
 use stated::{Outputs, as_stated, cell, scale_row, softmax_into};
@@ -282,6 +283,19 @@ impl ScoreCalibrator {
     /// How the outputs belong together: exclusive, or one on its own.
     pub fn task(&self) -> Task {
         Outputs::of(&self.classes, self.is_binary()).task
+    }
+
+    /// What it knows of the classes' shares in training, for a [`PriorPlan`](crate::decision::PriorPlan).
+    pub fn trained_shares(&self) -> TrainedShares {
+        let summary = &self.summary;
+        TrainedShares {
+            task: self.task(),
+            classes: self.outputs().to_vec(),
+            negative: self.is_binary().then(|| self.classes[0].clone()),
+            shares: self.priors(),
+            examples: summary.groups.unwrap_or(summary.examples),
+            shape: summary.held_out_shape.clone(),
+        }
     }
 
     /// The share that each output had among the examples; at least half an example's.

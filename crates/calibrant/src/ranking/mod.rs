@@ -11,8 +11,8 @@ mod relevance;
 
 pub use crate::corpus::{
     JudgedQuery, JudgedShare, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows,
-    RankedQuery, RankingTable, Run, RunBuilder, RunProblem, TableError, Unjudged, UnknownUnjudged,
-    check_identifier, read_score_list,
+    RankedQuery, RankingTable, Run, RunBuilder, RunProblem, TableError, Unjudged, check_identifier,
+    read_score_list,
 };
 pub use relevance::{
     HeldOutRankings, Outlook, Relevance, RelevanceSettings, RelevanceSummary, ScoreFrame,

@@ -23,7 +23,7 @@ mod rules;
 mod saved;
 
 pub use boosting::{AdaBoost, AdaBoostModel, BoostingKind, Stump, StumpDescription, StumpScorer};
-pub use classifier::{Classifier, LearnerName, UnknownLearner};
+pub use classifier::{Classifier, LearnerName};
 pub use held_out_outputs::HeldOutOutputs;
 pub(crate) use learner::cross_fit_anew;
 pub use learner::{ClassLearner, Cost, CrossFit, Fitted, FoldSource, Reads, Variant};

@@ -8,15 +8,13 @@ mod runs;
 use std::io::Write;
 
 use calibrant::corpus::{ReadError, Source};
-use calibrant::evaluation::ranking::{
-    LETOR_CUTS, LetorCounting, RankingComparison, RunEvaluationError,
-};
+use calibrant::evaluation::ranking::{LETOR_CUTS, RankingComparison, RunEvaluationError};
 use calibrant::jobs::rankings::{
     MeasuredRankings, RankEvaluateError, RankEvaluateSettings, evaluate_rankings,
 };
 
 use super::reading::source;
-use crate::arguments::{LetorVersion, RankEvaluateArguments};
+use crate::arguments::RankEvaluateArguments;
 use crate::error::CliError;
 use crate::output::stdout;
 
@@ -69,10 +67,7 @@ fn settings(arguments: &RankEvaluateArguments) -> RankEvaluateSettings {
         relevant_from: arguments.relevant_from,
         most_documents: arguments.most_documents.map(usize::from),
         collection_size: arguments.collection_size,
-        letor: arguments.letor.map(|version| match version {
-            LetorVersion::Three => LetorCounting::Three,
-            LetorVersion::Four => LetorCounting::Four,
-        }),
+        letor: arguments.letor,
         probabilities: arguments.probabilities,
         unjudged: arguments.unjudged,
         baseline: arguments.baseline,

@@ -18,7 +18,7 @@ mod table;
 mod text_list;
 
 pub(crate) use canonical::CanonicalTable;
-pub use judged::{JudgedShare, Unjudged, UnknownUnjudged};
+pub use judged::{JudgedShare, Unjudged};
 pub use letor::LARGEST_FEATURE;
 pub use qrels::{JudgedQuery, Judgement, Qrels, QrelsBuilder};
 pub use run::{RankedQuery, Run};

@@ -261,9 +261,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Qrels, ReadError> {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), text).unwrap();
-        Qrels::read(&Source::Path(file.path().to_owned()))
+        Qrels::read(&Source::bytes("qrels", text.as_bytes()))
     }
 
     #[test]

@@ -221,9 +221,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Run, ReadError> {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), text).unwrap();
-        Run::read(&Source::Path(file.path().to_owned()))
+        Run::read(&Source::bytes("run", text.as_bytes()))
     }
 
     #[test]

@@ -172,7 +172,7 @@ pub enum RankEvaluateError {
     #[error(transparent)]
     Measure(#[from] MeasureError),
     /// There is no such measure of LETOR.
-    #[error("there is no measure `{name}` with --letor")]
+    #[error("LETOR has no measure `{name}`")]
     LetorMeasure {
         /// Its name.
         name: String,

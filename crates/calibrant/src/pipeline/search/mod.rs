@@ -8,6 +8,7 @@ mod kept;
 mod names;
 mod pool;
 pub(super) mod sample;
+mod seconds;
 mod trials;
 mod views;
 
@@ -16,7 +17,7 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::fit::with_text_named;
 use super::training_corpus::PreparedCorpus;
@@ -53,7 +54,8 @@ pub use views::{LeftOut, LeftOutTerms, SearchBatch, SearchCorpus, SearchCounter}
 ///
 /// # When it misleads
 /// Two standard errors are now and then passed by luck. Measure the model on documents that took no part where it matters.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct SearchSettings {
     /// The learners; the first is the one that is fitted if there is time for nothing else.
     pub learners: Vec<Contender>,
@@ -62,6 +64,7 @@ pub struct SearchSettings {
     /// Only rows of unit length, or only rows as they are.
     pub l2_norm: Option<bool>,
     /// No trial begins that would probably end after this time.
+    #[serde(with = "seconds")]
     pub time_budget: Duration,
     /// With twice as many documents or more, so many are tried on first.
     pub sample: usize,

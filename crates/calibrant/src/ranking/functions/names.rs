@@ -50,7 +50,9 @@ impl FromStr for BaseFunction {
             Some((name, parameters)) => (name, Some(parameters)),
             None => (text, None),
         };
-        let (formula, analysis) = name.split_once('.').unwrap_or((name, ""));
+        // As everywhere, hyphens and underscores are one.
+        let plain = name.replace('_', "-");
+        let (formula, analysis) = plain.split_once('.').unwrap_or((&plain, ""));
         let mut function = RetrievalFunction::ALL
             .into_iter()
             .find(|function| function.name() == formula)
@@ -181,6 +183,21 @@ mod tests {
         assert_eq!(names[8], "bm25.stems-nostop");
         for (name, function) in names.iter().zip(BaseFunction::every()) {
             assert_eq!(name.parse::<BaseFunction>().unwrap(), function);
+        }
+    }
+
+    #[test]
+    fn hyphens_and_underscores_are_one() {
+        for (one, other) in [
+            ("tf_idf.stems", "tf-idf.stems"),
+            (
+                "jelinek_mercer.stems_nostop:lambda=0.25",
+                "jelinek-mercer.stems-nostop:lambda=0.25",
+            ),
+        ] {
+            let function: BaseFunction = one.parse().unwrap();
+            assert_eq!(function, other.parse().unwrap());
+            assert_eq!(function.to_string(), other);
         }
     }
 

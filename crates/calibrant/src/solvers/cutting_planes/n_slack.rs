@@ -1,5 +1,7 @@
 //! One slack an example.
 
+use std::ops::ControlFlow;
+
 use rayon::prelude::*;
 
 use super::{
@@ -10,7 +12,7 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
     problem: &P,
     settings: &CuttingPlanes,
     planes: &mut PlaneSet,
-    on_round: &mut dyn FnMut(&Round),
+    on_round: &mut dyn FnMut(&Round) -> ControlFlow<()>,
 ) -> CuttingPlaneSolution {
     let count = problem.example_count();
     let room = settings.c / count as f64;
@@ -40,7 +42,9 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
         }
         let primal = 0.5 * dot(&weights, &weights) + room * slack_sum;
         standing.take(weights, primal, dual, planes.len());
-        on_round(&standing.end);
+        if on_round(&standing.end).is_break() {
+            break;
+        }
     }
     standing.solution()
 }

@@ -92,7 +92,9 @@ fn solved(problem: &Hinges, c: f64, tolerance: f64, slack: Slack) -> CuttingPlan
         slack,
         ..CuttingPlanes::default()
     };
-    solve_cutting_planes(problem, &settings, &mut PlaneSet::default(), &mut |_| {})
+    solve_cutting_planes(problem, &settings, &mut PlaneSet::default(), &mut |_| {
+        ControlFlow::Continue(())
+    })
 }
 
 #[test]
@@ -133,8 +135,12 @@ fn planes_of_another_cost_remain_valid() {
         tolerance: 1e-5,
         ..CuttingPlanes::default()
     };
-    solve_cutting_planes(&problem, &settings(3.0), &mut planes, &mut |_| {});
-    let warm = solve_cutting_planes(&problem, &settings(10.0), &mut planes, &mut |_| {});
+    solve_cutting_planes(&problem, &settings(3.0), &mut planes, &mut |_| {
+        ControlFlow::Continue(())
+    });
+    let warm = solve_cutting_planes(&problem, &settings(10.0), &mut planes, &mut |_| {
+        ControlFlow::Continue(())
+    });
     let cold = solved(&problem, 10.0, 1e-5, Slack::One);
     assert!(warm.converged && cold.converged);
     assert!((warm.end.primal - cold.end.primal).abs() <= 2e-5 * cold.end.primal);
@@ -143,7 +149,9 @@ fn planes_of_another_cost_remain_valid() {
         slack: Slack::EachExample,
         ..settings(10.0)
     };
-    let other = solve_cutting_planes(&problem, &each, &mut planes, &mut |_| {});
+    let other = solve_cutting_planes(&problem, &each, &mut planes, &mut |_| {
+        ControlFlow::Continue(())
+    });
     assert!((other.end.primal - cold.end.primal).abs() <= 2e-5 * cold.end.primal);
 }
 
@@ -177,9 +185,22 @@ fn bounds_close_in_on_each_other_round_by_round() {
                 assert!(round.primal <= last.primal && round.dual >= last.dual);
             }
             last = Some(*round);
+            ControlFlow::Continue(())
         },
     );
     assert!(found.converged && found.end == last.unwrap());
+}
+
+#[test]
+fn rounds_that_are_no_longer_wanted_are_not_made() {
+    let problem = Hinges::random(13, 60, 5);
+    let settings = CuttingPlanes::default();
+    let mut rounds = 0;
+    let found = solve_cutting_planes(&problem, &settings, &mut PlaneSet::default(), &mut |_| {
+        rounds += 1;
+        ControlFlow::Break(())
+    });
+    assert_eq!((rounds, found.end.round), (1, 1));
 }
 
 #[test]
@@ -197,7 +218,9 @@ fn nothing_to_learn_from_gives_weights_of_zero() {
         }
     }
     let settings = CuttingPlanes::default();
-    let found = solve_cutting_planes(&Nothing, &settings, &mut PlaneSet::default(), &mut |_| {});
+    let found = solve_cutting_planes(&Nothing, &settings, &mut PlaneSet::default(), &mut |_| {
+        ControlFlow::Continue(())
+    });
     assert_eq!(found.weights, [0.0, 0.0]);
     assert!(found.converged);
 }
