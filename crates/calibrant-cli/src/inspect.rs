@@ -15,7 +15,7 @@ use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
 use crate::combine::write_members;
 use crate::error::CliError;
-use crate::output::stdout;
+use crate::output::{file_size, stdout};
 use crate::table::{Facts, decimal, table};
 use crate::training::{
     describe_code, searched_for, write_classes, write_costs, write_multiclass, write_trials,
@@ -32,14 +32,14 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
     };
     match &saved {
         Saved::Calibrator(calibrator) => {
-            refuse_terms(arguments, "a calibrator of scores knows no terms")?;
+            refuse_terms(arguments, "a calibrator of scores has no terms")?;
             show(
                 arguments,
                 &Inspection::of_calibrator(calibrator, size(path)?),
             )
         }
         Saved::Ranking(model) => {
-            refuse_terms(arguments, "a ranking model knows columns, not terms")?;
+            refuse_terms(arguments, "a ranking model has columns, not terms")?;
             show(arguments, &Inspection::of_ranking(model, size(path)?))
         }
         Saved::Model(model) => {
@@ -101,9 +101,9 @@ fn write_model(
     let (settings, summary) = (inspection.settings, inspection.summary);
     writeln!(
         out,
-        "{} ({:.1} MB, format {})",
+        "{} ({}, format {})",
         path.display(),
-        inspection.file_bytes as f64 / 1e6,
+        file_size(inspection.file_bytes),
         inspection.format_version
     )?;
     let mut facts = Facts::default();
@@ -188,10 +188,10 @@ fn write_combination(
     let (model, summary) = (inspection.model, inspection.summary);
     writeln!(
         out,
-        "{} (combination of {} models, {:.1} MB, format {})",
+        "{} (combination of {} models, {}, format {})",
         path.display(),
         model.members().len(),
-        inspection.file_bytes as f64 / 1e6,
+        file_size(inspection.file_bytes),
         inspection.format_version
     )?;
     let mut facts = Facts::default();

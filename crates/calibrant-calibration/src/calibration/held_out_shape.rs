@@ -10,7 +10,7 @@ const DOCUMENTS_A_CELL: usize = 25;
 const LEAST_CELLS: usize = 4;
 const MOST_CELLS: usize = 20;
 /// Log-odds beyond which it makes no difference how sure a forecast is. A model of all documents is a little surer than those that
-/// held-out documents were scored by, and of classes that are easily told apart most documents lie out there.
+/// held-out documents were scored by, and of classes that are easily distinguished most documents lie out there.
 const FAR: f64 = 4.0;
 /// Numbers that are kept for all classes together.
 const MOST_NUMBERS: usize = 4_000;
@@ -317,9 +317,7 @@ pub fn large_moves(classes: &[&str], old: &[f64], new: &[f64], checked: bool) ->
         false => ", which could not be checked with this model",
     };
     Some(format!(
-        "the share of {}{more}. That is right only if documents of each class look as they did in training and nothing but \
-         their numbers has changed{unchecked}: label a few dozen of them, drawn at random, and count; --prior takes \
-         shares that are known",
+        "the share of {}{more}. That is right only if documents of each class look as they did in training and only their numbers have changed{unchecked}: label a few dozen of them, drawn at random, and count them; --prior takes known priors",
         moved[..moved.len().min(SHOWN)].join(", of ")
     ))
 }

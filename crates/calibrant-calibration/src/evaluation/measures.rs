@@ -30,7 +30,7 @@ pub enum LossUnit {
     Decisions,
 }
 
-/// What was measured. Counts are of documents or decisions; everything else heeds
+/// What was measured. Counts are of documents or decisions; everything else uses
 /// the documents' weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {

@@ -50,7 +50,7 @@ pub(super) fn read<'a>(
                         match task {
                             Task::SingleLabel => "`calibrant inspect MODEL` lists the classes",
                             Task::MultiLabel => {
-                                "with a multi-label model truth and decision are yes or no"
+                                "with a multi-label model, truth and decision are yes or no"
                             }
                         },
                     )

@@ -87,7 +87,7 @@ impl PredictionWriter {
             .to_ascii_lowercase();
         if !["csv", "tsv", "jsonl", "ndjson", "parquet"].contains(&ending.as_str()) {
             return Err(CliError::new(format!(
-                "cannot tell the format of `{}` from its ending",
+                "cannot recognise the format of `{}` from its extension",
                 path.display()
             ))
             .hint("use .csv, .tsv, .jsonl or .parquet"));

@@ -512,7 +512,7 @@ fn settings_that_make_no_sense_are_refused_before_any_work() {
         ),
         (
             &["--classifier", "logistic", "--log-count-ratio", "1"],
-            "--log-count-ratio is for --classifier svm alone",
+            "--log-count-ratio is for --classifier svm, not for logistic",
         ),
         (
             &["--search", "--classifier", "knn", "--log-count-ratio", "1"],

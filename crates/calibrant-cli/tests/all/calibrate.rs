@@ -620,7 +620,7 @@ fn what_cannot_win_is_dropped_where_there_are_many_examples_and_has_no_loss() {
     );
     let text = sandbox.succeed(&fit);
     assert!(
-        text.contains("dropped: not surely ahead even where it was fitted"),
+        text.contains("dropped: not significantly ahead even on the examples it was fitted to"),
         "{text}"
     );
 }

@@ -482,7 +482,7 @@ fn errors_are_counted_and_weighed_in_documents() {
     assert!((by_weight - 120.0 * share).abs() < 1e-9, "{by_weight}");
     assert!((number(&system["errors"]["sum"]) - by_weight).abs() < 1e-9);
     let said = sandbox.succeed(&evaluate);
-    let words = format!("{by_weight:.1} by weight, a mean weight being 1; ");
+    let words = format!("{by_weight:.1} by weight (mean weight 1); ");
     assert!(said.contains(&words), "no `{words}` in {said}");
     let said = sandbox.succeed(&compare);
     assert!(said.contains(&format!("{by_weight:.1}")), "{said}");
@@ -540,7 +540,7 @@ fn draws_are_called_what_they_are() {
     }
 }
 
-/// Rows of a table by lot: `row(dice)` gives the cells, the label last.
+/// Rows of a table at random: `row(dice)` gives the cells, the label last.
 fn drawn(header: &str, count: usize, seed: u64, row: impl Fn(&mut Dice) -> String) -> String {
     let mut dice = Dice::new(seed);
     let rows: String = (0..count).map(|_| row(&mut dice) + "\n").collect();

@@ -521,7 +521,7 @@ fn queries_that_nobody_judged_are_not_written_as_features() {
     assert_eq!(left.lines().count(), 2, "{left}");
 }
 
-#[test] // 236 were said in place of 245, and three queries went without a word.
+#[test] // 236 were said instead of 245, and three queries went without a word.
 fn leaving_out_the_unjudged_neither_hides_queries_nor_what_they_miss() {
     let sandbox = indexed();
     sandbox.write("q.tsv", "q1\tfoxes\nq2\ttree\n");

@@ -78,7 +78,7 @@ fn queries_on_one_side_alone_are_told_and_counted_with_complete() {
     sandbox.write("part.txt", "q1 Q0 a 1 1 part\nq9 Q0 a 1 1 part\n");
     let (shown, said) = both(&sandbox, &["-m", "map", "qrels.txt", "part.txt"]);
     assert_eq!(shown, "map                   \tall\t0.5000\n");
-    assert!(said.contains("note: part.txt: 1 query without judgements passed over"));
+    assert!(said.contains("note: part.txt: 1 query without judgements ignored"));
     assert!(said.contains("warning: part.txt: 1 query with judgements not in the run, and left out of all means; -c counts them as 0"));
     let (shown, said) = both(&sandbox, &["-c", "-m", "map", "qrels.txt", "part.txt"]);
     assert_eq!(shown, "map                   \tall\t0.2500\n");
@@ -156,7 +156,7 @@ fn several_runs_are_compared_with_the_first_or_the_best() {
     assert_eq!(comparison["baseline"], 1);
     assert_eq!(comparison["systems"][0]["against_baseline"]["losses"], 2);
     assert_eq!(found["comparisons"][1]["measure"], "P_1");
-    // Runs with one name are told apart by their files.
+    // Runs with one name are distinguished by their files.
     let (shown, _) = both(&sandbox, &["qrels.txt", "run.txt", "./run.txt"]);
     assert!(shown.contains("against run.txt"), "{shown}");
 }
@@ -405,10 +405,7 @@ fn everything_that_is_wrong_with_options_is_named() {
             &["-m", "mapp"][..],
             "there is no measure `mapp`; the measures are runid",
         ),
-        (
-            &["-m", "P.0"],
-            "0 is not a number of documents of 1 or more",
-        ),
+        (&["-m", "P.0"], "0 is not a positive number of documents"),
         (&["-m", "P.5", "-m", "P.10"], "`P.5` is asked for, too"),
         (
             &["-m", "utility.1,1,1,1"],

@@ -33,7 +33,7 @@ pub struct Fields {
     /// Fields that hold one of a set of values, each of which becomes a feature.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub categorical: Vec<String>,
-    /// Fields that rules ask for by name; they are no features by themselves.
+    /// Fields that rules ask for by name; they are not features by themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<String>,
 }

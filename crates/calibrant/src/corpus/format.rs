@@ -89,7 +89,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A name that is no format.
+/// A name that is not a format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a known format; it must be csv, tsv, jsonl, parquet, fasttext, folder or svmlight"

@@ -79,7 +79,7 @@ pub fn record_looks(
     let time = utc_time(now.map_or(0, |since| since.as_secs()));
     let mut lines: BTreeMap<PathBuf, String> = BTreeMap::new();
     for look in looks {
-        // What is no ordinary file has no folder of its own to keep a ledger in.
+        // What is not an ordinary file has no folder of its own to keep a ledger in.
         if !look.path.metadata().is_ok_and(|found| found.is_file()) {
             continue;
         }

@@ -87,7 +87,7 @@ impl Training<'_> {
         })
     }
 
-    /// One list of terms for all classes, chosen anew without each fold.
+    /// One list of terms for all classes, chosen again without each fold.
     fn fit_selected(
         &self,
         counts: &TermCounts,
@@ -110,7 +110,7 @@ impl Training<'_> {
         drop(chosen);
         let stage = self.begin_fitting();
         let learner = self.learner();
-        // A solution over other terms is no start: every fold learns anew.
+        // A solution over other terms is no start: every fold learns again.
         let fit = cross_fit_anew(
             |problem| learner.fit(problem),
             whole,
@@ -165,7 +165,7 @@ impl Training<'_> {
     }
 }
 
-/// All terms, weighted anew without each fold.
+/// All terms, weighted again without each fold.
 struct PlainFolds<'a> {
     training: &'a Training<'a>,
     rows: FoldRows<'a>,
@@ -215,7 +215,7 @@ impl FoldSource for PlainFolds<'_> {
     }
 }
 
-/// Terms that tell the classes apart, chosen anew without each fold.
+/// Terms that tell the classes apart, chosen again without each fold.
 struct SelectedFolds<'a> {
     training: &'a Training<'a>,
     counts: &'a TermCounts,

@@ -38,7 +38,7 @@ pub struct FitSettings {
     pub analyzer: Analyzer,
     /// Which terms become features.
     pub limits: DocumentFrequencyLimits,
-    /// A hashed space of `2^bits` columns in place of a vocabulary.
+    /// A hashed space of `2^bits` columns instead of a vocabulary.
     pub hash_bits: Option<u32>,
     /// Counts to values. Absent, linear learners have the one of three with the least held-out log loss, others
     /// their usual one.

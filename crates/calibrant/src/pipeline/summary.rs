@@ -162,6 +162,10 @@ pub struct TrainingSummary {
     pub documents_left_out: usize,
     /// Features of the model.
     pub features: usize,
+    /// Whether the features came by number, as rows of an array or of an svmlight file do, instead of from text. False in
+    /// older files, which do not say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub numbered_features: bool,
     /// Folds of the cross-fitting.
     pub folds: usize,
     /// Every class.

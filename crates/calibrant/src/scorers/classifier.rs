@@ -226,7 +226,7 @@ impl fmt::Display for LearnerName {
 
 /// A word that is not the name of a learner.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is not a learner; there are {}", names())]
+#[error("`{name}` is not a learner; the learners are {}", names())]
 pub struct UnknownLearner {
     /// The word.
     pub name: String,
@@ -302,7 +302,7 @@ mod tests {
         );
     }
 
-    #[test] // Margins, cosines, shares of votes and half log-odds are no log-odds.
+    #[test] // Margins, cosines, shares of votes and half log-odds are not log-odds.
     fn scores_that_are_log_odds_are_known() {
         let states = |name: &str| {
             let name: LearnerName = name.parse().unwrap();

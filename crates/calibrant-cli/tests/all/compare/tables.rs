@@ -41,7 +41,7 @@ fn predictions_written_to_any_file_compare_as_their_model_does() {
     assert_eq!(report["pairs"][0]["log_loss"]["sign"]["ties"], 70);
 }
 
-#[test] // Its own output, sorted by something else, scored 1.51 in place of 0.006, "significantly".
+#[test] // Its own output, sorted by something else, scored 1.51 instead of 0.006, "significantly".
 fn tables_are_joined_by_id_whatever_their_order() {
     let sandbox = two_models();
     let predict = ["predict", "much.calibrant", "test.csv", "-o", "p.csv"];
