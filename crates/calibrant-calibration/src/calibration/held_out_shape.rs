@@ -22,7 +22,7 @@ const LEVEL: f64 = 0.01;
 const PART: f64 = 0.05;
 
 /// How sure held-out forecasts were, for the documents of each class: by cells of the log-odds of the second of
-/// two classes, or of the likeliest of several.
+/// two classes, or of the most probable of several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct HeldOutShape {
@@ -64,8 +64,8 @@ pub struct ShiftFit {
     pub p_value: f64,
     /// By how much stated probabilities would have to move, on average, beyond what chance moves them.
     pub unexplained: f64,
-    /// By how much the change of shares moves them; with more than two classes, of which the likeliest may be as sure as before, how
-    /// much of the shares moves, times how likely the likeliest class is.
+    /// By how much the change of shares moves them; with more than two classes, of which the most probable may be as certain as before, how
+    /// much of the shares moves, times the probability of the most probable class.
     pub explained: f64,
 }
 
@@ -284,7 +284,7 @@ fn risen(cells: &[f64]) -> Vec<f64> {
     cells.iter().map(add).collect()
 }
 
-/// The log-odds of the second of two classes, or of the likeliest of several.
+/// The log-odds of the second of two classes, or of the most probable of several.
 fn sureness(row: &[Probability]) -> f64 {
     match row {
         [one] | [_, one] => one.log_odds(),

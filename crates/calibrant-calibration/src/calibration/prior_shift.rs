@@ -1,4 +1,4 @@
-//! What if the classes are as common as they were in training no longer?
+//! What if the classes are no longer as common as in training?
 
 use crate::numeric::log_odds_against_rest;
 use crate::{CalibrationError, Probability, Task};

@@ -185,7 +185,7 @@ pub struct LossDifference {
 }
 
 impl LossDifference {
-    /// The system that is closer more often, surely (sign test, 5 %), though the other has the smaller mean: `Less`
+    /// The system that is closer significantly more often (sign test, 5 %), though the other has the smaller mean: `Less`
     /// for the first, `Greater` for the second, nothing where both agree.
     pub fn often_but_not_on_average(&self) -> Option<std::cmp::Ordering> {
         if self.sign.p_value >= 0.05 {

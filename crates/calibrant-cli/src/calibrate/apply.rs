@@ -69,7 +69,7 @@ pub(super) fn apply(
 fn note_rescaled(file: &str, rescaled: usize) {
     if rescaled > 0 {
         note(&format!(
-            "{file}: {} of stated probabilities do not sum to one and are normalised",
+            "{file}: stated probabilities that do not sum to one are normalised: {}",
             count_of(rescaled, "row")
         ));
     }

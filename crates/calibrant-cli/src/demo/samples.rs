@@ -65,7 +65,7 @@ fn log_odds(probability: Probability) -> f64 {
     probability.log_odds()
 }
 
-/// How far the likeliest class is ahead of the next.
+/// How far the most probable class is ahead of the next.
 fn lead(probabilities: &[Probability]) -> f64 {
     let mut values: Vec<f64> = probabilities.iter().map(|p| p.value()).collect();
     values.sort_by(|a, b| b.total_cmp(a));

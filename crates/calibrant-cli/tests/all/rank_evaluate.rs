@@ -197,7 +197,7 @@ fn letor_counting_is_told_apart_and_its_trap_is_told() {
         "{shown}"
     );
     assert!(
-        said.contains("1 of 2 queries have no relevant document and count 0"),
+        said.contains("1 of 2 queries have no relevant document and count as 0"),
         "{said}"
     );
     let four = ["--letor", "4", "-m", "NDCG@4", "test.txt", "scores.txt"];
@@ -285,7 +285,7 @@ fn probabilities_are_measured_and_other_scores_refused() {
     );
     assert!(shown.contains("sure.txt"));
     assert!(
-        said.contains("1 document said to be certain that turned out otherwise"),
+        said.contains("1 document stated with certainty and wrong"),
         "{said}"
     );
     sandbox.write("bad.txt", "1\n0.5\n-0.5\n0\n");
@@ -355,7 +355,7 @@ fn everything_that_is_wrong_with_files_is_named_with_its_place() {
         (
             "torn",
             "0 qid:1 1:1\n0 qid:2 1:1\n0 qid:1 1:1\n",
-            "line 3, column 3, field `qid`: query `1` began in line 1, and other queries lie between",
+            "line 3, column 3, field `qid`: query `1` began in line 1, and other queries come between",
         ),
         ("zero", "0 qid:1 0:1\n", "`0:1` needs a number from 1"),
         (
@@ -390,7 +390,7 @@ fn everything_that_is_wrong_with_files_is_named_with_its_place() {
     refused(
         &sandbox,
         &["--letor", "3", "test.txt", "run.txt"],
-        &["a file of scores has one number a line"],
+        &["a file of scores has one number per line"],
     );
 }
 

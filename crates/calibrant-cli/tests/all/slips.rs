@@ -42,7 +42,7 @@ fn a_file_given_twice_is_not_compared_or_combined_with_itself() {
 fn an_option_that_no_learner_in_play_takes_is_refused() {
     let sandbox = Sandbox::new();
     sandbox.write("train.csv", csv(&messages(60, 2, 1)));
-    let cases: [(&[&str], &[&str]); 8] = [
+    let cases: [(&[&str], &[&str]); 7] = [
         (
             &["--rounds", "50"],
             &[
@@ -73,10 +73,6 @@ fn an_option_that_no_learner_in_play_takes_is_refused() {
         (
             &["--classifier", "rules", "--vote", "majority"],
             &["--vote"],
-        ),
-        (
-            &["--search", "--nearness", "cosine"],
-            &["which --search does not try"],
         ),
         (
             &["--search", "--classifier", "svm", "--alpha", "1"],
@@ -158,6 +154,47 @@ fn features_without_judgements_are_noted() {
     );
     let said = notes(&sandbox, &[&search[..], &["--qrels", "qrels.txt"]].concat());
     assert!(!said.contains("grade 0"), "{said}");
+}
+
+#[test]
+fn a_run_of_a_model_that_ends_at_a_thousand_documents_is_noted() {
+    let sandbox = Sandbox::new();
+    let mut documents = String::new();
+    for number in 0..1010 {
+        let more = "fox ".repeat(number % 7);
+        documents.push_str(&format!(
+            "{{\"id\":\"d{number}\",\"text\":\"red {more}\"}}\n"
+        ));
+    }
+    sandbox.write("docs.jsonl", documents);
+    sandbox.write("queries.tsv", "q1\tred fox\nq2\tred\nq3\tfox\n");
+    let judged = (1..=3).flat_map(|query| {
+        (0..40).map(move |document| {
+            format!("q{query} 0 d{document} {}\n", usize::from(document % 7 > 4))
+        })
+    });
+    sandbox.write("qrels.txt", judged.collect::<String>());
+    sandbox.succeed(&["index", "docs.jsonl", "-o", "i"]);
+    let search = ["search", "i", "--queries", "queries.tsv"];
+    let functions = ["--function", "bm25.stems", "--function", "tf-idf.stems"];
+    let features = ["--features", "f", "--qrels", "qrels.txt"];
+    sandbox.succeed(&[&search[..], &functions, &features].concat());
+    let chosen = [
+        "--c",
+        "1",
+        "--bins",
+        "0",
+        "--grades",
+        "one",
+        "--calibrator",
+        "none",
+    ];
+    sandbox.succeed(&[&["rank", "fit", "f", "-o", "m"], &chosen[..]].concat());
+    let run = [&search[..], &["--model", "m", "--run", "r"]].concat();
+    let said = notes(&sandbox, &run);
+    assert!(said.contains("end at 1000 documents; --top N"), "{said}");
+    let said = notes(&sandbox, &[&run[..], &["--top", "1005"]].concat());
+    assert!(!said.contains("--top"), "{said}");
 }
 
 /// Rows of two columns; `header` may name them.

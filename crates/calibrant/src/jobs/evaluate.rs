@@ -27,7 +27,7 @@ use class_scores::{class_scores, shown_outputs};
 pub struct EvaluateSettings {
     /// Only these classes, of a multi-label model; none named means all.
     pub classes: Vec<String>,
-    /// What to do about classes that are as common as in training no longer.
+    /// What to do about classes that are no longer as common as in training.
     pub prior: PriorChoice,
     /// Whether documents of no class are noticed by this rule.
     pub other: Option<OtherRule>,

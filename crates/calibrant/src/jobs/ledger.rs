@@ -68,7 +68,7 @@ fn learner_name(model: &Model) -> String {
 }
 
 /// Says how often the test set was evaluated before, and writes down that it was now, in a file beside each of the systems.
-/// No evaluation fails because of its ledger: what goes wrong is told in `problems`. `None` where there is no ledger.
+/// No evaluation fails because of its ledger: what goes wrong is listed in `problems`. `None` where there is no ledger.
 pub fn record_looks(
     test_set: &TestSetHash,
     looks: &[Look<'_>],

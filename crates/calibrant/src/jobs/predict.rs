@@ -25,7 +25,7 @@ pub struct PredictSettings {
     pub top: Option<NonZeroUsize>,
     /// Whether the learner's own scores are wanted, too.
     pub scores: bool,
-    /// What to do about classes that are as common as in training no longer.
+    /// What to do about classes that are no longer as common as in training.
     pub prior: PriorChoice,
     /// When a document belongs to none of the classes; `None` never says so.
     pub other: Option<OtherRule>,
@@ -196,7 +196,7 @@ impl<'m> Predictor<'m> {
         Ok(self)
     }
 
-    /// For classes that are as common as in training no longer.
+    /// For classes that are no longer as common as in training.
     pub fn prior(mut self, choice: &PriorChoice) -> Result<Self, PredictError> {
         if choice.is_given() && self.thresholds.is_some() {
             return Err(PredictError::OtherWithPrior);

@@ -1,4 +1,4 @@
-//! Classes that are as common as in training no longer: which shares, from where, and whether to shift to them.
+//! Classes that are no longer as common as in training: which shares, from where, and whether to shift to them.
 
 use serde::{Deserialize, Serialize};
 

@@ -30,7 +30,7 @@ use crate::{FitError, Probability, Progress, Task};
 
 /// Learns a scorer from all documents and calibrates it on scores of documents it had not seen.
 ///
-/// The same documents, settings and seed give the same model, in whatever order the documents
+/// The same documents, settings and seed give the same model, whatever order the documents
 /// come and whatever the number of threads.
 pub fn fit(
     corpus: TrainingCorpus,

@@ -215,7 +215,7 @@ impl FoldSource for PlainFolds<'_> {
     }
 }
 
-/// Terms that tell the classes apart, chosen again without each fold.
+/// The most discriminative terms, chosen again without each fold.
 struct SelectedFolds<'a> {
     training: &'a Training<'a>,
     counts: &'a TermCounts,
@@ -226,7 +226,7 @@ struct SelectedFolds<'a> {
 
 impl SelectedFolds<'_> {
     /// The terms that are chosen without a fold. There may be none: it may hold all documents of the only other class,
-    /// and then a scorer without terms has to do for its documents.
+    /// and then its documents get a scorer without terms.
     fn terms(&self, without: Option<usize>) -> Vec<u32> {
         let folds = self.training.folds;
         let takes_part = |row: usize| Some(folds.of(row)) != without;

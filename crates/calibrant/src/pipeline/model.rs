@@ -1,4 +1,4 @@
-//! From text to probabilities as one value, be it one path or several that are combined.
+//! From text to probabilities as one value: a single path, or several combined.
 
 use super::{
     Acquaintance, ClassSummary, CombinedModel, Explanation, OutputScores, PredictBuffers,

@@ -89,7 +89,7 @@ pub struct ScoreFields {
 pub struct TriedMethod {
     /// Its name.
     pub method: String,
-    /// Its cross-validated log loss, in nats per example; absent where it was dropped before, since it was not surely ahead even on the examples
+    /// Its cross-validated log loss, in nats per example; absent where it was dropped before, since it was not significantly ahead even on the examples
     /// that it was fitted to.
     pub log_loss: Option<f64>,
     /// How much it counts, where several are weighed; zero if it was left out.

@@ -192,7 +192,7 @@ pub struct TrainingSummary {
     /// What was tried before these settings were chosen; empty where nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<TriedSettings>,
-    /// Which of `search` is the default, by its place: what a fit without a search would give, be it that it failed.
+    /// Which of `search` is the default, by its place: what a fit without a search would give, even if it failed.
     /// Absent in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search_default: Option<usize>,

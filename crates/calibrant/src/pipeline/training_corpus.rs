@@ -367,7 +367,7 @@ impl TrainingCorpus {
         !self.groups.is_empty()
     }
 
-    /// Whether any document has a text, be it empty.
+    /// Whether any document has a text, even an empty one.
     pub fn has_text(&self) -> bool {
         self.any_text
     }

@@ -152,7 +152,7 @@ pub fn check_writable(target: &Path) -> Result<(), WriteError> {
 /// More links in a row than this are taken for a circle, as Linux does.
 const MOST_LINKS: usize = 40;
 
-/// The file that a path stands for: where links lead, be it to a file that is not there yet.
+/// The file that a path stands for: where links lead, even to a file that does not exist yet.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {

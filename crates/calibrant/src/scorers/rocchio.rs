@@ -150,7 +150,7 @@ impl ClassLearner for Rocchio {
     }
 }
 
-/// What a row has to do with every centre.
+/// How near a row is to every centroid.
 struct Nearby<'a> {
     /// `|x|`.
     length: f64,

@@ -131,7 +131,7 @@ fn identifiers_are_given_once() {
         .to_string();
     assert_eq!(
         error,
-        "memory, line 3: the id `a` was given before, to memory, line 1"
+        "memory, line 3: the id `a` already occurs in memory, line 1"
     );
     let error = write(&path, &[("a", "x"), ("", "y")])
         .unwrap_err()

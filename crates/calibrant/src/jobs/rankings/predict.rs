@@ -93,7 +93,7 @@ pub struct RankedDocument<'a> {
 impl RankPredictions {
     /// Reads rows and scores them.
     ///
-    /// In LETOR files a column may just be zero everywhere, so one that is missing is only told; a run that is missing is an error unless the
+    /// In LETOR files a column may just be zero everywhere, so a missing one is only reported; a run that is missing is an error unless the
     /// settings say otherwise. Where only the file or only the model has names for columns, they are found by number; a file without
     /// names must have as many columns as a model with names, unless the settings say otherwise.
     pub fn read(

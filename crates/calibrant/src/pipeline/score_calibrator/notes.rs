@@ -275,7 +275,7 @@ impl ScoreNote {
     }
 }
 
-/// How often a member scores above another example, if that is surely less than half the time: by Mann and
+/// How often a member scores above another example, if that is significantly less than half the time: by Mann and
 /// Whitney's test, ties counting half.
 fn backwards(scores: &[f64], members: &[bool]) -> Option<f64> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
