@@ -335,7 +335,7 @@ fn line(group: &mut Group, found: &Calibration) {
     let of_slope = format!("1 is ideal; below 1: overconfident{robust}");
     for (name, interval, note) in [
         ("slope", found.line.slope, of_slope.as_str()),
-        ("intercept", found.line.intercept, "0 is right"),
+        ("intercept", found.line.intercept, "0 is ideal"),
         (
             "in the large",
             found.line.intercept_in_the_large,
