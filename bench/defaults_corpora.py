@@ -62,7 +62,7 @@ class Sources:
             found = sorted(self.downloads.glob(pattern))
             if not found:
                 said = (done.stderr or done.stdout).strip().splitlines()
-                raise Missing(said[-1] if said else f"{command[0]} brought nothing")
+                raise Missing(said[-1] if said else f"{command[0]} returned nothing")
         return found[0]
 
     def wheel(self, name, version):

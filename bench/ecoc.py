@@ -76,7 +76,7 @@ def main():
     print("\n## Output codes\n")
     for name, value in facts(str(arguments.release / "calibrant")).items():
         print(f"- {name}: {value}")
-    print("\n| table | way | log loss | Brier | classwise ECE | of perfect | before the sum of one | accuracy | µs a row | decoding |")
+    print("\n| table | method | log loss | Brier | classwise ECE | of perfect | before normalisation | accuracy | µs per row | decoding |")
     print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for table, ways in ours.items():
         for way, m in sorted(ways.items(), key=lambda item: item[1]["log_loss"]):

@@ -17,7 +17,7 @@ use crate::calibrate::write_origin;
 use crate::combine::write_members;
 use crate::error::CliError;
 use crate::index::write_analyses;
-use crate::output::stdout;
+use crate::output::{file_size, stdout};
 use crate::table::{Facts, decimal, table};
 use crate::training::{
     describe_code, searched_for, write_classes, write_costs, write_multiclass, write_trials,
@@ -86,9 +86,9 @@ fn write_model(
     let (settings, summary) = (inspection.settings, inspection.summary);
     writeln!(
         out,
-        "{} ({:.1} MB, format {})",
+        "{} ({}, format {})",
         path.display(),
-        inspection.file_bytes as f64 / 1e6,
+        file_size(inspection.file_bytes),
         inspection.format_version
     )?;
     let mut facts = Facts::default();
@@ -173,10 +173,10 @@ fn write_combination(
     let (model, summary) = (inspection.model, inspection.summary);
     writeln!(
         out,
-        "{} (combination of {} models, {:.1} MB, format {})",
+        "{} (combination of {} models, {}, format {})",
         path.display(),
         model.members().len(),
-        inspection.file_bytes as f64 / 1e6,
+        file_size(inspection.file_bytes),
         inspection.format_version
     )?;
     let mut facts = Facts::default();

@@ -63,7 +63,8 @@ pub use evaluation::{Evaluation, Forecasts, evaluate};
 pub use index::SearchIndex;
 #[doc(inline)]
 pub use jobs::{
-    ClassProbability, Prediction, Predictor, Saved, evaluate_source, fit_rows, fit_source, open_any,
+    ClassProbability, Prediction, Predictor, Saved, evaluate_documents, evaluate_source, fit_rows,
+    fit_source, open_any,
 };
 #[doc(inline)]
 pub use pipeline::{Classifier, Explanation, FitSettings, Model, ScoreCalibrator};

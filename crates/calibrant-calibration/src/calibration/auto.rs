@@ -8,7 +8,7 @@ use crate::{CalibrationError, Probability};
 
 impl CalibratorKind {
     /// Fits the method; `Auto` tries every [`Candidate`], and goes on to a later one only where it
-    /// is surely better. Either way the choice
+    /// is significantly better. Either way the choice
     /// comes with forecasts for every example by curves that were fitted to the other folds.
     pub fn choose(self, held_out: &HeldOutScores) -> Result<Choice, CalibrationError> {
         self.choose_by(held_out, ChoiceRules::default())
@@ -384,7 +384,7 @@ pub struct ChoiceRules {
 pub struct Tried {
     /// The method.
     pub method: CalibratorKind,
-    /// Its cross-validated log loss, in nats per example. Absent where it was dropped before: among many examples, because it was not surely
+    /// Its cross-validated log loss, in nats per example. Absent where it was dropped before: among many examples, because it was not significantly
     /// ahead even on those that it was fitted to.
     pub log_loss: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! Classes that are as common as in training no longer: which shares, from where, and whether to shift to them.
+//! Classes that are no longer as common as in training: which shares, from where, and whether to shift to them.
 
 use serde::{Deserialize, Serialize};
 
@@ -278,7 +278,7 @@ impl PriorReport {
         };
         (self.applied && !moved.is_empty()).then(|| {
             format!(
-                "probabilities are shifted to other shares of the classes, {whence}: {}{more}",
+                "probabilities are shifted to other class priors, {whence}: {}{more}",
                 moved[..moved.len().min(NAMED)].join(", ")
             )
         })
@@ -350,14 +350,13 @@ fn estimated(
 
 fn not_a_shift(fit: &ShiftFit, when: AdaptPrior) -> String {
     let done = match when {
-        AdaptPrior::Tested => "probabilities are left as they are; `always` insists",
-        AdaptPrior::Always => "probabilities are shifted all the same, as asked",
+        AdaptPrior::Tested => "probabilities are left unchanged; `always` overrides this",
+        AdaptPrior::Always => "probabilities are shifted anyway, as requested",
     };
     format!(
-        "a change of the classes' shares does not explain these documents: it moves stated probabilities by {:.4} on average \
+        "a change of class priors does not explain these documents: it moves stated probabilities by {:.4} on average \
          and leaves them off by {:.4} more than chance does (chi-square {:.1}, {} degrees of freedom, p-value {:.1e}). Documents \
-         of some class look different from those in training; {done}. To check: label a few dozen of them, drawn at \
-         random, and count, or evaluate them",
+         of some class look different from those in training; {done}. To check: label a few dozen of them, drawn at random, and count them, or evaluate",
         fit.explained, fit.unexplained, fit.statistic, fit.degrees_of_freedom, fit.p_value
     )
 }

@@ -22,7 +22,7 @@ pub(crate) struct LearningArguments {
     /// The learner (default: svm; with --search, any)
     #[arg(long, value_name = "CLASSIFIER", value_parser = choice::<LearnerName>())]
     pub(crate) classifier: Option<LearnerName>,
-    /// The cost of errors, C (default: 0.5 for the SVM, 10 for logistic regression; two or four times that where classes
+    /// The cost of errors, C (default: 0.5 for the SVM, 10 for logistic regression; two or four times that if classes
     /// are easy to separate and the held-out log loss is lower)
     #[arg(long, allow_negative_numbers = true, value_name = "C")]
     pub(crate) c: Option<f64>,
@@ -36,7 +36,7 @@ pub(crate) struct LearningArguments {
     /// The relative duality gap at which the SVM and logistic regression stop
     #[arg(long, allow_negative_numbers = true, value_name = "X", default_value_t = SolverLimits::default().relative_gap)]
     pub(crate) tolerance: f64,
-    /// Passes over the data after which they stop without having converged, and say so
+    /// The maximum number of passes over the data; if it is reached without convergence, a warning says so
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = SolverLimits::default().max_passes)]
     pub(crate) max_passes: usize,
     /// Naive Bayes: additive smoothing, added to the count of every word (default: 1, Laplace's rule)
@@ -154,17 +154,6 @@ fn threshold_costs(text: &str) -> Result<ThresholdCosts, String> {
 }
 
 impl LearningArguments {
-    /// Refuses what the learner that was asked for would not heed.
-    pub(crate) fn check(&self) -> Result<(), CliError> {
-        if self.log_count_ratio.is_none() || matches!(self.classifier(), Classifier::LinearSvm(_)) {
-            return Ok(());
-        }
-        Err(
-            CliError::new("--log-count-ratio is for --classifier svm alone")
-                .hint("leave out --log-count-ratio, or use --classifier svm"),
-        )
-    }
-
     pub(crate) fn classifier(&self) -> Classifier {
         let usual = self.classifier.map(|name| name.classifier());
         self.as_asked(usual.unwrap_or_default())

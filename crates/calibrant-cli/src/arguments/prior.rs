@@ -1,4 +1,4 @@
-//! Classes that are as common as in training no longer: the same options for `predict`, `evaluate` and `calibrate`.
+//! Classes that are no longer as common as in training: the same options for `predict`, `evaluate` and `calibrate`.
 
 use calibrant::jobs::AdaptPrior;
 use clap::Args;
@@ -8,7 +8,7 @@ use super::choice::choice;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Prior shift")]
 pub(crate) struct PriorArguments {
-    /// Class priors, where they are known to differ from training: probabilities are adjusted to them; classes not named share the rest in their old proportions
+    /// Class priors, if they are known to differ from training: probabilities are adjusted to them; classes not named share the rest in their old proportions
     #[arg(
         long,
         value_name = "CLASS=SHARE,…",
@@ -16,7 +16,7 @@ pub(crate) struct PriorArguments {
         conflicts_with = "adapt_prior"
     )]
     pub(crate) prior: Vec<String>,
-    /// Estimate the class priors from the documents themselves (EM, Saerens et al. 2002) and adjust to them; by default only where a test says that they differ from training
+    /// Estimate the class priors from the documents themselves (EM, Saerens et al. 2002) and adjust to them; by default only if a test finds that they differ from training
     #[arg(
         long,
         value_parser = choice::<AdaptPrior>(),

@@ -64,7 +64,7 @@ pub(super) fn apply(
 fn note_rescaled(file: &str, rescaled: usize) {
     if rescaled > 0 {
         note(&format!(
-            "{file}: {} of stated probabilities that do not sum to one; only their ratios count",
+            "{file}: stated probabilities that do not sum to one are normalised: {}",
             count_of(rescaled, "row")
         ));
     }

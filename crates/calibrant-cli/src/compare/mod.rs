@@ -19,7 +19,8 @@ use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::ledger::record;
 use crate::output::{
-    WRITE_ALIKE, check_target, note, stdout, unknown_label_notes, warn, write_whole,
+    WRITE_ALIKE, check_distinct, check_target_of, note, stdout, unknown_label_notes, warn,
+    write_whole,
 };
 use crate::progress::TerminalProgress;
 use crate::training::warn_known;
@@ -31,8 +32,9 @@ const ORDER: &str = "the test set comes first, then the systems: calibrant compa
 
 pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
     if let Some(path) = &arguments.html {
-        check_target(path, &arguments.file)?;
+        check_target_of("--html", path, &arguments.file)?;
     }
+    check_distinct(&arguments.systems)?;
     if arguments.systems.iter().any(|path| path.as_os_str() == "-") {
         return Err(CliError::new("a system must be a file")
             .hint("only the test set can come from standard input"));

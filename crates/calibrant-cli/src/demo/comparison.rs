@@ -148,7 +148,7 @@ fn forecast(
         .eq(test.truth.class_names.iter().map(String::as_str))
     {
         return Err(CliError::new(
-            "the training letters do not hold every class",
+            "the training messages do not cover every class",
         ));
     }
     let said = test.letters.iter().map(|letter| model.predict(letter));

@@ -21,7 +21,7 @@ pub(super) fn probability(value: f64) -> String {
     if value < 5e-4 {
         format!("{value:.0e}")
     } else if rest < 5e-4 {
-        // One digit that is not a nine; an `f64` has room for fifteen.
+        // One digit that is not a nine; an `f64` has fifteen.
         let digits = (-rest.max(1e-15).log10()).ceil() as usize;
         format!("{value:.digits$}")
     } else {

@@ -23,8 +23,8 @@ pub(super) fn show(
 ) -> Result<(), CliError> {
     writeln!(
         out,
-        "A simulated helpdesk inbox: {} letters to learn from, {} others to test on, {} classes.\n\
-         The simulation knows the true probability of every class of every letter.\n",
+        "A simulated helpdesk inbox: {} messages to learn from, {} others to test on, {} classes.\n\
+         The simulation knows the true probability of every class of every message.\n",
         whole(comparison.train_letters),
         whole(comparison.test_letters),
         comparison.classes.len()
@@ -81,9 +81,9 @@ fn show_measures(out: &mut impl Write, comparison: &Comparison) -> Result<(), Cl
     write_table(out, &rows)?;
     writeln!(
         out,
-        "excess: nats per letter lost by not stating the truth (mean divergence from it)\n\
-         if perfect, band: the ECE of a perfect forecaster of the same probabilities, in the mean and in 95\n\
-         of 100 cases at most\n\
+        "excess: nats per message lost by not stating the true probabilities (mean divergence)\n\
+         if perfect, band: the ECE of a perfect forecaster of the same probabilities: its mean, and the\n\
+         value that it stays below in 95 of 100 cases\n\
          * margins are not probabilities; they are read as log-odds here for comparison only"
     )?;
     Ok(())
@@ -96,17 +96,17 @@ fn show_bins(
 ) -> Result<(), CliError> {
     writeln!(
         out,
-        "\nStated against true: what naive Bayes said of its first choice, how probable that was in\n\
-         truth, and how often it was right\n"
+        "\nStated against true: the probability that naive Bayes stated for its predicted class, the true\n\
+         probability, and how often it was right\n"
     )?;
     let header = [
         "\nstated",
-        "raw:\nletters",
-        "\nsaid",
+        "raw:\nmessages",
+        "\nmean",
         "\ntrue",
         "\nright",
-        "calibrated:\nletters",
-        "\nsaid",
+        "calibrated:\nmessages",
+        "\nmean",
         "\ntrue",
         "\nright",
     ];

@@ -35,22 +35,24 @@ pub(super) fn show(
     if let Some(bootstrap) = intervals {
         let drawn = match bootstrap.units {
             units if units < evaluation.documents && grouped => {
-                format!("group, of which there are {units} (copies are one, and who stands alone)")
+                format!(
+                    "group ({units} in all, counting copies as one and each ungrouped document as its own)"
+                )
             }
             units if units < evaluation.documents => {
-                format!("document, copies together: {units} are different")
+                format!("document, copies together ({units} distinct)")
             }
             _ => "document".to_owned(),
         };
         writeln!(
             out,
-            "\n95 % intervals in [ ]: {} replicates drawn by {drawn}.",
+            "\n95 % intervals in [ ]: {} bootstrap replicates, resampled by {drawn}.",
             bootstrap.replicates
         )?;
         if bootstrap.log_loss.is_none() {
             writeln!(
                 out,
-                "Log loss and Brier have none: fewer than three decisions are wrong, and those of other documents might be."
+                "Log loss and Brier have none: fewer than three decisions are wrong, too few to resample."
             )?;
         }
     }
@@ -144,7 +146,7 @@ fn decisions(
         // With weights the count is not what the probabilities speak of.
         let weighted = (errors.observed - evaluation.errors as f64).abs() > 1e-9;
         let counted = if weighted {
-            format!("{:.1} by weight, a mean weight being 1; ", errors.observed)
+            format!("{:.1} by weight (mean weight 1); ", errors.observed)
         } else {
             String::new()
         };
@@ -152,7 +154,7 @@ fn decisions(
             "errors".to_owned(),
             evaluation.errors.to_string(),
             format!(
-                "{counted}{:.1} ± {:.1} expected by the probabilities{z}",
+                "{counted}{:.1} ± {:.1} expected from the probabilities{z}",
                 errors.expected, errors.deviation
             ),
         ]);
@@ -309,7 +311,7 @@ fn calibration(
     group.add(
         "debiased error",
         found.debiased_error.signed_root,
-        "root of the squared error; below 0: none to be seen",
+        "root of the squared error; below 0: none detectable",
     );
     line(&mut group, found);
     // With several classes these are losses of the first choice alone, not the ones above.
@@ -326,18 +328,18 @@ fn calibration(
 fn line(group: &mut Group, found: &Calibration) {
     // What is said of the slope's interval holds for all three.
     let robust = if found.line.robust {
-        "; intervals here allow for unequal weights and for documents that belong together"
+        "; these intervals allow for unequal weights and for groups"
     } else {
         ""
     };
-    let of_slope = format!("1 is right; below: too sure{robust}");
+    let of_slope = format!("1 is ideal; below 1: overconfident{robust}");
     for (name, interval, note) in [
         ("slope", found.line.slope, of_slope.as_str()),
-        ("intercept", found.line.intercept, "0 is right"),
+        ("intercept", found.line.intercept, "0 is ideal"),
         (
             "in the large",
             found.line.intercept_in_the_large,
-            "intercept at slope 1; above 0: more comes true than stated",
+            "intercept at slope 1; above 0: probabilities are too low",
         ),
     ] {
         if let Some(interval) = interval {
@@ -425,10 +427,7 @@ fn classes(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), CliError
     }
     writeln!(out, "\n{rows}")?;
     if evaluation.classes.len() > 1 {
-        writeln!(
-            out,
-            "classes: each against the rest, as a forecast of yes or no"
-        )?;
+        writeln!(out, "y/n: each class against the rest")?;
     }
     Ok(())
 }

@@ -167,7 +167,7 @@ fn a_folder_that_does_not_exist_is_an_error_before_any_work() {
     assert!(output.stdout.is_empty());
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(
-        message.starts_with("error: there is no folder `nowhere`"),
+        message.starts_with("error: the folder `nowhere` does not exist"),
         "{message}"
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -35,3 +35,4 @@ mod rules;
 mod saved_files;
 mod search;
 mod side_columns;
+mod slips;

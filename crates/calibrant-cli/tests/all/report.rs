@@ -92,9 +92,9 @@ fn a_wrong_place_is_refused_and_nothing_is_touched() {
     sandbox.succeed(&["fit", "a.csv", "-o", "model"]);
     let before = sandbox.contents();
     for (place, reason) in [
-        ("nowhere/report.html", "there is no folder"),
+        ("nowhere/report.html", "does not exist"),
         ("folder", "is a folder"),
-        ("a.csv", "holds the documents"),
+        ("a.csv", "is the input file"),
         ("model", "holds the model"),
     ] {
         let output = sandbox.run(&["evaluate", "model", "a.csv", "--html", place]);

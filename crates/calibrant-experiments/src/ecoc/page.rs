@@ -39,7 +39,7 @@ pub(super) fn section(name: &str, outcomes: &[(&'static str, Outcome)]) -> Secti
         "Brier",
         "classwise ECE",
         "of a perfect forecaster",
-        "before the sum of one",
+        "before normalisation",
         "accuracy",
         "µs a row",
         "of these decoding",

@@ -326,10 +326,10 @@ impl<P> Window<P> {
     /// Two pieces per thread keep all threads busy while one of them reads on. How many there are
     /// has no influence on results, only on memory, so long rows count for several.
     fn read<S: PieceSource<Piece = P>>(source: &mut S) -> Self {
-        let room = (2 * rayon::current_num_threads()).clamp(4, 128);
-        let mut pieces = Vec::with_capacity(room);
+        let most = (2 * rayon::current_num_threads()).clamp(4, 128);
+        let mut pieces = Vec::with_capacity(most);
         let mut weight = 0;
-        while pieces.len() < room && weight < room * PIECE_BYTES {
+        while pieces.len() < most && weight < most * PIECE_BYTES {
             match source.next_piece() {
                 Ok(Some(piece)) => {
                     weight += S::weight(&piece);

@@ -99,9 +99,7 @@ impl Row for ScoredRow {
             && scores.len() > 1
             && scores.iter().all(|&score| score == 0.0)
         {
-            return Err(RowProblem::malformed(
-                "the probability of every class is 0, so nothing is stated",
-            ));
+            return Err(RowProblem::malformed("the probability of every class is 0"));
         }
         Ok(Self {
             id: plan.id(values)?,

@@ -283,7 +283,7 @@ impl IndexBuilder {
             .to_bytes()
             .map_err(IndexError::saved(&self.target))?;
         saved::write_file(&path, &bytes_of_manifest)
-            .map_err(|error| IndexError::io("write", &path)(error.source))?;
+            .map_err(|error| IndexError::io("write", &self.target)(error.source))?;
         move_into_place(self.folder, &self.target)?;
         Ok(IndexSummary {
             documents: self.document_count,

@@ -10,7 +10,7 @@
 //! values, from which a ranking can be learned.
 //!
 //! # When it misleads
-//! An index is written once; a changed collection is indexed anew. The checksums of an index tell damage,
+//! An index is written once; a changed collection is indexed again. The checksums of an index tell damage,
 //! not malice: open only indexes that come from where you trust.
 
 mod build;

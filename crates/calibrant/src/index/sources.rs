@@ -291,7 +291,7 @@ fn sniff(source: &Source) -> Result<Option<DocumentFormat>, IndexError> {
         return Ok(None);
     };
     let mut head = Vec::new();
-    // What cannot be read is said by the reader proper.
+    // The reader itself reports what cannot be read.
     let _ = std::io::Read::read_to_end(&mut std::io::Read::take(&mut lines, 4096), &mut head);
     let head = head.trim_ascii_start();
     let begins = head

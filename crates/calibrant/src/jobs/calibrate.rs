@@ -78,7 +78,7 @@ pub enum CalibrateError {
         examples: usize,
     },
     /// No row has the label that was said to be positive.
-    #[error("no example of {file} has the label `{positive}`, which is to be the positive one")]
+    #[error("no example of {file} has the label `{positive}`, the positive label")]
     NoPositive {
         /// The table.
         file: String,
@@ -88,7 +88,7 @@ pub enum CalibrateError {
         labels: Vec<String>,
     },
     /// There are more than two labels for one score.
-    #[error("{file} has {} labels ({}), and one score can tell only two apart", labels.len(), listed(labels))]
+    #[error("{file} has {} labels ({}), and one score can separate only two", labels.len(), listed(labels))]
     ManyLabels {
         /// The table.
         file: String,
@@ -97,7 +97,7 @@ pub enum CalibrateError {
     },
     /// A label is none of the classes.
     #[error(
-        "{file}, {place} {line}: the label `{label}` is none of the classes {}",
+        "{file}, {place} {line}: the label `{label}` is not one of the classes {}",
         listed(classes)
     )]
     UnknownLabel {
@@ -520,7 +520,7 @@ mod tests {
         let error = fit(&three, None).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "t.csv has 3 labels (`a`, `b`, `c`), and one score can tell only two apart"
+            "t.csv has 3 labels (`a`, `b`, `c`), and one score can separate only two"
         );
         let against = fit(&three, Some("c")).unwrap();
         assert_eq!(against.calibrator.classes(), ["not c", "c"]);

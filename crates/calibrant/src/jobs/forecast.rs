@@ -224,7 +224,7 @@ impl std::fmt::Display for WrittenOtherwise {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             formatter,
-            "all unknown labels are whole numbers written otherwise: `{}` where the other has `{}`",
+            "all unknown labels are whole numbers written differently: `{}` instead of `{}`",
             self.label, self.class
         )
     }

@@ -65,7 +65,7 @@ fn learner_name(model: &Model) -> String {
 }
 
 /// Says how often the test set was evaluated before, and writes down that it was now, in a file beside each of the systems.
-/// No evaluation fails because of its ledger: what goes wrong is told in `problems`. `None` where there is no ledger.
+/// No evaluation fails because of its ledger: what goes wrong is listed in `problems`. `None` where there is no ledger.
 pub fn record_looks(
     test_set: &TestSetHash,
     looks: &[Look<'_>],
@@ -76,7 +76,7 @@ pub fn record_looks(
     let time = utc_time(now.map_or(0, |since| since.as_secs()));
     let mut lines: BTreeMap<PathBuf, String> = BTreeMap::new();
     for look in looks {
-        // What is no ordinary file has no folder of its own to keep a ledger in.
+        // What is not an ordinary file has no folder of its own to keep a ledger in.
         if !look.path.metadata().is_ok_and(|found| found.is_file()) {
             continue;
         }

@@ -16,6 +16,7 @@ mod calibrate_report;
 mod check_rules;
 mod combine;
 mod compare;
+mod content;
 mod costs;
 mod evaluate;
 mod explain;
@@ -56,7 +57,8 @@ pub use combine::{
 pub use compare::{CompareReport, compare_systems};
 pub use costs::{CostProblem, ReadCostsError, parse_costs, read_costs};
 pub use evaluate::{
-    EvaluateError, EvaluateReport, EvaluateSettings, Evaluated, Evaluator, evaluate_source,
+    EvaluateError, EvaluateReport, EvaluateSettings, Evaluated, Evaluator, evaluate_documents,
+    evaluate_source,
 };
 pub use explain::{ExplainError, explain, read_row};
 pub use fit::{FitJobError, FittedModel, SearchOutcome, fit_documents, fit_source, search_source};

@@ -158,7 +158,7 @@ pub struct RunSettings {
     pub top: usize,
     /// The run's name; without one it is the function's, or `calibrant` for a learned ranking.
     pub name: Option<String>,
-    /// Write probabilities of relevance in place of scores, by a learned ranking.
+    /// Write probabilities of relevance instead of scores, by a learned ranking.
     pub probabilities: bool,
 }
 

@@ -380,6 +380,10 @@ impl Combiner {
             groups: documents.group_count(),
             documents_left_out: left_out,
             features: features.sum(),
+            numbered_features: self
+                .members
+                .iter()
+                .any(|member| member.summary().numbered_features),
             folds: settings.folds,
             classes: classes.collect(),
             multiclass: None,
@@ -454,7 +458,7 @@ fn check_alike(
             }
         }
         if differences.is_empty() {
-            differences.push("they come in another order".to_owned());
+            differences.push("they are in another order".to_owned());
         }
         let (first, other) = named();
         return Err(CombineError::Classes {

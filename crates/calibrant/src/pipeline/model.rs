@@ -1,4 +1,4 @@
-//! From text to probabilities as one value, be it one path or several that are combined.
+//! From text to probabilities as one value: a single path, or several combined.
 
 use super::{
     Acquaintance, ClassSummary, CombinedModel, Explanation, OutputScores, PredictBuffers,
@@ -72,8 +72,34 @@ impl Model {
         }
     }
 
-    /// Whether it reads texts: a model of numbers and categories alone does not.
+    /// Whether it reads rows of numbered features: a model of words does not.
+    ///
+    /// A file of an earlier version does not say what it learned from; then only terms that are not numbers tell.
+    pub fn reads_features(&self) -> bool {
+        let reads = |model: &SingleModel| {
+            let vocabulary = model.extractor().vocabulary();
+            let is_word = |term: &str| term.parse::<u32>().is_err();
+            let has_words = || vocabulary.is_some_and(|terms| terms.terms().any(is_word));
+            model.summary().numbered_features || !(self.fields().has_side_columns() || has_words())
+        };
+        match self {
+            Self::Single(model) => reads(model),
+            Self::Combined(model) => model.members().iter().all(|member| reads(member.model())),
+        }
+    }
+
+    /// Whether it reads texts: a model of numbers and categories, or of numbered features, does not.
     pub fn reads_text(&self) -> bool {
+        let numbered = match self {
+            Self::Single(model) => model.summary().numbered_features,
+            Self::Combined(model) => {
+                let mut members = model.members().iter();
+                members.any(|member| member.model().summary().numbered_features)
+            }
+        };
+        if numbered {
+            return false;
+        }
         let fields = self.fields();
         let terms = match self {
             Self::Single(model) => model.extractor().term_count(),
@@ -211,7 +237,7 @@ impl Model {
     /// combination knows what one of its models knows, and what decided its weights. Models without a filter
     /// (old ones, or fitted without [`FitSettings::training_keys`](super::FitSettings::training_keys)) know nothing.
     ///
-    /// Gives the document's key: documents that the model cannot tell apart have equal ones
+    /// Gives the document's key: documents that the model cannot distinguish have equal ones
     /// (see [`TestDocuments`](super::TestDocuments)).
     pub fn count_known<'a>(
         &self,

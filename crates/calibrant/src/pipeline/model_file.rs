@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! metadata   calibrant = JSON {version, checksum, model: {settings, fields, calibrators, summary, …}}
-//!            class_calibrator: all classes together, in place of calibrators
+//!            class_calibrator: all classes together, instead of calibrators
 //!            a combination has {fields, pool, members, summary}, a description for each member
 //! tensors    vocabulary.bytes U8, vocabulary.ends U32     absent with hashed features
 //!            document_frequencies U32

@@ -73,9 +73,9 @@ learners! {
     LogisticRegression(LogisticRegression) = "logistic_regression",
     /// Naive Bayes.
     NaiveBayes(NaiveBayes) = "naive_bayes",
-    /// The strength of each class's own rule; nothing is learned but how far it can be trusted.
+    /// The strength of each class's own rule; only its calibration is learned.
     Rules(Rules) = "rules",
-    /// The nearest centre.
+    /// The nearest centroid.
     Rocchio(Rocchio) = "rocchio",
     /// A committee of decision stumps.
     AdaBoost(AdaBoost) = "adaboost",
@@ -123,12 +123,12 @@ impl Classifier {
         self
     }
 
-    /// The cost of errors that was asked for.
+    /// The cost of errors that was requested.
     pub(crate) fn asked_cost(&self) -> Option<f64> {
         self.learner().cost()?.asked
     }
 
-    /// The cost of errors, the usual one where none was asked for; nothing where the learner has none.
+    /// The cost of errors, the default if none was requested; `None` if the learner has none.
     pub(crate) fn cost(&self) -> Option<f64> {
         let cost = self.learner().cost()?;
         Some(cost.asked.unwrap_or(cost.usual))
@@ -144,24 +144,24 @@ impl Classifier {
         self
     }
 
-    /// The learner with the usual cost of errors where none was asked for.
+    /// The learner with the default cost of errors if none was requested.
     pub(crate) fn with_settled_cost(self) -> Self {
         self.cost().map_or(self, |cost| self.at_cost(cost))
     }
 
-    /// The setting that a search turns.
+    /// The setting that a search varies.
     pub(crate) fn tuned(&mut self) -> Option<(&'static str, &mut f64)> {
         self.learner_mut().tuned()
     }
 
-    /// What a search turns, by name, and its present value.
+    /// The setting that a search varies, by name, and its current value.
     pub fn tuned_setting(&self) -> Option<(&'static str, f64)> {
         let mut copy = *self;
         copy.tuned().map(|(name, value)| (name, *value))
     }
 }
 
-/// A name by which a learner is asked for: on the command line and wherever else words stand for settings.
+/// The name of a learner, on the command line and in settings.
 ///
 /// ```
 /// use calibrant::scorers::LearnerName;
@@ -190,7 +190,7 @@ impl LearnerName {
         self.name
     }
 
-    /// What it is, in a sentence without an end.
+    /// A description, in a sentence without a full stop.
     pub fn help(&self) -> &'static str {
         self.help
     }
@@ -200,7 +200,7 @@ impl LearnerName {
         self.aliases
     }
 
-    /// The learner with its usual settings.
+    /// The learner with its default settings.
     pub fn classifier(&self) -> Classifier {
         self.classifier
     }
@@ -316,7 +316,7 @@ mod tests {
         );
     }
 
-    #[test] // Margins, cosines, shares of votes and half log-odds are no log-odds.
+    #[test] // Margins, cosines, shares of votes and half log-odds are not log-odds.
     fn scores_that_are_log_odds_are_known() {
         let states = |name: &str| {
             let name: LearnerName = name.parse().unwrap();

@@ -13,7 +13,7 @@ use crate::solvers::{
 };
 use crate::{Cancelled, FitError, Progress};
 
-/// A linear support vector machine: a wide margin between the classes, rows inside it at a cost.
+/// A linear support vector machine: a wide margin between the classes, with a cost for rows inside it.
 ///
 /// # When it misleads
 /// Its score is a distance from the boundary, not a probability, and nothing in training makes it
@@ -24,25 +24,25 @@ use crate::{Cancelled, FitError, Progress};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearSvm {
-    /// The cost of a row inside the margin; larger fits the training rows closer. Absent, it is [`USUAL_C`](Self::USUAL_C),
-    /// unless a fit of the pipeline finds that more suits classes that are easy to separate.
+    /// The cost of a row inside the margin; larger values fit the training rows more closely. If absent, it is [`USUAL_C`](Self::USUAL_C),
+    /// unless a fit of the pipeline finds that a larger cost is better for classes that are easy to separate.
     pub c: Option<f64>,
     /// Hinge or squared hinge.
     pub loss: HingeLoss,
     /// When to stop.
     pub limits: SolverLimits,
-    /// For the order in which rows are visited.
+    /// The seed of the order in which rows are visited.
     pub seed: u64,
-    /// If given, each term is scaled by the logarithm of how much more often it comes with the class than without, after so
-    /// many extra sightings on either side: naive Bayes's evidence as features (Wang & Manning, ACL 2012). The model is as
-    /// linear as any.
+    /// If given, each term is scaled by its log-count ratio (how much more often it occurs with the class than without), with this
+    /// much smoothing on either side: naive Bayes' evidence as features (Wang & Manning, ACL 2012). The model stays
+    /// linear.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_count_ratio: Option<f64>,
 }
 
 impl LinearSvm {
-    /// The usual cost. The same for few and for many documents: from 300 to 10,000 of them half and twice as much changed
-    /// held-out log losses by a per cent or two, in no common direction (experiment `small`).
+    /// The default cost, for few and for many documents: from 300 to 10,000 of them, half and twice this value changed
+    /// held-out log losses by one or two per cent, in no consistent direction (experiment `small`).
     pub const USUAL_C: f64 = 0.5;
 }
 
@@ -61,17 +61,17 @@ impl Default for LinearSvm {
 /// Regularised logistic regression.
 ///
 /// # When it misleads
-/// Its score is a log-odds, but of training rows it has seen and with regularisation pulling it
-/// towards zero: on text its probabilities are too timid at small `c`. Calibrate it too.
+/// Its score is a log-odds, but fitted to the training rows and shrunk towards zero by regularisation:
+/// on text its probabilities are underconfident at small `c`. Calibrate it too.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogisticRegression {
-    /// The cost of the loss against the regularisation; larger fits the training rows closer. Absent, it is
-    /// [`USUAL_C`](Self::USUAL_C), unless a fit of the pipeline finds that more suits classes that are easy to separate.
+    /// The weight of the loss relative to the regularisation; larger values fit the training rows more closely. If absent, it is
+    /// [`USUAL_C`](Self::USUAL_C), unless a fit of the pipeline finds that a larger cost is better for classes that are easy to separate.
     pub c: Option<f64>,
     /// When to stop.
     pub limits: SolverLimits,
-    /// For the order in which rows are visited.
+    /// The seed of the order in which rows are visited.
     pub seed: u64,
 }
 

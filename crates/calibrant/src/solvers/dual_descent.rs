@@ -33,7 +33,7 @@ pub struct Lane<'a> {
     pub labels: &'a [bool],
     /// The cost of a positive row's loss and of a negative one's.
     pub costs: (f64, f64),
-    /// Dual variables of a similar problem to start from; those of rows that are no members are
+    /// Dual variables of a similar problem to start from; those of rows that are not members are
     /// taken as zero.
     pub start: Option<&'a [f64]>,
 }

@@ -81,7 +81,7 @@ fn check_inputs(arguments: &RankEvaluateArguments) -> Result<(), CliError> {
     if inputs.filter(|input| *input == "-").count() > 1 {
         return Err(
             CliError::new("`-` is given twice, and standard input can be read once")
-                .hint("name files for all inputs but one"),
+                .hint("give files for all inputs but one"),
         );
     }
     if arguments.per_query && arguments.rankings.len() > 1 && !arguments.json {
@@ -124,7 +124,7 @@ impl From<RankEvaluateError> for CliError {
             }
             RankEvaluateError::NothingToCompare => "--measure map, for one",
             RankEvaluateError::Comparison(_) => {
-                "-c compares on all judged queries, those that a run lacks counting 0"
+                "-c compares on all judged queries and counts those that a run lacks as 0"
             }
             RankEvaluateError::NotAProbability { .. } => {
                 "without --probabilities scores may be any numbers"

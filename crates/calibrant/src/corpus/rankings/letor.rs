@@ -114,7 +114,7 @@ impl RankingTable {
 /// The table so far. Rows are `stride` wide, of which `width` columns are in use.
 #[derive(Default)]
 struct Reader {
-    /// Files are told apart by number: a name may come twice.
+    /// Files are distinguished by number: a name may come twice.
     file: usize,
     header: LetorHeader,
     queries: Vec<QueryRows>,
@@ -190,10 +190,10 @@ impl Reader {
                 let query = shown(query);
                 let reason = match *file == self.file {
                     true => format!(
-                        "query {query} began in line {begun}, and other queries lie between; sort the file so that the rows of a query stand together"
+                        "query {query} began in line {begun}, and other queries come between; sort the file so that the rows of a query are together"
                     ),
                     false => format!(
-                        "query {query} began in line {begun} of {name}; the rows of a query stand together in one file"
+                        "query {query} began in line {begun} of {name}; the rows of a query must be together in one file"
                     ),
                 };
                 Err(line.problem_at(word, "qid", reason))
@@ -459,7 +459,7 @@ mod tests {
             ),
             (
                 "1 qid:1 1:1\n0 qid:2 1:1\n0 qid:1 1:1\n",
-                "line 3, column 3, field `qid`: query `1` began in line 1, and other queries lie between; sort the file so that the rows of a query stand together",
+                "line 3, column 3, field `qid`: query `1` began in line 1, and other queries come between; sort the file so that the rows of a query are together",
             ),
             ("# nothing\n", "has no rows"),
         ] {

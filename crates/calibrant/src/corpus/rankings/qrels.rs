@@ -240,7 +240,7 @@ impl QrelsBuilder {
                     column: None,
                     field: Some("document".to_owned()),
                     reason: format!(
-                        "document {} of query {} was judged in line {} already; remove one of the two",
+                        "document {} of query {} was already judged in line {}; remove one of the two",
                         shown(self.documents.get(pair[1])),
                         shown(query),
                         self.lines[pair[0]]

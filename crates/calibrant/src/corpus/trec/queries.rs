@@ -128,7 +128,7 @@ fn claim(lines: &mut HashMap<String, u64>, query: &Query, line: u64) -> Result<(
     }
     match lines.insert(query.id.clone(), line) {
         Some(first) => Err(format!(
-            "the query id `{}` was given before, in line {first}",
+            "the query id `{}` already occurs in line {first}",
             query.id
         )),
         None => Ok(()),

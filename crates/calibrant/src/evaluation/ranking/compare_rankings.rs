@@ -78,7 +78,7 @@ pub struct RankingDifference {
 #[non_exhaustive]
 pub enum RankingComparisonError {
     /// There must be two systems at least.
-    #[error("there is nothing to compare with {systems} system; give two at least")]
+    #[error("there is nothing to compare with {systems} system; give at least two")]
     Systems {
         /// How many there are.
         systems: usize,
@@ -112,7 +112,7 @@ pub enum RankingComparisonError {
 ///
 /// # When it misleads
 /// A difference that is significant may still be too small to matter, and the tests know nothing of other queries than
-/// those that could have been drawn in place of these.
+/// those that could have been drawn instead of these.
 ///
 /// # Reference
 /// Wins and losses with Wilcoxon's test are how Yue, Finley, Radlinski & Joachims, SIGIR 2007, compare rankings.

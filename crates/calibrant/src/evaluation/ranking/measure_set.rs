@@ -57,7 +57,7 @@ impl MeasureSet {
                             return Err(MeasureError::Parameters {
                                 name: name.to_owned(),
                                 reason: format!(
-                                    "`{other}` is asked for, too; put all parameters behind one name, with commas between"
+                                    "`{other}` is given too; put all parameters after one name, separated by commas"
                                 ),
                             });
                         }

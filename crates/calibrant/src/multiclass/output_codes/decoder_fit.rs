@@ -43,11 +43,11 @@ impl DecoderFit<'_> {
                 .par_iter()
                 .map_init(
                     || (DecodeBuffers::default(), Vec::new()),
-                    |(room, answers), &row| {
+                    |(buffer, answers), &row| {
                         answers.clear();
                         answers.extend(binary.iter().map(|column| column[row]));
                         let mut scores = vec![0.0; self.code.class_count()];
-                        decoder.scores_into(answers, room, &mut scores);
+                        decoder.scores_into(answers, buffer, &mut scores);
                         scores
                     },
                 )

@@ -6,14 +6,14 @@ use std::str::FromStr;
 use super::base::{Analysis, BaseFunction};
 use super::function::{Bm25Idf, ParameterError, RetrievalFunction};
 
-/// Why a name is no base function.
+/// Why a name is not a base function.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FunctionNameError {
     /// There is no such formula.
     #[error("there is no function `{0}`; choose one of {names}", names = formulas())]
     Function(String),
-    /// The part behind the dot is no analysis, or is missing.
+    /// The part behind the dot is not an analysis, or is missing.
     #[error(
         "`{0}` names no analysis; write it behind a dot: plain, stems or stems-nostop, as in bm25.stems"
     )]

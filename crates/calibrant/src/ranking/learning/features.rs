@@ -42,7 +42,7 @@ pub const BIN_LIMIT: usize = 10_000;
 /// its words, say) has no fixed meaning of high and low; scale it within the query first.
 ///
 /// # Reference
-/// Yue et al. 2007, section 4.2 (50 thresholds a column), section 5.2.1 for percentiles and min-max.
+/// Yue et al. 2007, section 4.2 (50 thresholds per column), section 5.2.1 for percentiles and min-max.
 ///
 /// ```
 /// use calibrant::ranking::RankingTable;
