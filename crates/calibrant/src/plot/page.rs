@@ -221,8 +221,11 @@ fn write_table(html: &mut String, table: &Table, heading: &str) {
 }
 
 /// Whether a cell may stand in a column of numbers: a number with perhaps a sign (also of
-/// being a bound), a unit of per cent or grouping commas, or nothing.
+/// being a bound), a unit of per cent or grouping commas, from one number to another, or nothing.
 fn is_number(cell: &str) -> bool {
+    if let Some((from, to)) = cell.split_once(" to ") {
+        return is_number(from) && is_number(to);
+    }
     let bare = cell
         .trim()
         .trim_start_matches(['<', '>'])
@@ -241,10 +244,12 @@ mod tests {
 
     #[test]
     fn number_columns_are_told_from_text() {
-        for cell in ["1", " 0.5 ", "-3e-4", "85 %", "1,234", ">0.999", "", "–"] {
+        for cell in [
+            "1", " 0.5 ", "-3e-4", "85 %", "1,234", ">0.999", "", "–", "-1 to +2",
+        ] {
             assert!(is_number(cell), "{cell}");
         }
-        for cell in ["class 1", "1 of 2", "%a"] {
+        for cell in ["class 1", "1 of 2", "%a", "1 to a"] {
             assert!(!is_number(cell), "{cell}");
         }
     }
