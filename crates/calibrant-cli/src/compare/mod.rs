@@ -12,6 +12,7 @@ use calibrant::jobs::{
     Answers, Look, System, SystemSettings, TableNote, WrittenOtherwise, ask_systems,
     compare_systems,
 };
+use calibrant::report::SystemReliability;
 
 use crate::arguments::CompareArguments;
 use crate::error::CliError;
@@ -65,6 +66,10 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         ..CompareSettings::default()
     };
     let test_set = answers.test_set;
+    let reliability = match arguments.html {
+        Some(_) => reliability(&systems, &answers)?,
+        None => Vec::new(),
+    };
     let mut report = compare_systems(&systems, answers, &settings)?;
     let measured = systems.iter().zip(&report.comparison.systems);
     let looks: Vec<Look<'_>> = measured
@@ -72,7 +77,11 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         .collect();
     report.ledger = record(!arguments.no_ledger, &test_set, &looks);
     if let Some(path) = &arguments.html {
-        write_whole("--html", page::render(&report).as_bytes(), path)?;
+        write_whole(
+            "--html",
+            page::render(&report, &reliability).as_bytes(),
+            path,
+        )?;
     }
     let mut out = stdout();
     if arguments.json {
@@ -82,6 +91,14 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         terminal::show(&mut out, &report)?;
     }
     Ok(out.flush()?)
+}
+
+/// Stated against observed of every system, for the page.
+fn reliability(systems: &[System], answers: &Answers) -> Result<Vec<SystemReliability>, CliError> {
+    let named = systems.iter().zip(&answers.forecasts);
+    named
+        .map(|(system, forecasts)| Ok(SystemReliability::new(&system.name, forecasts)?))
+        .collect()
 }
 
 /// Says what is strange about the documents and the tables.

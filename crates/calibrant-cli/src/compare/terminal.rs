@@ -6,14 +6,12 @@ use calibrant::evaluation::{
     BootstrapDifference, ComparedPair, Comparison, LossDifference, MarkedLoss,
 };
 use calibrant::jobs::CompareReport;
+use calibrant::report::telling_pairs;
 
 use crate::error::CliError;
 use crate::ledger::show_note;
 use crate::output::{count_of, loss_unit};
 use crate::table::{decimal, table};
-
-/// More pairs than this are too many to read; then the best system is held against the others.
-const MOST_PAIRS: usize = 45;
 
 /// The count of errors, and where documents have weights what they weigh.
 pub(super) fn system_columns(comparison: &Comparison) -> Vec<&'static str> {
@@ -48,7 +46,7 @@ pub(super) fn show(out: &mut impl Write, report: &CompareReport) -> Result<(), C
     for line in legend(comparison, report.grouped) {
         writeln!(out, "{line}")?;
     }
-    let shown = shown_pairs(comparison);
+    let shown = telling_pairs(comparison);
     let mut rows = table(&PAIR_COLUMNS, 3);
     for pair in &shown {
         for row in pair_rows(pair) {
@@ -193,22 +191,6 @@ fn drawn(comparison: &Comparison, grouped: bool) -> &'static str {
         (true, true) => "the groups",
         (true, false) => "the documents (copies together)",
     }
-}
-
-pub(super) fn shown_pairs(comparison: &Comparison) -> Vec<&ComparedPair> {
-    let best = comparison
-        .systems
-        .iter()
-        .find(|system| system.log_loss.best);
-    let of_best = |pair: &&ComparedPair| {
-        best.is_some_and(|best| pair.first == best.name || pair.second == best.name)
-    };
-    let few = comparison.pairs.len() <= MOST_PAIRS;
-    comparison
-        .pairs
-        .iter()
-        .filter(|pair| few || of_best(pair))
-        .collect()
 }
 
 pub(super) fn pair_rows(pair: &ComparedPair) -> Vec<Vec<String>> {

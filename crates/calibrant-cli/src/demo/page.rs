@@ -5,8 +5,8 @@ use calibrant::plot::{
     reliability_diagram, scatter_truth,
 };
 
-use super::comparison::{Comparison, Forecaster, Measures};
-use super::numbers::{measure, probability, share, whole};
+use super::comparison::{Comparison, Forecaster};
+use super::numbers::{MEASURES, measure, measure_rows, probability, share, starred_name, whole};
 use super::samples::Sample;
 use super::stated::StatedBin;
 
@@ -76,34 +76,6 @@ fn in_short(comparison: &Comparison) -> Section {
 }
 
 fn measures(comparison: &Comparison) -> Section {
-    let row = |name: String, measures: &Measures| {
-        vec![
-            name,
-            measure(measures.accuracy),
-            measure(measures.log_loss),
-            measure(measures.excess),
-            measure(measures.brier),
-            measure(measures.ece),
-            measure(measures.ece_of_perfect),
-            measure(measures.ece_band),
-        ]
-    };
-    let mut rows: Vec<Vec<String>> = comparison
-        .forecasters
-        .iter()
-        .map(|forecaster| row(starred_name(forecaster), &forecaster.measures))
-        .collect();
-    rows.push(row("the truth itself".to_owned(), &comparison.truth));
-    let header = [
-        "",
-        "accuracy",
-        "log loss",
-        "excess",
-        "Brier",
-        "ECE",
-        "ECE if perfect",
-        "band",
-    ];
     section(
         "Four forecasters and the truth",
         vec![
@@ -113,8 +85,8 @@ fn measures(comparison: &Comparison) -> Section {
                     whole(comparison.train_letters),
                     whole(comparison.test_letters)
                 ),
-                header: header.map(str::to_owned).to_vec(),
-                rows,
+                header: MEASURES.map(str::to_owned).to_vec(),
+                rows: measure_rows(comparison),
             }),
             paragraph(
                 "Accuracy is the share of messages whose most probable class is right. Log loss (in nats) and the Brier score penalise wrong forecasts, the more the more confident they were; lower is better. Excess is the mean divergence from the true probabilities, the log loss that stating the truth would save. ECE is the mean distance between the stated probability of the predicted class and how often it is right; by chance alone a perfect forecaster of the same probabilities would show the mean value beside it, and stay within the band in the last column 95 times in 100.",
@@ -125,15 +97,6 @@ fn measures(comparison: &Comparison) -> Section {
             ),
         ],
     )
-}
-
-fn starred_name(forecaster: &Forecaster) -> String {
-    let mark = if forecaster.states_probabilities {
-        ""
-    } else {
-        " *"
-    };
-    format!("{}{mark}", forecaster.name)
 }
 
 fn reliability(comparison: &Comparison) -> Section {

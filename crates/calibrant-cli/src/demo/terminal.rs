@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 
-use super::comparison::{Comparison, Forecaster, Measures};
-use super::numbers::{measure, probability, share, whole};
+use super::comparison::{Comparison, Forecaster};
+use super::numbers::{MEASURES, measure_rows, probability, share, whole};
 use super::samples::Sample;
 use super::stated::{BIN_COUNT, StatedBin};
 use crate::error::CliError;
@@ -46,38 +46,10 @@ pub(super) fn show(
 }
 
 fn show_measures(out: &mut impl Write, comparison: &Comparison) -> Result<(), CliError> {
-    let header = [
-        "",
-        "accuracy",
-        "log loss",
-        "excess",
-        "Brier",
-        "ECE",
-        "if perfect",
-        "band",
-    ];
-    let mut rows = table(&header, 1);
-    let mut add = |name: String, measures: &Measures| {
-        rows.add_row(vec![
-            name,
-            measure(measures.accuracy),
-            measure(measures.log_loss),
-            measure(measures.excess),
-            measure(measures.brier),
-            measure(measures.ece),
-            measure(measures.ece_of_perfect),
-            measure(measures.ece_band),
-        ]);
-    };
-    for forecaster in &comparison.forecasters {
-        let mark = if forecaster.states_probabilities {
-            ""
-        } else {
-            " *"
-        };
-        add(format!("{}{mark}", forecaster.name), &forecaster.measures);
+    let mut rows = table(&MEASURES, 1);
+    for row in measure_rows(comparison) {
+        rows.add_row(row);
     }
-    add("the truth itself".to_owned(), &comparison.truth);
     write_table(out, &rows)?;
     writeln!(
         out,

@@ -121,6 +121,7 @@ fn the_page_needs_nothing_but_itself() {
         assert!(!html.contains(forbidden), "{forbidden}");
     }
     assert_eq!(html.matches("<svg ").count(), 6);
+    crate::pages::check(&html);
     let left_over = std::fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(left_over, 1, "nothing but the page is left behind");
 }

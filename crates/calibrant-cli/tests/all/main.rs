@@ -19,6 +19,7 @@ mod index_search;
 mod ledger;
 mod other;
 mod output_codes;
+mod pages;
 mod parity;
 #[path = "../../../calibrant/tests/all/common/parity.rs"]
 mod parity_cases;

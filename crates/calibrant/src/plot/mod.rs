@@ -10,6 +10,7 @@ mod confusion_plot;
 mod cost_plot;
 mod curve;
 mod density_plot;
+mod forest_plot;
 mod frame;
 mod line_chart;
 mod log_odds_plot;
@@ -17,7 +18,7 @@ mod log_odds_ticks;
 mod page;
 mod precision_recall_plot;
 mod reliability_diagram;
-mod reliability_panels;
+mod reliability_panel;
 mod reliability_series;
 mod scatter_truth;
 mod svg;
@@ -27,6 +28,7 @@ pub use confusion_plot::{ConfusionPlot, confusion_plot};
 pub use cost_plot::{CostPlot, cost_plot};
 pub use curve::Curve;
 pub use density_plot::{DensityCell, DensityGroup, DensityPlot, density_plot};
+pub use forest_plot::{ForestPlot, ForestRow, forest_plot};
 pub use line_chart::{LineChart, LineSeries, line_chart};
 pub use log_odds_plot::{LogOddsPlot, LogOddsPoint, log_odds_plot};
 pub use page::{Block, Figure, Section, Table, page};
@@ -36,7 +38,7 @@ pub use precision_recall_plot::{
 pub use reliability_diagram::{
     ReliabilityPlot, reliability_diagram, reliability_diagram_of_log_odds,
 };
-pub use reliability_panels::{ReliabilityPanels, reliability_panels};
+pub use reliability_panel::reliability_panel;
 pub use reliability_series::{HistogramCell, ReliabilityPoint, ReliabilitySeries, Scale};
 pub use scatter_truth::{TruthPlot, scatter_truth};
 pub use svg::escape;

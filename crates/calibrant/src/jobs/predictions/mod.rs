@@ -100,7 +100,7 @@ pub enum WritePredictionsError {
     #[error(transparent)]
     File(#[from] WriteError),
     /// The name of a file does not tell its format.
-    #[error("cannot tell the format of `{}` from its ending", path.display())]
+    #[error("cannot recognise the format of `{}` from its extension", path.display())]
     Ending {
         /// The file.
         path: PathBuf,
