@@ -17,7 +17,7 @@ use crate::saved::{
 };
 
 /// The version that this code writes; it reads this one and all before it.
-pub const CALIBRATOR_VERSION: u32 = SavedKind::Calibrator.version();
+pub(crate) const CALIBRATOR_VERSION: u32 = SavedKind::Calibrator.version();
 
 impl ScoreCalibrator {
     /// Writes to a temporary file beside `path` and renames it, so that `path` holds either what it

@@ -61,7 +61,7 @@ impl Model {
     }
 
     /// Whether it was asked for some of the training documents' classes only.
-    pub fn chose_classes(&self) -> bool {
+    pub(crate) fn chose_classes(&self) -> bool {
         match self {
             Self::Single(model) => model.settings().classes.is_some(),
             Self::Combined(model) => {
@@ -176,6 +176,7 @@ impl Model {
     ///
     /// # Panics
     /// If `classes` is not as long as there are classes.
+    #[doc(hidden)] // `Predictor` is for users; this is what it calls.
     pub fn predict_into<'a, 'c>(
         &'a self,
         content: impl Into<ContentRef<'c>>,
@@ -200,6 +201,7 @@ impl Model {
     ///
     /// Gives the document's key: documents that the model cannot tell apart have equal ones
     /// (see [`TestDocuments`](super::TestDocuments)).
+    #[doc(hidden)] // For jobs and tests.
     pub fn count_known<'a>(
         &self,
         content: impl Into<ContentRef<'a>>,
