@@ -27,6 +27,7 @@ mod ranking_measures;
 mod real_corpora;
 mod saved_files;
 mod side_columns;
+mod surface;
 
 /// Counts, so that tests can say how much memory something takes.
 #[global_allocator]
