@@ -82,7 +82,7 @@ pub fn read_batches<T: Send>(
 
 /// As [`read_batches`], until `sink` breaks off: a source without an end can be read like that.
 /// The summary is then of what was read up to there.
-pub fn read_batches_until<T: Send>(
+pub(crate) fn read_batches_until<T: Send>(
     source: &Source,
     options: &ReadOptions,
     progress: &dyn Progress,

@@ -28,7 +28,7 @@ pub struct ScoredRow {
 }
 
 /// Reads the fields [`ReadOptions::scores`] of every row as numbers; otherwise as
-/// [`read_batches_until`](super::read_batches_until) does: in order, in parallel, never the whole file at once.
+/// [`read_batches`](super::read_batches) does: in order, in parallel, never the whole file at once.
 ///
 /// A score that is missing, not a number or not finite is a malformed row, and so is a row
 /// without its label where labels are required, or with several. Text formats without named

@@ -67,7 +67,7 @@ pub struct Selection {
 
 /// The chosen columns, rising.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Selected {
+pub(crate) enum Selected {
     /// For all classes alike.
     Global(Vec<u32>),
     /// For each class.
@@ -77,7 +77,7 @@ pub enum Selected {
 impl Selection {
     /// Chooses from the rows that `takes_part` (all but the held-out fold). `members[class]` lists
     /// the rows of each class.
-    pub fn choose(
+    pub(crate) fn choose(
         &self,
         rows: &SparseMatrix,
         members: &[Vec<u32>],

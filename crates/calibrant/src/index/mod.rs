@@ -34,16 +34,17 @@ mod target;
 mod term_counts;
 mod top;
 
-pub use crate::corpus::{
-    Query, QueryFormat, TopicField, TrecDocuments, read_queries, read_trec_documents,
-};
-pub use build::{IndexBuilder, IndexSettings, IndexSummary, LONGEST_ID};
+// Documented in `corpus`, where they are read.
+#[doc(hidden)]
+pub use crate::corpus::{Query, QueryFormat, TopicField, read_queries};
+pub use build::{IndexBuilder, IndexSettings, IndexSummary};
 pub use detail::{DetailSettings, SearchHit};
-pub use document::{AnalyzedDocument, DocumentAnalyzer, IndexDocument};
+pub use document::IndexDocument;
 pub use error::IndexError;
 pub use explain::{ScoreExplanation, TermPart};
 pub use manifest::{AnalysisCounts, INDEX_VERSION};
-pub use rank::{ColumnPart, retrieval_columns};
+pub(crate) use rank::retrieval_columns;
+pub use rank::ColumnPart;
 pub use search::{Hit, SearchIndex, StoredText};
 pub use snippet::Snippet;
 pub use sources::{DocumentFormat, DocumentOptions, UnknownDocumentFormat, build_index};

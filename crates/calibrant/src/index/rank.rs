@@ -22,7 +22,7 @@ pub struct ColumnPart {
 }
 
 /// The retrieval functions that a model looks at: its columns, by their names. A column that is not a retrieval function is an error.
-pub fn retrieval_columns(model: &RankModel) -> Result<Vec<BaseFunction>, IndexError> {
+pub(crate) fn retrieval_columns(model: &RankModel) -> Result<Vec<BaseFunction>, IndexError> {
     let columns = model.features().columns();
     let (known, unknown): (Vec<_>, Vec<_>) = columns
         .iter()

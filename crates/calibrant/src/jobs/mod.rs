@@ -43,9 +43,11 @@ mod testing;
 mod trainer;
 
 pub use apply_scores::{AppliedScores, PositivePrediction, ScorePrediction, apply_scores};
+#[doc(hidden)] // Names in a sentence, as the program's messages have them.
+pub use calibrate::listed;
 pub use calibrate::{
     CalibrateError, CalibrateSettings, CalibratedScores, ChosenClasses, ClassField, LabelGuess,
-    MeasuredOn, MeasuredScores, fit_scores, forecast_scores, listed, measure_scores, read_examples,
+    MeasuredOn, MeasuredScores, fit_scores, forecast_scores, measure_scores, read_examples,
 };
 pub use calibrate_report::{
     CalibrateMeasures, CalibrateReport, TriedCalibration, tried_calibrations,
@@ -73,6 +75,7 @@ pub use inspect::{
 };
 pub use ledger::{LedgerProblem, Look, record_looks};
 pub use open_any::{Saved, open_any, open_any_bytes};
+#[doc(hidden)] // Words that usually mean yes or no.
 pub use positive::is_usual;
 pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor};
 pub use prediction::{ClassProbability, DocumentKey, DocumentKeys, Prediction};

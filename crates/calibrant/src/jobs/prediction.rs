@@ -157,7 +157,7 @@ impl<'a> Prediction<'a> {
     }
 
     /// With the key of its document.
-    pub fn with_key(mut self, key: DocumentKey) -> Self {
+    pub(crate) fn with_key(mut self, key: DocumentKey) -> Self {
         self.key = Some(key);
         self
     }

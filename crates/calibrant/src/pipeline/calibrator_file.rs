@@ -16,7 +16,7 @@ use crate::saved::{
 };
 
 /// The version that this code writes; it reads this one and all before it.
-pub const CALIBRATOR_VERSION: u32 = SavedKind::Calibrator.version();
+pub(crate) const CALIBRATOR_VERSION: u32 = SavedKind::Calibrator.version();
 
 saved_in_files!(ScoreCalibrator, "calibrator");
 

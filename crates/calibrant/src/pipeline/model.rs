@@ -62,7 +62,7 @@ impl Model {
     }
 
     /// Whether it was asked for some of the training documents' classes only.
-    pub fn chose_classes(&self) -> bool {
+    pub(crate) fn chose_classes(&self) -> bool {
         match self {
             Self::Single(model) => model.settings().classes.is_some(),
             Self::Combined(model) => {
@@ -215,6 +215,7 @@ impl Model {
     ///
     /// # Panics
     /// If `classes` is not as long as there are classes.
+    #[doc(hidden)] // `Predictor` is for users; this is what it calls.
     pub fn predict_into<'a, 'c>(
         &'a self,
         content: impl Into<ContentRef<'c>>,
@@ -239,6 +240,7 @@ impl Model {
     ///
     /// Gives the document's key: documents that the model cannot distinguish have equal ones
     /// (see [`TestDocuments`](super::TestDocuments)).
+    #[doc(hidden)] // For jobs and tests.
     pub fn count_known<'a>(
         &self,
         content: impl Into<ContentRef<'a>>,

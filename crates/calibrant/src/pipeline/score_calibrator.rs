@@ -354,7 +354,7 @@ impl ScoreCalibrator {
     }
 
     /// Whether stated probabilities of a row sum to one, but for rounding; scores of other kinds need not.
-    pub fn is_whole_row(&self, scores: &[f64]) -> bool {
+    pub(crate) fn is_whole_row(&self, scores: &[f64]) -> bool {
         match self.scale {
             ScoreScale::ClassProbability { .. } => {
                 (scores.iter().sum::<f64>() - 1.0).abs() <= StatedEnds::WORTH_SAYING
@@ -374,7 +374,7 @@ impl ScoreCalibrator {
     /// What scores of a whole table say by themselves, output after output: plain numbers are read as log-odds,
     /// or normalised by the softmax; stated probabilities are taken at their word, zeros and ones
     /// by the rule of [`StatedTable`](crate::evaluation::StatedTable), which then says what it did.
-    pub fn as_stated(&self, scores: &[f64]) -> (Vec<Probability>, Option<StatedEnds>) {
+    pub(crate) fn as_stated(&self, scores: &[f64]) -> (Vec<Probability>, Option<StatedEnds>) {
         as_stated(self.scale, self.outputs().len(), scores)
     }
 

@@ -143,13 +143,13 @@ impl FitSettings {
     }
 
     /// The rules, if there are any.
-    pub fn rule_set(&self) -> Result<Option<RuleSet>, FitError> {
+    pub(crate) fn rule_set(&self) -> Result<Option<RuleSet>, FitError> {
         let rules = self.rules.as_deref().map(str::parse).transpose();
         rules.map_err(FitError::Rules)
     }
 
     /// The rules, ready to be matched with texts that are analysed as these settings say.
-    pub fn rule_matcher(&self) -> Result<Option<RuleMatcher>, FitError> {
+    pub(crate) fn rule_matcher(&self) -> Result<Option<RuleMatcher>, FitError> {
         let matcher = |rules: RuleSet| RuleMatcher::new(&rules, &self.analyzer);
         let rules = self.rule_set()?.map(matcher).transpose();
         rules.map_err(FitError::Rules)

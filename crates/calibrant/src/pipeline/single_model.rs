@@ -107,11 +107,13 @@ impl SingleModel {
     }
 
     /// Text to rows.
+    #[doc(hidden)] // For the program, tests and experiments.
     pub fn extractor(&self) -> &FeatureExtractor {
         &self.extractor
     }
 
     /// Rows to scores.
+    #[doc(hidden)] // For the program, tests and experiments.
     pub fn scorer(&self) -> &SavedScorer {
         &self.scorer
     }
@@ -129,7 +131,7 @@ impl SingleModel {
 
     /// The class that an output of the scorer speaks for: two exclusive classes share one, which
     /// speaks for the second.
-    pub fn class_of_output(&self, output: usize) -> usize {
+    pub(crate) fn class_of_output(&self, output: usize) -> usize {
         if self.scorer.output_count() < self.class_count() {
             output + 1
         } else {

@@ -358,17 +358,17 @@ impl TrainingCorpus {
     }
 
     /// Whether the documents came as numbered features instead of text.
-    pub fn has_features(&self) -> bool {
+    pub(crate) fn has_features(&self) -> bool {
         self.any_features
     }
 
     /// Whether any document belongs to a group.
-    pub fn has_groups(&self) -> bool {
+    pub(crate) fn has_groups(&self) -> bool {
         !self.groups.is_empty()
     }
 
     /// Whether any document has a text, even an empty one.
-    pub fn has_text(&self) -> bool {
+    pub(crate) fn has_text(&self) -> bool {
         self.any_text
     }
 

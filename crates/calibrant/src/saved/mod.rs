@@ -25,11 +25,11 @@ mod text_file;
 pub use atomic_file::{AtomicFile, TargetWriter, WriteError, check_writable, write_file};
 pub use error::{SavedFileError, SavedProblem};
 pub use kind::SavedKind;
-pub use storage::Storage;
+pub(crate) use storage::Storage;
 pub use temporary::remove_temporary_files;
 #[cfg(feature = "index")]
 pub(crate) use temporary::{TemporaryFolder, uninterrupted};
-pub use tensors::{NamedTensor, Stored, TensorReader};
+pub(crate) use tensors::{NamedTensor, Stored, TensorReader};
 
 pub(crate) use array_file::{arrays_to_bytes, read_arrays};
 pub(crate) use kind::INDEX_MANIFEST;

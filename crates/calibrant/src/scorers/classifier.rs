@@ -34,7 +34,7 @@ macro_rules! learners {
             }
 
             /// What all learners have in common.
-            pub fn learner(&self) -> &dyn ClassLearner {
+            pub(crate) fn learner(&self) -> &dyn ClassLearner {
                 match self {
                     $(Self::$variant(learner) => learner,)*
                 }
@@ -102,11 +102,6 @@ impl Classifier {
         self.learner().usual_weighting()
     }
 
-    /// Whether a class's score is a weighted sum of the row's values.
-    pub fn is_linear(&self) -> bool {
-        self.learner().is_linear()
-    }
-
     /// What a search tries, the cheap and promising first.
     pub fn searched() -> Vec<Self> {
         let mut searched: Vec<(u32, Self)> = Self::variants()
@@ -155,7 +150,7 @@ impl Classifier {
     }
 
     /// The setting that a search varies, by name, and its current value.
-    pub fn tuned_setting(&self) -> Option<(&'static str, f64)> {
+    pub(crate) fn tuned_setting(&self) -> Option<(&'static str, f64)> {
         let mut copy = *self;
         copy.tuned().map(|(name, value)| (name, *value))
     }

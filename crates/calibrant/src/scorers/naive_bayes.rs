@@ -82,7 +82,7 @@ impl Default for NaiveBayes {
 /// Sums over documents by class, from which every kind of naive Bayes is computed, and from which
 /// a fold can be taken away again.
 #[derive(Debug, Clone)]
-pub struct ClassCounts {
+pub(crate) struct ClassCounts {
     class_count: usize,
     /// Feature-major: `by_class[feature * class_count + class]`.
     by_class: Vec<f64>,

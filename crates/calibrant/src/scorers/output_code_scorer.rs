@@ -100,7 +100,7 @@ impl ClassScorer for OutputCodeScorer {
     }
 
     /// Each entry's parts in the binary scores, by how much those moved the class's score: see
-    /// [`Decoder::slopes`].
+    /// `Decoder::slopes`.
     fn parts_into(
         &self,
         row: RowView<'_>,

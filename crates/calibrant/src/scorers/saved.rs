@@ -46,7 +46,7 @@ pub trait ClassScorer {
 }
 
 /// A [`ClassScorer`] that can be opened again.
-pub trait OpenScorer: ClassScorer + Sized {
+pub(crate) trait OpenScorer: ClassScorer + Sized {
     /// What a file keeps beside the tensors.
     type Description;
 

@@ -102,7 +102,7 @@ impl Default for SolverLimits {
 
 impl SolverLimits {
     /// For models that only score their fold: ten times the gap.
-    pub fn for_fold(self) -> Self {
+    pub(crate) fn for_fold(self) -> Self {
         Self {
             relative_gap: 10.0 * self.relative_gap,
             ..self

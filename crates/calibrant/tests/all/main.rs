@@ -28,6 +28,7 @@ mod real_corpora;
 mod saved_files;
 mod settings;
 mod side_columns;
+mod surface;
 
 /// Counts, so that tests can say how much memory something takes.
 #[global_allocator]

@@ -169,7 +169,8 @@ impl Saved {
     }
 
     /// The calibrator itself, whether or not its answers are kept within bounds.
-    pub fn unbounded(&self) -> &Self {
+    #[cfg(test)]
+    pub(crate) fn unbounded(&self) -> &Self {
         match self {
             Self::Bounded(bounded) => bounded.inner(),
             other => other,

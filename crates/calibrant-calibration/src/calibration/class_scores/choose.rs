@@ -132,6 +132,7 @@ impl MulticlassKind {
 
     /// As [`Self::choose`], where the caller calibrates the classes one against the rest and brings what
     /// curves fitted to the other folds say. The caller is given the examples in an order that does not depend on how they came.
+    #[doc(hidden)] // For the crate `calibrant`.
     pub fn choose_beside(
         self,
         held_out: HeldOutClassScores,

@@ -11,7 +11,7 @@ use super::table::{QueryRows, RankingTable};
 use super::text_list::TextList;
 
 /// The largest number that a feature may have.
-pub const LARGEST_FEATURE: usize = 100_000;
+pub(crate) const LARGEST_FEATURE: usize = 100_000;
 /// So many cells are always allowed, and more only as the file holds features for them.
 const FREE_CELLS: usize = 1 << 26;
 const CELLS_A_FEATURE: usize = 64;
@@ -26,7 +26,7 @@ impl RankingTable {
     /// - A value written `NULL` (in any case) is missing, and NaN in the table. A feature that is not written is **0**, as
     ///   in svmlight. What is neither a number nor `NULL`, is infinite, or does not fit 32 bits is an error.
     /// - Features may come in any order; one that comes twice, and feature 0, are errors.
-    /// - The table is dense. Features beyond [`LARGEST_FEATURE`] are refused, and so is a table of more than 67 million
+    /// - The table is dense. Features beyond 100,000 are refused, and so is a table of more than 67 million
     ///   values of which the file writes less than one in 64.
     /// - The document's name is what follows `#docid =` in the comment, or else its first word. `judged = no` behind `docid = NAME`
     ///   marks a document that nobody judged (see [`RankingTable::is_judged`]).

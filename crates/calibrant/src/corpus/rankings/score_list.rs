@@ -10,7 +10,7 @@ use super::columns::{finite, shown};
 /// # When it misleads
 /// Nothing in such a file says which row a score belongs to. If the test file was sorted in between, every
 /// figure is wrong and nothing can tell; count and order are all there is to check.
-pub fn read_score_list(source: &Source) -> Result<Vec<f64>, ReadError> {
+pub(crate) fn read_score_list(source: &Source) -> Result<Vec<f64>, ReadError> {
     let mut scores = Vec::new();
     each_line(source, |line| {
         if line.is_comment() {

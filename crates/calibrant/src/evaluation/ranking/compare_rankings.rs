@@ -197,7 +197,7 @@ pub fn compare_rankings(
 ///
 /// Means are those of these queries, and may differ from the runs' own where a run lacks queries; measure them with
 /// [`RunEvaluationOptions::complete`](super::RunEvaluationOptions::complete) to compare them on all that are judged.
-pub fn compare_runs(
+pub(crate) fn compare_runs(
     measure: &str,
     runs: &[(String, RunEvaluation)],
     baseline: Baseline,
@@ -239,7 +239,7 @@ pub fn compare_runs(
 }
 
 /// The measures of an evaluation that runs can be compared by: those that are means over queries.
-pub fn comparable_measures(evaluation: &RunEvaluation) -> Vec<&str> {
+pub(crate) fn comparable_measures(evaluation: &RunEvaluation) -> Vec<&str> {
     let named = evaluation.names.iter().enumerate();
     named
         .filter(|(column, _)| {

@@ -50,7 +50,7 @@ named! {
 
 impl CodeDesign {
     /// Whether a length can be given.
-    pub fn takes_length(self) -> bool {
+    pub(crate) fn takes_length(self) -> bool {
         matches!(self, Self::RandomDense | Self::RandomSparse | Self::Bch)
     }
 

@@ -27,7 +27,7 @@ pub struct CodeSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decode {
-    /// How much nearer a class's code word is than the nearest other: see [`super::Decoder`].
+    /// How much nearer a class's code word is than the nearest other.
     #[default]
     Margin,
     /// The log-odds of class probabilities that explain the probabilities of all columns,

@@ -33,7 +33,8 @@ use views::PreparedView;
 
 pub use contenders::Contender;
 pub use gain::SearchGain;
-pub use views::{LeftOut, LeftOutTerms, SearchBatch, SearchCorpus, SearchCounter};
+pub(crate) use views::SearchCorpus;
+pub use views::{LeftOut, LeftOutTerms, SearchCounter};
 
 /// What a search may try, and for how long.
 ///
@@ -101,7 +102,7 @@ pub struct Trial {
 
 /// What a search ends with.
 #[derive(Debug)]
-pub struct Found {
+pub(crate) struct Found {
     /// A combination of the best, the best alone, or the default; its summary lists the trials, says which of them is the
     /// default, and what is gained.
     pub model: Model,
@@ -119,7 +120,7 @@ pub struct Found {
 /// are ignored. The documents are counted once for all trials; the time to count terms that were not
 /// requested is part of the time budget. The same documents and settings give
 /// the same model wherever the same trials fit into the time.
-pub fn search(
+pub(crate) fn search(
     corpus: impl Into<SearchCorpus>,
     fields: &Fields,
     base: &FitSettings,
