@@ -66,7 +66,8 @@ pub use evaluation::Evaluation;
 pub use index::SearchIndex;
 #[doc(inline)]
 pub use jobs::{
-    Prediction, Predictor, Saved, evaluate_documents, evaluate_source, fit_rows, fit_source, open_any,
+    Prediction, Predictor, Saved, evaluate_documents, evaluate_source, fit_rows, fit_source,
+    open_any,
 };
 #[doc(inline)]
 pub use pipeline::{FitSettings, Model, ScoreCalibrator};

@@ -167,7 +167,7 @@ impl PriorPlan {
     }
 
     /// Whether all documents must be seen first.
-    pub(crate) fn must_see_all(&self) -> bool {
+    pub fn must_see_all(&self) -> bool {
         matches!(self.step, Step::Estimate(_))
     }
 

@@ -362,11 +362,6 @@ impl TrainingCorpus {
         self.any_features
     }
 
-    /// Whether any document belongs to a group.
-    pub(crate) fn has_groups(&self) -> bool {
-        !self.groups.is_empty()
-    }
-
     /// Whether any document has a text, even an empty one.
     pub(crate) fn has_text(&self) -> bool {
         self.any_text

@@ -26,7 +26,7 @@ pub(crate) use boosting::StumpScorer;
 pub use boosting::{AdaBoost, BoostingKind};
 pub use classifier::{Classifier, LearnerName};
 pub(crate) use held_out_outputs::HeldOutOutputs;
-pub(crate) use learner::{Cost, CrossFit, FoldSource, Reads, Variant, cross_fit_anew};
+pub(crate) use learner::{CrossFit, FoldSource, Reads, cross_fit_anew};
 pub use length_damping::LengthDamping;
 pub use linear::{LinearSvm, LogisticRegression};
 pub(crate) use linear_scorer::{LinearClassScorer, LinearDescription, Link, WeightMatrix};
