@@ -27,7 +27,6 @@ fn the_root_has_what_most_programs_need() {
     let mut names: Vec<String> = shown(&exports(&root)).map(str::to_owned).collect();
     names.retain(|name| !modules.contains(&name.as_str()));
     names.push("fit".to_owned());
-    println!("{} names at the root: {}", names.len(), names.join(", "));
     assert!(names.len() <= MOST_AT_THE_ROOT, "{}", names.len());
 }
 
@@ -36,7 +35,6 @@ fn public_modules_show_no_more_than_before() {
     for (name, most) in MOST_NAMES {
         let sources = sources(name);
         let names = shown_below(&sources.join("lib.rs"), &sources);
-        println!("{name}: {names} names by `pub use` in public modules");
         assert!(
             names <= most,
             "{name} shows {names} names, at most {most}: make what no user needs `pub(crate)` or hide it"
