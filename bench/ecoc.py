@@ -58,7 +58,7 @@ def main():
     parser.add_argument("--release", type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=100, help="stumps a binary problem")
     parser.add_argument("--seeds", type=int, default=2, help="codes of theirs to average over")
-    parser.add_argument("--tables", default="", help="only these, with commas between them")
+    parser.add_argument("--tables", default="", help="only these, separated by commas")
     parser.add_argument("--ours-only", action="store_true")
     arguments = parser.parse_args()
     output = ROOT / "target" / "bench"

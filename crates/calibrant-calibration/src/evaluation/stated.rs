@@ -469,8 +469,8 @@ mod tests {
         assert_eq!(
             table.ends.sentences(),
             [
-                "3 probabilities are written as 0 and count as 1.25e-2 to 1.00e-1, half the smallest other number of the class or of the row, divided by the number of zeros in the row",
-                "1 probability is written as 1 and counts as 1 minus the replacements of the zeros beside it",
+                "3 stated probabilities of 0 are replaced by 1.25e-2 to 1.00e-1, half the smallest other number of the class or of the row, divided by the number of zeros in the row",
+                "1 stated probability of 1 is replaced by 1 minus the replacements of the zeros beside it",
             ]
         );
     }

@@ -93,7 +93,7 @@ impl Group {
                 self.add(name, *value, note);
             }
             CalibrationValue::Debiased(root) => {
-                let note = "root of the squared error; below 0: none to be seen";
+                let note = "root of the squared error; below 0: none detectable";
                 self.add(name, *root, note);
             }
             CalibrationValue::Line(Some(line), right) => {

@@ -253,7 +253,7 @@ fn probabilities_are_calibrated_by_their_log_odds_and_that_is_said() {
     sandbox.write("a.csv", &text);
     let stderr = stderr_of(&sandbox, &with(&["--method", "platt", "-o", "c.calibrant"]));
     assert!(stderr.contains("taken as probabilities"), "{stderr}");
-    assert!(stderr.contains("of 0 are replaced by"), "{stderr}");
+    assert!(stderr.contains("of 0 is replaced by"), "{stderr}");
     let report = sandbox.json(&with(&["--method", "platt", "--json"]));
     assert_eq!(report["scale"]["score_is"], "probability");
     let slope = number(&report["calibrator"]["one_score"]["inner"]["slope"]);
@@ -486,7 +486,7 @@ fn one_score_a_class_gives_probabilities_that_sum_to_one() {
     refused(
         &sandbox,
         &["calibrate", "a.csv", "--score", "a=p_a,b"],
-        &["line 4", "`c` is none of the classes"],
+        &["line 4", "`c` is not one of the classes"],
     );
     refused(
         &sandbox,

@@ -250,11 +250,11 @@ fn notes_on_scores_that_are_left_as_they_are_are_true() {
     let fit = ["calibrate", "c.csv", "--score", "a,b", "--method"];
     let none = stderr_of(&sandbox, &[&fit[..], &["none"]].concat());
     assert!(
-        !none.contains("how common the class is") && !none.contains("guess"),
+        !none.contains("only the class prior is left") && !none.contains("guess"),
         "{none}"
     );
     let fitted = stderr_of(&sandbox, &[&fit[..], &["temperature"]].concat());
-    assert!(fitted.contains("how common the class is"), "{fitted}");
+    assert!(fitted.contains("only the class prior is left"), "{fitted}");
     let rows: String = (0..60)
         .map(|row| format!("{},{}\n", u8::from(row >= 30), f64::from(59 - row) / 60.0))
         .collect();

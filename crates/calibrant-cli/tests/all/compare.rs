@@ -178,7 +178,7 @@ fn what_does_not_fit_is_said_with_its_names() {
     refused(
         &sandbox,
         &[test, "much.calibrant", "short.csv"],
-        &["speaks of 1 document,", "120"],
+        &["covers 1 document,", "120"],
     );
     let many = "0.9,0.9,0.9\n".repeat(120);
     sandbox.write("sums.csv", format!("corn,money,oil\n{many}"));

@@ -515,19 +515,19 @@ fn draws_are_called_what_they_are() {
             "alone.csv",
             &[][..],
             "drawn by document.",
-            "draws of the documents;",
+            "bootstrap replicates of the documents;",
         ),
         (
             "copied.csv",
             &[],
             "resampled by document, copies together (60 distinct).",
-            "draws of the documents (copies together);",
+            "bootstrap replicates of the documents (copies together);",
         ),
         (
             "copied.csv",
             &by_thread,
             "resampled by group (20 in all",
-            "draws of the groups;",
+            "bootstrap replicates of the groups;",
         ),
     ] {
         let evaluated = said(&["evaluate", "a", file], more);

@@ -305,7 +305,7 @@ fn everything_that_is_wrong_with_files_is_named_with_its_place() {
         (
             "twice",
             "q1 Q0 a 1 1 x\nq1 Q0 b 1 1 x\nq1 Q0 a 1 0 x\n",
-            "line 3, field `document`: document `a` of query `q1` was listed in line 1 already",
+            "line 3, field `document`: document `a` of query `q1` was already listed in line 1",
         ),
         (
             "short",
@@ -406,7 +406,7 @@ fn everything_that_is_wrong_with_options_is_named() {
             "there is no measure `mapp`; the measures are runid",
         ),
         (&["-m", "P.0"], "0 is not a positive number of documents"),
-        (&["-m", "P.5", "-m", "P.10"], "`P.5` is asked for, too"),
+        (&["-m", "P.5", "-m", "P.10"], "`P.5` is given too"),
         (
             &["-m", "utility.1,1,1,1"],
             "depends on the number of documents in the collection",

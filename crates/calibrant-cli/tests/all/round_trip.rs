@@ -559,7 +559,7 @@ fn fit_says_of_every_loss_what_it_is() {
     for piece in [
         "(held-out log loss of trials on 150 documents, with one curve for all classes: ",
         "log_tf_idf is kept unless another is better by a standard error",
-        "held out, with pool weights fitted without the document's fold: accuracy",
+        "held-out performance (with pool weights fitted without the document's fold): accuracy",
         "(held-out log loss of each method alone × its weight: ",
     ] {
         assert!(said.contains(piece), "no `{piece}` in {said}");

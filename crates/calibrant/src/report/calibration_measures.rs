@@ -63,7 +63,7 @@ pub fn calibration_measures(evaluation: &Evaluation) -> Vec<CalibrationMeasure> 
     let second = further.calibration_of_second.as_ref();
     let found = second.unwrap_or(&further.calibration);
     let mut measures = errors(evaluation, further, found);
-    let right = ["1 is right; below: too sure", "0 is right"];
+    let right = ["1 is ideal; below 1: overconfident", "0 is ideal"];
     let line = &found.line;
     for (short, name, interval, right) in [
         ("slope", "slope", line.slope, right[0]),
@@ -172,7 +172,7 @@ fn errors(
         ),
         (
             "debiased error",
-            "debiased error (root; below 0: none to be seen)",
+            "debiased error (root; below 0: none detectable)",
             Some(CalibrationValue::Debiased(found.debiased_error.signed_root)),
         ),
     ] {

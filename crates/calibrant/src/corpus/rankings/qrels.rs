@@ -298,7 +298,7 @@ mod tests {
             ),
             (
                 "q 0 d 1\nr 0 d 1\nq 0 d 1\n",
-                "line 3, field `document`: document `d` of query `q` was judged in line 1 already; remove one of the two",
+                "line 3, field `document`: document `d` of query `q` was already judged in line 1; remove one of the two",
             ),
             ("q 0 d 9999999999\n", "`9999999999` is not a whole number"),
             ("# nothing\n\n", "has no rows"),

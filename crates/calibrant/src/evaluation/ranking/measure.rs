@@ -351,7 +351,7 @@ mod tests {
             ("ndcg.1=1,1=2", "grade 1 is given twice"),
             (
                 "utility.1,2",
-                "takes 4 numbers with commas between; 2 are given",
+                "takes 4 numbers separated by commas, but 2 were given",
             ),
         ] {
             let error = written.parse::<Measure>().unwrap_err().to_string();

@@ -75,7 +75,7 @@ fn curve_name(summary: &ClassSummary) -> String {
             format!("{method}, with its slope shrunk towards a typical value")
         }
         CalibrationNote::Guess => "a guessed slope".to_owned(),
-        CalibrationNote::MadeToRise => format!("{method}, made to rise"),
+        CalibrationNote::MadeToRise => format!("{method}, made to increase"),
         CalibrationNote::PriorOnly => "the class's share".to_owned(),
         // All classes have a calibrator together, which is no curve of one score; this one stands beside.
         CalibrationNote::Joint => "the class alone against the rest".to_owned(),
