@@ -61,8 +61,7 @@ pub(super) fn show(
 }
 
 /// What else the intervals of a line heed.
-const ROBUST: &str =
-    "; intervals here allow for unequal weights and for documents that belong together";
+const ROBUST: &str = "; these intervals allow for unequal weights and for groups";
 
 /// Rows of a group of measures.
 struct Group {

@@ -72,7 +72,7 @@ pub fn calibration_measures(evaluation: &Evaluation) -> Vec<CalibrationMeasure> 
             "in the large",
             "intercept at slope 1",
             line.intercept_in_the_large,
-            "above 0: more comes true than stated",
+            "above 0: probabilities are too low",
         ),
     ] {
         measures.push(measure(
