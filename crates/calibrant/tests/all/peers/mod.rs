@@ -24,6 +24,7 @@ mod python;
 mod ranking;
 mod retrieval;
 mod rocchio;
+mod sets;
 mod side_columns;
 mod significance;
 mod temperature;
