@@ -5,8 +5,16 @@
 
 mod cost_matrix;
 mod other;
+mod prevalence;
 mod threshold;
 
 pub use cost_matrix::{CostError, CostMatrix};
 pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts, share_with_other};
+pub use prevalence::{
+    ClassPrevalence, ENOUGH_DISAGREEMENTS, LabelledPool, PlanSettings, PlannedStratum, PpiMean,
+    Prevalence, PrevalenceCoverage, PrevalenceError, PrevalenceMethod, PrevalenceReason,
+    PrevalenceSettings, PrevalenceTarget, PrevalenceWorld, SampleDesign, SamplePlan, Stratum,
+    allocate_labels, draw_sample, estimate_prevalence, plan_sample, ppi_lambda, ppi_mean,
+    simulate_prevalence, stratified_exact_interval, stratified_interval,
+};
 pub use threshold::{Threshold, balanced_threshold, least_cost_threshold};

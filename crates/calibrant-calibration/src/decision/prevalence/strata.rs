@@ -1,0 +1,194 @@
+//! Parts of the pool by stated probability, chosen without a look at labels.
+
+use serde::{Deserialize, Serialize};
+
+/// So many parts are begun with; those that bring nothing are put together again.
+const MOST_STRATA: usize = 12;
+
+/// A part of the documents, and what labels said of it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Stratum {
+    /// The least stated probability in it; nothing where strata were given by the caller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<f64>,
+    /// Documents.
+    pub documents: u64,
+    /// Labelled ones among them.
+    pub labelled: u64,
+    /// Labelled ones that belong to the class.
+    pub found: u64,
+    /// The mean stated probability of its documents.
+    pub mean_stated: f64,
+}
+
+impl Stratum {
+    fn with(&self, other: &Self) -> Self {
+        let documents = self.documents + other.documents;
+        let stated =
+            self.mean_stated * self.documents as f64 + other.mean_stated * other.documents as f64;
+        Self {
+            from: self.from,
+            documents,
+            labelled: self.labelled + other.labelled,
+            found: self.found + other.found,
+            mean_stated: stated / documents.max(1) as f64,
+        }
+    }
+}
+
+/// Cuts sorted probabilities where `Σ √(f(1 - f))` has grown by equal steps; equal probabilities stay together.
+///
+/// The square roots are the spreads of labels as stated: parts with equal sums are about equally uncertain, which is
+/// the rule of Dalenius and Hodges. A little is added to each, so that probabilities of 0 and 1 count, too.
+pub(crate) fn cut_points(sorted: &[f64], most: usize) -> Vec<f64> {
+    let total: f64 = sorted.iter().map(|&f| spread(f)).sum();
+    // Places where the probability changes, with the sum of spreads before them.
+    let mut sum = 0.0;
+    let mut steps = Vec::new();
+    for (place, &f) in sorted.iter().enumerate() {
+        if place > 0 && f > sorted[place - 1] {
+            steps.push((sum, f));
+        }
+        sum += spread(f);
+    }
+    let mut cuts: Vec<f64> = Vec::new();
+    for part in 1..most {
+        let wanted = total * part as f64 / most as f64;
+        let after = steps.partition_point(|step| step.0 < wanted);
+        let near = [after.wrapping_sub(1), after];
+        let near = near.iter().filter_map(|&place| steps.get(place));
+        let nearest = near.min_by(|a, b| (a.0 - wanted).abs().total_cmp(&(b.0 - wanted).abs()));
+        if let Some(&(_, cut)) = nearest
+            && cuts.last().is_none_or(|&last| cut > last)
+        {
+            cuts.push(cut);
+        }
+    }
+    cuts
+}
+
+/// How uncertain a label is that was stated with this probability.
+pub(crate) fn spread(f: f64) -> f64 {
+    ((f + 0.001) * (1.001 - f)).sqrt()
+}
+
+/// The documents of each part, and their mean stated probability; nobody is labelled yet.
+pub(crate) fn empty_strata(sorted: &[f64], cuts: &[f64]) -> Vec<Stratum> {
+    let mut begin = 0;
+    let ends = cuts.iter().map(|&cut| sorted.partition_point(|&f| f < cut));
+    ends.chain([sorted.len()])
+        .map(|end| {
+            let part = &sorted[begin..end];
+            begin = end;
+            Stratum {
+                from: part.first().copied(),
+                documents: part.len() as u64,
+                labelled: 0,
+                found: 0,
+                mean_stated: part.iter().sum::<f64>() / part.len().max(1) as f64,
+            }
+        })
+        .collect()
+}
+
+/// The strata that a simple random sample is begun with.
+pub(crate) fn first_strata(sorted: &[f64]) -> Vec<Stratum> {
+    empty_strata(sorted, &cut_points(sorted, MOST_STRATA))
+}
+
+/// The strata that a simple random sample is divided by: from the first ones on neighbours are put together as
+/// long as this makes the expected interval narrower.
+///
+/// What is expected follows from stated probabilities and from how many of each stratum were drawn, never from labels:
+/// given these numbers the labelled of a stratum are a simple random sample of it, so that exact ends stay exact.
+pub(crate) fn post_strata(
+    mut strata: Vec<Stratum>,
+    predictions: &[f64],
+    labels: &[bool],
+) -> Vec<Stratum> {
+    let cuts: Vec<f64> = strata.iter().skip(1).filter_map(|s| s.from).collect();
+    for (&f, &label) in predictions.iter().zip(labels) {
+        let stratum = &mut strata[cuts.partition_point(|&cut| cut <= f)];
+        stratum.labelled += 1;
+        stratum.found += u64::from(label);
+    }
+    let mut width = expected_width(&strata);
+    while strata.len() > 1 {
+        let joined = |place: usize| {
+            let mut fewer = strata.clone();
+            let next = fewer.remove(place + 1);
+            fewer[place] = fewer[place].with(&next);
+            (expected_width(&fewer), fewer)
+        };
+        let best = (0..strata.len() - 1)
+            .map(joined)
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        match best {
+            Some((narrower, fewer)) if narrower <= width => (width, strata) = (narrower, fewer),
+            _ => break,
+        }
+    }
+    strata
+}
+
+/// How wide the interval would be if the stated probabilities were right: reaches of Wilson's intervals at 95 %, added
+/// by their squares; a stratum that nobody looked into counts whole.
+fn expected_width(strata: &[Stratum]) -> f64 {
+    const Z2: f64 = 3.84;
+    let (mut blind, mut below, mut above) = (0.0, 0.0, 0.0);
+    for stratum in strata {
+        let (documents, n) = (stratum.documents as f64, stratum.labelled as f64);
+        if n == 0.0 {
+            blind += documents;
+            continue;
+        }
+        let p = stratum.mean_stated;
+        let left = (1.0 - n / documents).max(0.0);
+        let middle = (p + Z2 / (2.0 * n)) / (1.0 + Z2 / n);
+        let reach = (Z2 * (p * (1.0 - p) / n + Z2 / (4.0 * n * n))).sqrt() / (1.0 + Z2 / n);
+        below += documents * documents * left * (p - (middle - reach)).powi(2);
+        above += documents * documents * left * (middle + reach - p).powi(2);
+    }
+    blind + below.sqrt() + above.sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test] // Judges that say yes or no have two strata, however rare a yes is.
+    fn hard_predictions_are_cut_between_no_and_yes() {
+        let mut sorted = vec![0.0; 990];
+        sorted.extend([1.0; 10]);
+        assert_eq!(cut_points(&sorted, 12), [1.0]);
+        assert!(cut_points(&[0.4; 50], 12).is_empty());
+    }
+
+    #[test]
+    fn strata_hold_every_document_and_every_label() {
+        let sorted: Vec<f64> = (0..2_000)
+            .map(|i| (f64::from(i) / 2_000.0).powi(4))
+            .collect();
+        let predictions: Vec<f64> = sorted.iter().step_by(20).copied().collect();
+        let labels: Vec<bool> = predictions.iter().map(|&f| f > 0.4).collect();
+        let strata = post_strata(first_strata(&sorted), &predictions, &labels);
+        assert!(strata.len() > 2, "{}", strata.len());
+        assert_eq!(strata.iter().map(|s| s.documents).sum::<u64>(), 2_000);
+        assert_eq!(strata.iter().map(|s| s.labelled).sum::<u64>(), 100);
+        let found = labels.iter().filter(|&&label| label).count() as u64;
+        assert_eq!(strata.iter().map(|s| s.found).sum::<u64>(), found);
+        assert!(strata.iter().all(|s| s.labelled > 0));
+    }
+
+    #[test]
+    fn the_choice_of_strata_does_not_look_at_labels() {
+        let sorted: Vec<f64> = (0..500).map(|i| f64::from(i) / 500.0).collect();
+        let predictions: Vec<f64> = sorted.iter().step_by(7).copied().collect();
+        let cuts = |labels: Vec<bool>| -> Vec<Option<f64>> {
+            let strata = post_strata(first_strata(&sorted), &predictions, &labels);
+            strata.iter().map(|stratum| stratum.from).collect()
+        };
+        let count = predictions.len();
+        assert_eq!(cuts(vec![true; count]), cuts(vec![false; count]));
+    }
+}
