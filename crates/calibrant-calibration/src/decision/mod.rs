@@ -3,11 +3,17 @@
 //! [`CostMatrix`] says what each decision costs for each truth, and which is cheapest by the stated probabilities;
 //! [`Threshold`]s are chosen by the mistakes they make; [`OtherRule`] says when a document belongs to none of the classes.
 
+mod cascade;
 mod cost_matrix;
 mod other;
 mod prevalence;
 mod threshold;
 
+pub use cascade::{
+    CascadeBasis, CascadeError, CascadeOutcome, CascadePolicy, CascadeReport, CascadeSettings,
+    CascadeStep, CascadeTier, CascadeWorld, SimulatedTier, SingleSource, TierReport, TierRule,
+    certify_cascade, simulate_cascade,
+};
 pub use cost_matrix::{CostError, CostMatrix};
 pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts, share_with_other};
 pub use prevalence::{

@@ -25,7 +25,8 @@ pub struct PlanSettings {
     pub width: f64,
     /// How the share will be found.
     pub prevalence: PrevalenceSettings,
-    /// So many strata with fixed numbers of labels each; 1 is a simple random sample.
+    /// At most so many strata with fixed numbers of labels each: as many as need the fewest labels. 1 is a simple random
+    /// sample.
     pub strata: usize,
     /// In this share of samples the width must be kept: 0.8.
     pub assurance: f64,
@@ -132,15 +133,12 @@ pub fn plan_sample(
     let mut sorted = stated.to_vec();
     sorted.sort_by(f64::total_cmp);
     let mut planner = Planner {
-        cuts: match settings.strata {
-            0 | 1 => Vec::new(),
-            strata => cut_points(&sorted, strata),
-        },
+        cuts: Vec::new(),
         column: ClassColumn::new(sorted),
         classes,
         settings: *settings,
     };
-    let labels = planner.least_labels();
+    let labels = planner.choose_strata();
     let (kept, expected_width) = planner.imagine(labels);
     let strata = planner.planned(labels);
     planner.cuts.clear();
@@ -163,6 +161,22 @@ struct Planner {
 }
 
 impl Planner {
+    /// The least number of labels over all numbers of strata that may be; the best cuts are kept.
+    fn choose_strata(&mut self) -> usize {
+        let mut best = (self.least_labels(), Vec::new());
+        for strata in [2, 3, 4, 6, 8, 12] {
+            if strata <= self.settings.strata {
+                self.cuts = cut_points(&self.column.sorted, strata);
+                let labels = self.least_labels();
+                if labels < best.0 {
+                    best = (labels, self.cuts.clone());
+                }
+            }
+        }
+        self.cuts = best.1;
+        best.0
+    }
+
     /// The least number of labels at which enough samples keep the width; all documents, if fewer do not do.
     fn least_labels(&self) -> usize {
         let all = self.column.sorted.len();

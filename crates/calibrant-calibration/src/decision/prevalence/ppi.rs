@@ -217,8 +217,10 @@ pub(crate) fn ppi_interval(
     let others = all.without(&sample);
     let lambda = lambda_of(labels, predictions, &sample, &others);
     let mut found = source_mean(labels, predictions, &others, lambda, 2.0);
-    if target == PrevalenceTarget::Documents && others.count > 0.0 {
-        let left = others.count / all.count;
+    let left = others.count / all.count;
+    if target == PrevalenceTarget::Documents && left == 0.0 {
+        found.standard_error = 0.0; // everything was read
+    } else if target == PrevalenceTarget::Documents {
         let (_, variance) = residual(labels, predictions, lambda / left, 2.0);
         found.standard_error = (left * variance / sample.count).sqrt();
     }
