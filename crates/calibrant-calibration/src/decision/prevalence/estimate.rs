@@ -250,7 +250,7 @@ impl ClassColumn {
         let alone = exact_ends(&whole, miss, settings.target);
         let mut found = match method {
             PrevalenceMethod::Stratified | PrevalenceMethod::StratifiedExact => {
-                let strata = post_strata(self.strata.clone(), &sample.predictions, &sample.labels);
+                let strata = post_strata(&self.strata, &sample.predictions, &sample.labels);
                 let settings = PrevalenceSettings {
                     method,
                     ..*settings

@@ -47,8 +47,10 @@ pub struct PrevalenceCoverage {
     pub powered_ratio: f64,
     /// How far stated probabilities and labels of the pool go together (Pearson's correlation).
     pub correlation: f64,
-    /// The true share of the pool.
+    /// The true share.
     pub share: f64,
+    /// The mean of the estimates.
+    pub estimate: f64,
 }
 
 impl PrevalenceCoverage {
@@ -110,27 +112,52 @@ pub fn simulate_prevalence(
         };
         let alone = found.labels_alone.unwrap_or((0.0, 1.0));
         let powered = found.method == PrevalenceMethod::PredictionPowered;
-        (found.low, found.high, alone.1 - alone.0, powered)
+        Draw {
+            ends: (found.low, found.high),
+            share: found.share,
+            alone: alone.1 - alone.0,
+            powered,
+        }
     };
-    let all: Vec<(f64, f64, f64, bool)> = (0..draws).into_par_iter().map(one).collect();
+    let all: Vec<Draw> = (0..draws).into_par_iter().map(one).collect();
+    summary(&all, share, correlation(&truth, &stated))
+}
+
+/// What one sample gave.
+struct Draw {
+    ends: (f64, f64),
+    share: f64,
+    /// The width by labels alone.
+    alone: f64,
+    /// Whether PPI++ was taken.
+    powered: bool,
+}
+
+impl Draw {
+    fn width(&self) -> f64 {
+        self.ends.1 - self.ends.0
+    }
+}
+
+fn summary(all: &[Draw], share: f64, correlation: f64) -> PrevalenceCoverage {
     let slack = 1e-12;
-    let count =
-        |test: &dyn Fn(&(f64, f64, f64, bool)) -> bool| all.iter().filter(|d| test(d)).count();
-    let above = count(&|draw| share > draw.1 + slack);
-    let below = count(&|draw| share < draw.0 - slack);
-    let powered = || all.iter().filter(|draw| draw.3);
+    let above = all.iter().filter(|draw| share > draw.ends.1 + slack).count();
+    let below = all.iter().filter(|draw| share < draw.ends.0 - slack).count();
+    let powered = || all.iter().filter(|draw| draw.powered);
+    let of_powered = powered().map(Draw::width).sum::<f64>();
+    let count = all.len().max(1) as f64;
     PrevalenceCoverage {
-        draws,
-        covered: draws - above - below,
+        draws: all.len(),
+        covered: all.len() - above - below,
         below,
         above,
-        width: all.iter().map(|d| d.1 - d.0).sum::<f64>() / draws.max(1) as f64,
-        labels_alone_width: all.iter().map(|d| d.2).sum::<f64>() / draws.max(1) as f64,
+        width: all.iter().map(Draw::width).sum::<f64>() / count,
+        labels_alone_width: all.iter().map(|draw| draw.alone).sum::<f64>() / count,
         prediction_powered: powered().count(),
-        powered_ratio: powered().map(|d| d.1 - d.0).sum::<f64>()
-            / powered().map(|d| d.2).sum::<f64>(),
-        correlation: correlation(&truth, &stated),
+        powered_ratio: of_powered / powered().map(|draw| draw.alone).sum::<f64>(),
+        correlation,
         share,
+        estimate: all.iter().map(|draw| draw.share).sum::<f64>() / count,
     }
 }
 

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// So many parts are begun with; those that bring nothing are put together again.
 const MOST_STRATA: usize = 12;
 
+/// Strata with fewer expected labels might stay without any.
+const FEWEST_EXPECTED: f64 = 4.0;
+
 /// A part of the documents, and what labels said of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Stratum {
@@ -96,29 +99,39 @@ pub(crate) fn first_strata(sorted: &[f64]) -> Vec<Stratum> {
     empty_strata(sorted, &cut_points(sorted, MOST_STRATA))
 }
 
-/// The strata that a simple random sample is divided by: from the first ones on neighbours are put together as
-/// long as this makes the expected interval narrower.
+/// The strata that a simple random sample is divided by: from the first ones on neighbours are put together as long as
+/// this makes the expected interval narrower.
 ///
-/// What is expected follows from stated probabilities and from how many of each stratum were drawn, never from labels:
-/// given these numbers the labelled of a stratum are a simple random sample of it, so that exact ends stay exact.
+/// What is expected follows from stated probabilities and from the size of the sample, neither from labels nor from how
+/// many of each stratum were drawn. Given the latter, the labelled of a stratum are then a simple random sample of it, and exact
+/// ends stay exact. (Strata that were put together by how many were drawn would not be: a sample that holds too
+/// many likely documents would be divided differently from one that holds too few, and the estimate leans to one side.)
 pub(crate) fn post_strata(
-    mut strata: Vec<Stratum>,
+    first: &[Stratum],
     predictions: &[f64],
     labels: &[bool],
 ) -> Vec<Stratum> {
+    let documents: u64 = first.iter().map(|stratum| stratum.documents).sum();
+    let drawn = predictions.len() as f64 / documents.max(1) as f64;
+    let mut strata = join(first.to_vec(), drawn.min(1.0));
     let cuts: Vec<f64> = strata.iter().skip(1).filter_map(|s| s.from).collect();
     for (&f, &label) in predictions.iter().zip(labels) {
         let stratum = &mut strata[cuts.partition_point(|&cut| cut <= f)];
         stratum.labelled += 1;
         stratum.found += u64::from(label);
     }
-    let mut width = expected_width(&strata);
+    strata
+}
+
+/// Puts neighbours together as long as this helps, if this share of all documents is drawn.
+fn join(mut strata: Vec<Stratum>, drawn: f64) -> Vec<Stratum> {
+    let mut width = expected_width(&strata, drawn);
     while strata.len() > 1 {
         let joined = |place: usize| {
             let mut fewer = strata.clone();
             let next = fewer.remove(place + 1);
             fewer[place] = fewer[place].with(&next);
-            (expected_width(&fewer), fewer)
+            (expected_width(&fewer, drawn), fewer)
         };
         let best = (0..strata.len() - 1)
             .map(joined)
@@ -132,22 +145,23 @@ pub(crate) fn post_strata(
 }
 
 /// How wide the interval would be if the stated probabilities were right: reaches of Wilson's intervals at 95 %, added
-/// by their squares; a stratum that nobody looked into counts whole.
-fn expected_width(strata: &[Stratum]) -> f64 {
+/// by their squares; a stratum that may stay without a label counts whole.
+fn expected_width(strata: &[Stratum], drawn: f64) -> f64 {
     const Z2: f64 = 3.84;
     let (mut blind, mut below, mut above) = (0.0, 0.0, 0.0);
     for stratum in strata {
-        let (documents, n) = (stratum.documents as f64, stratum.labelled as f64);
-        if n == 0.0 {
+        let documents = stratum.documents as f64;
+        let n = drawn * documents;
+        if n < FEWEST_EXPECTED && drawn < 1.0 {
             blind += documents;
             continue;
         }
         let p = stratum.mean_stated;
-        let left = (1.0 - n / documents).max(0.0);
         let middle = (p + Z2 / (2.0 * n)) / (1.0 + Z2 / n);
         let reach = (Z2 * (p * (1.0 - p) / n + Z2 / (4.0 * n * n))).sqrt() / (1.0 + Z2 / n);
-        below += documents * documents * left * (p - (middle - reach)).powi(2);
-        above += documents * documents * left * (middle + reach - p).powi(2);
+        let weight = documents * documents * (1.0 - drawn);
+        below += weight * (p - (middle - reach)).powi(2);
+        above += weight * (middle + reach - p).powi(2);
     }
     blind + below.sqrt() + above.sqrt()
 }
@@ -171,7 +185,7 @@ mod tests {
             .collect();
         let predictions: Vec<f64> = sorted.iter().step_by(20).copied().collect();
         let labels: Vec<bool> = predictions.iter().map(|&f| f > 0.4).collect();
-        let strata = post_strata(first_strata(&sorted), &predictions, &labels);
+        let strata = post_strata(&first_strata(&sorted), &predictions, &labels);
         assert!(strata.len() > 2, "{}", strata.len());
         assert_eq!(strata.iter().map(|s| s.documents).sum::<u64>(), 2_000);
         assert_eq!(strata.iter().map(|s| s.labelled).sum::<u64>(), 100);
@@ -180,15 +194,17 @@ mod tests {
         assert!(strata.iter().all(|s| s.labelled > 0));
     }
 
-    #[test]
-    fn the_choice_of_strata_does_not_look_at_labels() {
+    #[test] // Else the estimate would lean to one side.
+    fn the_choice_of_strata_looks_neither_at_labels_nor_at_what_was_drawn() {
         let sorted: Vec<f64> = (0..500).map(|i| f64::from(i) / 500.0).collect();
-        let predictions: Vec<f64> = sorted.iter().step_by(7).copied().collect();
-        let cuts = |labels: Vec<bool>| -> Vec<Option<f64>> {
-            let strata = post_strata(first_strata(&sorted), &predictions, &labels);
+        let cuts = |predictions: &[f64], label: bool| -> Vec<Option<f64>> {
+            let labels = vec![label; predictions.len()];
+            let strata = post_strata(&first_strata(&sorted), predictions, &labels);
             strata.iter().map(|stratum| stratum.from).collect()
         };
-        let count = predictions.len();
-        assert_eq!(cuts(vec![true; count]), cuts(vec![false; count]));
+        let even: Vec<f64> = sorted.iter().step_by(5).copied().collect();
+        assert_eq!(cuts(&even, true), cuts(&even, false));
+        assert_eq!(cuts(&even, true), cuts(&sorted[..100], true));
+        assert_eq!(cuts(&even, true), cuts(&sorted[400..], true));
     }
 }
