@@ -2,6 +2,7 @@
 //!
 //! [`CostMatrix`] says what each decision costs for each truth, and which is cheapest by the stated probabilities;
 //! [`Threshold`]s are chosen by the mistakes they make; [`OtherRule`] says when a document belongs to none of the classes.
+//! [`estimate_prevalence`] says how many of each class there are, [`certify_cascade`] which of several sources answers what.
 
 mod cascade;
 mod cost_matrix;
@@ -12,7 +13,7 @@ mod threshold;
 pub use cascade::{
     CascadeBasis, CascadeError, CascadeOutcome, CascadePolicy, CascadeReport, CascadeSettings,
     CascadeStep, CascadeTier, CascadeWorld, SimulatedTier, SingleSource, TierReport, TierRule,
-    certify_cascade, simulate_cascade,
+    certify_cascade, resample_cascade, simulate_cascade,
 };
 pub use cost_matrix::{CostError, CostMatrix};
 pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts, share_with_other};
@@ -21,6 +22,6 @@ pub use prevalence::{
     Prevalence, PrevalenceCoverage, PrevalenceError, PrevalenceMethod, PrevalenceReason,
     PrevalenceSettings, PrevalenceTarget, PrevalenceWorld, SampleDesign, SamplePlan, Stratum,
     allocate_labels, draw_sample, estimate_prevalence, plan_sample, ppi_lambda, ppi_mean,
-    simulate_prevalence, stratified_exact_interval, stratified_interval,
+    resample_prevalence, simulate_prevalence, stratified_exact_interval, stratified_interval,
 };
 pub use threshold::{Threshold, balanced_threshold, least_cost_threshold};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::numeric::{Random, binomial_at_most, exact_upper_share};
 
-use super::path::{Candidate, families, path};
+use super::path::{Candidate, paths};
 use super::tiers::check_tiers;
 use super::{CascadeError, CascadePolicy, CascadeTier, TierRule};
 
@@ -101,17 +101,18 @@ pub struct SingleSource {
 /// The cheapest policy that is shown to be wrong in at most a share `risk` of all answers, with probability `1 - miss`.
 ///
 /// # Method
-/// For every set of tiers that may be asked before the last one, a path of threshold vectors is fixed by confidences and
-/// costs alone: those that no other of them beats both in stated risk and in cost, from the least stated risk on. Along
-/// each path the overall number of wrong answers is tested exactly, until a test fails; every policy before that is
-/// certified, and the cheapest of all certified ones is taken.
+/// A path of threshold vectors is fixed by confidences and costs alone: those that no other beats both in stated risk and in
+/// cost, from the least stated risk on. Along the path the overall number of wrong answers is tested exactly, until a
+/// test fails; every policy before that is certified. Where there are several tiers before the last one, that path has four
+/// fifths of `miss`, and paths of each set of tiers alone share the rest, in case one source is not as good as it says. The cheapest
+/// of all certified policies is taken.
 ///
 /// # Formula
 /// ```text
-/// a policy passes if P(Bin(n, risk) ≤ errors) ≤ miss/F,   F sets of tiers
+/// a policy passes if P(Bin(n, risk) ≤ errors) ≤ the path's part of miss
 /// ```
 /// If a policy with a risk above `risk` is certified, then on its path the first such policy was; its test passes with
-/// probability `miss/F` at most, since nothing decided which policy that is but the fixed path. `F` paths share `miss`. A path
+/// a probability of that part at most, since nothing decided which policy that is but the fixed path. A path
 /// needs no division among its steps, and its strict end has power, since every test counts all `n` documents: what
 /// is not answered early is answered last. Where the last source is the truth, handing on everything needs no test.
 ///
@@ -149,18 +150,25 @@ pub fn certify_cascade(
     let (design, test) = divide(documents, settings);
     let last = &tiers[tiers.len() - 1];
     let truth_last = last.right.is_empty();
-    let families = families(tiers.len(), usize::from(truth_last));
-    let miss = settings.miss / families.len() as f64;
-    let mut best: Option<(Candidate, usize, f64)> = None;
-    for family in &families {
-        for candidate in path(tiers, family, &design) {
+    let paths = paths(tiers, usize::from(truth_last), &design);
+    let most = paths.iter().map(|path| path.part).fold(0.0, f64::max);
+    let mut best: Option<Certified> = None;
+    for path in paths {
+        let miss = path.part * settings.miss;
+        for candidate in path.policies {
             let errors = errors(tiers, &candidate, &test);
             if binomial_at_most(errors as u64, test.len() as u64, settings.risk) > miss {
                 break;
             }
             let cost = cost(tiers, &candidate, &test);
-            if best.as_ref().is_none_or(|(_, _, least)| cost < *least) {
-                best = Some((candidate, errors, cost));
+            if best.as_ref().is_none_or(|best| cost < best.cost) {
+                let upper_risk = exact_upper_share(errors as u64, test.len() as u64, miss);
+                best = Some(Certified {
+                    candidate,
+                    errors,
+                    upper_risk,
+                    cost,
+                });
             }
         }
     }
@@ -169,32 +177,38 @@ pub fn certify_cascade(
         false => CascadeBasis::SameDocuments,
     };
     // Handing on everything to the truth is always right, and may be cheapest.
-    let found = best.filter(|(_, _, cost)| !truth_last || *cost < last.cost);
-    match found {
-        Some((candidate, errors, _)) => {
-            let upper = exact_upper_share(errors as u64, test.len() as u64, miss);
-            let report = Report {
-                tiers,
-                settings,
-                test: &test,
-            };
-            Ok(report.of(&candidate, errors, upper, basis))
-        }
+    let report = Report {
+        tiers,
+        settings,
+        test: &test,
+    };
+    match best.filter(|best| !truth_last || best.cost < last.cost) {
+        Some(best) => Ok(report.of(&best, basis)),
         None if truth_last => {
-            let all_to_last = Candidate::all_to_last(last.cost);
-            let report = Report {
-                tiers,
-                settings,
-                test: &test,
+            let candidate = Candidate::all_to_last(last.cost);
+            let (errors, upper_risk, cost) = (0, 0.0, last.cost);
+            let all = Certified {
+                candidate,
+                errors,
+                upper_risk,
+                cost,
             };
-            Ok(report.of(&all_to_last, 0, 0.0, CascadeBasis::Truth))
+            Ok(report.of(&all, CascadeBasis::Truth))
         }
         None => Err(CascadeError::NotCertified {
             risk: settings.risk,
             documents: test.len(),
-            needed: (miss.ln() / (-settings.risk).ln_1p()).ceil() as usize,
+            needed: ((most * settings.miss).ln() / (-settings.risk).ln_1p()).ceil() as usize,
         }),
     }
+}
+
+/// A policy that passed its test.
+struct Certified {
+    candidate: Candidate,
+    errors: usize,
+    upper_risk: f64,
+    cost: f64,
 }
 
 fn check_settings(settings: &CascadeSettings) -> Result<(), CascadeError> {
@@ -256,24 +270,17 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    fn of(
-        &self,
-        candidate: &Candidate,
-        errors: usize,
-        upper_risk: f64,
-        basis: CascadeBasis,
-    ) -> CascadeReport {
-        let cost = cost(self.tiers, candidate, self.test);
+    fn of(&self, found: &Certified, basis: CascadeBasis) -> CascadeReport {
         CascadeReport {
-            policy: candidate.policy(self.tiers),
+            policy: found.candidate.policy(self.tiers),
             settings: *self.settings,
             basis,
             documents: self.test.len(),
-            errors,
-            upper_risk,
-            cost,
-            tiers: self.tier_reports(candidate),
-            single: self.single(cost),
+            errors: found.errors,
+            upper_risk: found.upper_risk,
+            cost: found.cost,
+            tiers: self.tier_reports(&found.candidate),
+            single: self.single(found.cost),
         }
     }
 

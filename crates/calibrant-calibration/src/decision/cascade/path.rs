@@ -58,10 +58,57 @@ pub(crate) fn families(tiers: usize, least: usize) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// The policies of one set of tiers, from the least stated risk on; each is cheaper than all before it.
-///
-/// Thresholds are quantiles of the confidences of the given documents. No label is looked at.
-pub(crate) fn path(tiers: &[CascadeTier], family: &[usize], documents: &[usize]) -> Vec<Candidate> {
+/// A path of policies, and its part of the chance of a miss.
+pub(crate) struct Path {
+    pub(crate) policies: Vec<Candidate>,
+    pub(crate) part: f64,
+}
+
+/// The path of all policies together has this part of the chance of a miss where there are others beside it.
+pub(crate) const TOGETHER: f64 = 0.8;
+
+/// The paths that are tested: one of the policies of all sets of tiers together, and, in case one source is not as good as it
+/// says and ends that path early, one for each set.
+pub(crate) fn paths(tiers: &[CascadeTier], least: usize, documents: &[usize]) -> Vec<Path> {
+    let families = families(tiers.len(), least);
+    let each: Vec<Vec<Candidate>> = families
+        .iter()
+        .map(|family| candidates(tiers, family, documents))
+        .collect();
+    let together = Path {
+        policies: front(each.concat()),
+        part: if each.len() > 1 { TOGETHER } else { 1.0 },
+    };
+    let part = (1.0 - together.part) / each.len() as f64;
+    let apart = each.into_iter().map(|policies| Path {
+        policies: front(policies),
+        part,
+    });
+    std::iter::once(together)
+        .chain(apart.filter(|path| path.part > 0.0))
+        .collect()
+}
+
+/// Policies that no other beats both in stated risk and in cost, from the least stated risk on; each is cheaper than all
+/// before it.
+pub(crate) fn front(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    candidates.sort_by(|a, b| a.risk.total_cmp(&b.risk).then(a.cost.total_cmp(&b.cost)));
+    let mut least = f64::INFINITY;
+    candidates.retain(|candidate| {
+        let cheaper = candidate.cost < least;
+        least = least.min(candidate.cost);
+        cheaper
+    });
+    candidates
+}
+
+/// The policies of one set of tiers. Thresholds are quantiles of the confidences of the given documents. No label is looked
+/// at.
+pub(crate) fn candidates(
+    tiers: &[CascadeTier],
+    family: &[usize],
+    documents: &[usize],
+) -> Vec<Candidate> {
     let levels = POLICIES
         .powf(1.0 / family.len().max(1) as f64)
         .clamp(3.0, 100.0) as usize;
@@ -83,13 +130,6 @@ pub(crate) fn path(tiers: &[CascadeTier], family: &[usize], documents: &[usize])
         places[digit] += 1;
         places[..digit].fill(0);
     }
-    candidates.sort_by(|a, b| a.risk.total_cmp(&b.risk).then(a.cost.total_cmp(&b.cost)));
-    let mut least = f64::INFINITY;
-    candidates.retain(|candidate| {
-        let cheaper = candidate.cost < least;
-        least = least.min(candidate.cost);
-        cheaper
-    });
     candidates
 }
 

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::numeric::{Random, sigmoid};
 
-use super::path::{Candidate, families, path};
-use super::{CascadeSettings, CascadeStep, CascadeTier, certify_cascade};
+use super::path::{Candidate, candidates, families, front};
+use super::tiers::check_tiers;
+use super::{CascadeError, CascadeSettings, CascadeStep, CascadeTier, certify_cascade};
 
 /// A source that is made up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -94,12 +95,45 @@ pub fn simulate_cascade(
     const MANY: usize = 40_000;
     let many = world.tiers(MANY, &mut Random::from_seed(seed));
     simulate_with(&many, settings, draws, |draw| {
-        let mut random = Random::from_seed(seed ^ (draw as u64 + 1).wrapping_mul(0x9E37_79B9));
-        world.tiers(documents, &mut random)
+        world.tiers(documents, &mut random_of(seed, draw))
     })
 }
 
-/// The same with calibration sets that the caller draws, and many documents that stand for all.
+/// The same with documents whose truth is known: calibration sets are drawn from them with replacement, and policies are
+/// measured on all of them, so that they are what all documents are like.
+pub fn resample_cascade(
+    all: &[CascadeTier],
+    documents: usize,
+    settings: &CascadeSettings,
+    draws: usize,
+    seed: u64,
+) -> Result<CascadeOutcome, CascadeError> {
+    let count = check_tiers(all)?;
+    let draw_set = |draw: usize| -> Vec<CascadeTier> {
+        let mut random = random_of(seed, draw);
+        let places: Vec<usize> = (0..documents).map(|_| random.below(count)).collect();
+        let drawn = |tier: &CascadeTier| CascadeTier {
+            confidences: places
+                .iter()
+                .filter_map(|&place| tier.confidences.get(place).copied())
+                .collect(),
+            right: places
+                .iter()
+                .filter_map(|&place| tier.right.get(place).copied())
+                .collect(),
+            ..CascadeTier::truth(&tier.name, tier.cost)
+        };
+        all.iter().map(drawn).collect()
+    };
+    Ok(simulate_with(all, settings, draws, draw_set))
+}
+
+/// The random numbers of one draw.
+fn random_of(seed: u64, draw: usize) -> Random {
+    Random::from_seed(seed ^ (draw as u64 + 1).wrapping_mul(0x9E37_79B9))
+}
+
+/// Calibration sets that are drawn by number, and many documents that stand for all.
 fn simulate_with(
     many: &[CascadeTier],
     settings: &CascadeSettings,
@@ -189,7 +223,7 @@ fn cheapest_kept(tiers: &[CascadeTier], risk: f64) -> Candidate {
     let some: Vec<usize> = (0..documents.min(4_000)).collect();
     let mut best = Candidate::all_to_last(tiers[tiers.len() - 1].cost);
     for family in families(tiers.len(), 1) {
-        for candidate in path(tiers, &family, &some) {
+        for candidate in front(candidates(tiers, &family, &some)) {
             if candidate.cost < best.cost && measure_candidate(tiers, &candidate).0 <= risk {
                 best = candidate;
             }

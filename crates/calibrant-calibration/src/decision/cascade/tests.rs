@@ -32,6 +32,22 @@ fn certified_policies_keep_their_promise_and_cost_less() {
 }
 
 #[test]
+fn documents_with_known_truth_are_drawn_again() {
+    let tiers = world(0.3, 1.0).tiers(5_000, &mut Random::from_seed(9));
+    let settings = CascadeSettings {
+        risk: 0.05,
+        ..CascadeSettings::default()
+    };
+    let found = resample_cascade(&tiers, 600, &settings, 40, 1).unwrap();
+    assert!(found.broken <= 6, "{found:?}");
+    assert!(
+        found.cost < found.single_cost && found.risk < 0.05,
+        "{found:?}"
+    );
+    assert!(resample_cascade(&tiers[2..], 600, &settings, 40, 1).is_err());
+}
+
+#[test]
 fn a_useless_source_is_not_asked() {
     let mut world = world(0.0, 1.0);
     world.tiers[1].separation = 0.0;
@@ -86,9 +102,9 @@ fn where_nothing_can_be_shown_the_truth_is_asked_or_the_need_is_named() {
     assert_eq!(found.policy.first(), CascadeStep::Ask(2));
     tiers[2].right = vec![true; 50];
     let refused = certify_cascade(&tiers, &CascadeSettings::default()).unwrap_err();
-    // By hand: ln(0.05/4)/ln(0.98) = 216.9.
+    // By hand: ln(0.8 · 0.05)/ln(0.98) = 159.3.
     assert!(
-        matches!(refused, CascadeError::NotCertified { needed: 217, .. }),
+        matches!(refused, CascadeError::NotCertified { needed: 160, .. }),
         "{refused}"
     );
 }

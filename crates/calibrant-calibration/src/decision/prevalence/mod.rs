@@ -4,7 +4,7 @@
 //! [`ppi_mean`] where labels disagree with predictions often enough, [`stratified_interval`] elsewhere,
 //! [`stratified_exact_interval`] where a guarantee is asked for that holds whatever the truth is.
 //! [`plan_sample`] says beforehand how many labels a wanted width takes, and [`draw_sample`] which documents to label.
-//! [`simulate_prevalence`] counts how often the intervals hold the truth.
+//! [`simulate_prevalence`] and [`resample_prevalence`] count how often the intervals hold the truth.
 
 mod draw;
 mod error;
@@ -28,6 +28,8 @@ pub use plan::{PlanSettings, PlannedStratum, SamplePlan, allocate_labels, plan_s
 pub use pool::{LabelledPool, SampleDesign};
 pub use ppi::{PpiMean, ppi_lambda, ppi_mean};
 pub use settings::{PrevalenceMethod, PrevalenceSettings, PrevalenceTarget};
-pub use simulation::{PrevalenceCoverage, PrevalenceWorld, simulate_prevalence};
+pub use simulation::{
+    PrevalenceCoverage, PrevalenceWorld, resample_prevalence, simulate_prevalence,
+};
 pub use strata::Stratum;
 pub use stratified::{stratified_exact_interval, stratified_interval};

@@ -90,37 +90,46 @@ pub fn simulate_prevalence(
     draws: usize,
     seed: u64,
 ) -> PrevalenceCoverage {
-    let mut random = Random::from_seed(seed);
-    let (truth, stated) = world.pool(&mut random);
-    let fixed = settings.target == PrevalenceTarget::Documents;
-    let column = ClassColumn::new(sorted(&stated));
-    let share = match fixed {
-        true => truth.iter().filter(|&&label| label).count() as f64 / truth.len() as f64,
-        false => world.share,
-    };
+    let (truth, stated) = world.pool(&mut Random::from_seed(seed));
+    if settings.target == PrevalenceTarget::Documents {
+        return resample_prevalence(&truth, &stated, labelled, settings, draws, seed);
+    }
     let one = |draw: usize| {
-        let mut random = Random::from_seed(seed ^ (draw as u64 + 1).wrapping_mul(0x9E37_79B9));
-        let anew = (!fixed).then(|| world.pool(&mut random));
-        let (truth, stated) = match &anew {
-            Some((truth, stated)) => (truth, stated),
-            None => (&truth, &stated),
-        };
-        let sample = draw_some(truth, stated, labelled, &mut random);
-        let found = match fixed {
-            true => column.estimate(&sample, 1, settings),
-            false => ClassColumn::new(sorted(stated)).estimate(&sample, 1, settings),
-        };
-        let alone = found.labels_alone.unwrap_or((0.0, 1.0));
-        let powered = found.method == PrevalenceMethod::PredictionPowered;
-        Draw {
-            ends: (found.low, found.high),
-            share: found.share,
-            alone: alone.1 - alone.0,
-            powered,
-        }
+        let mut random = random_of(seed, draw);
+        let (truth, stated) = world.pool(&mut random);
+        let sample = draw_some(&truth, &stated, labelled, &mut random);
+        Draw::of(&ClassColumn::new(sorted(&stated)), &sample, settings)
     };
     let all: Vec<Draw> = (0..draws).into_par_iter().map(one).collect();
-    summary(&all, share, correlation(&truth, &stated))
+    summary(&all, world.share, correlation(&truth, &stated))
+}
+
+/// Draws samples of a pool whose truth is known, and counts how often the interval held its share of the class.
+pub fn resample_prevalence(
+    truth: &[bool],
+    stated: &[f64],
+    labelled: usize,
+    settings: &PrevalenceSettings,
+    draws: usize,
+    seed: u64,
+) -> PrevalenceCoverage {
+    let settings = PrevalenceSettings {
+        target: PrevalenceTarget::Documents,
+        ..*settings
+    };
+    let column = ClassColumn::new(sorted(stated));
+    let one = |draw: usize| {
+        let sample = draw_some(truth, stated, labelled, &mut random_of(seed, draw));
+        Draw::of(&column, &sample, &settings)
+    };
+    let all: Vec<Draw> = (0..draws).into_par_iter().map(one).collect();
+    let share = truth.iter().filter(|&&label| label).count() as f64 / truth.len().max(1) as f64;
+    summary(&all, share, correlation(truth, stated))
+}
+
+/// The random numbers of one draw.
+fn random_of(seed: u64, draw: usize) -> Random {
+    Random::from_seed(seed ^ (draw as u64 + 1).wrapping_mul(0x9E37_79B9))
 }
 
 /// What one sample gave.
@@ -134,6 +143,17 @@ struct Draw {
 }
 
 impl Draw {
+    fn of(column: &ClassColumn, sample: &ClassSample, settings: &PrevalenceSettings) -> Self {
+        let found = column.estimate(sample, 1, settings);
+        let alone = found.labels_alone.unwrap_or((0.0, 1.0));
+        Self {
+            ends: (found.low, found.high),
+            share: found.share,
+            alone: alone.1 - alone.0,
+            powered: found.method == PrevalenceMethod::PredictionPowered,
+        }
+    }
+
     fn width(&self) -> f64 {
         self.ends.1 - self.ends.0
     }
@@ -141,8 +161,14 @@ impl Draw {
 
 fn summary(all: &[Draw], share: f64, correlation: f64) -> PrevalenceCoverage {
     let slack = 1e-12;
-    let above = all.iter().filter(|draw| share > draw.ends.1 + slack).count();
-    let below = all.iter().filter(|draw| share < draw.ends.0 - slack).count();
+    let above = all
+        .iter()
+        .filter(|draw| share > draw.ends.1 + slack)
+        .count();
+    let below = all
+        .iter()
+        .filter(|draw| share < draw.ends.0 - slack)
+        .count();
     let powered = || all.iter().filter(|draw| draw.powered);
     let of_powered = powered().map(Draw::width).sum::<f64>();
     let count = all.len().max(1) as f64;

@@ -106,11 +106,7 @@ pub(crate) fn first_strata(sorted: &[f64]) -> Vec<Stratum> {
 /// many of each stratum were drawn. Given the latter, the labelled of a stratum are then a simple random sample of it, and exact
 /// ends stay exact. (Strata that were put together by how many were drawn would not be: a sample that holds too
 /// many likely documents would be divided differently from one that holds too few, and the estimate leans to one side.)
-pub(crate) fn post_strata(
-    first: &[Stratum],
-    predictions: &[f64],
-    labels: &[bool],
-) -> Vec<Stratum> {
+pub(crate) fn post_strata(first: &[Stratum], predictions: &[f64], labels: &[bool]) -> Vec<Stratum> {
     let documents: u64 = first.iter().map(|stratum| stratum.documents).sum();
     let drawn = predictions.len() as f64 / documents.max(1) as f64;
     let mut strata = join(first.to_vec(), drawn.min(1.0));
