@@ -16,6 +16,7 @@ mod settings;
 mod simulation;
 mod strata;
 mod stratified;
+mod stratified_exact;
 #[cfg(test)]
 mod tests;
 
@@ -32,4 +33,5 @@ pub use simulation::{
     PrevalenceCoverage, PrevalenceWorld, resample_prevalence, simulate_prevalence,
 };
 pub use strata::Stratum;
-pub use stratified::{stratified_exact_interval, stratified_interval};
+pub use stratified::stratified_interval;
+pub use stratified_exact::stratified_exact_interval;
