@@ -160,16 +160,16 @@ fn simulate_with(
             Err(_) => (0.0, many[many.len() - 1].cost),
         };
         let untested = cheapest_kept(&set, settings.risk);
-        (certified, measure_candidate(many, &untested))
+        Draw {
+            certified,
+            untested: measure_candidate(many, &untested),
+        }
     };
-    let all: Vec<((f64, f64), (f64, f64))> = (0..draws).into_par_iter().map(one).collect();
-    let mean = |value: &dyn Fn(&((f64, f64), (f64, f64))) -> f64| {
-        all.iter().map(value).sum::<f64>() / draws.max(1) as f64
-    };
+    let all: Vec<Draw> = (0..draws).into_par_iter().map(one).collect();
     let kept: Vec<f64> = all
         .iter()
-        .filter(|draw| draw.1.0 <= settings.risk)
-        .map(|draw| draw.1.1)
+        .filter(|draw| draw.untested.0 <= settings.risk)
+        .map(|draw| draw.untested.1)
         .collect();
     let by_statement = Candidate::with_thresholds(
         (0..many.len() - 1)
@@ -183,17 +183,32 @@ fn simulate_with(
     });
     CascadeOutcome {
         draws,
-        broken: all.iter().filter(|draw| draw.0.0 > settings.risk).count(),
-        cost: mean(&|draw| draw.0.1),
-        risk: mean(&|draw| draw.0.0),
+        broken: all
+            .iter()
+            .filter(|draw| draw.certified.0 > settings.risk)
+            .count(),
+        cost: mean(all.iter().map(|draw| draw.certified.1)),
+        risk: mean(all.iter().map(|draw| draw.certified.0)),
         untested_broken: draws - kept.len(),
-        untested_cost: mean(&|draw| draw.1.1),
-        untested_kept_cost: kept.iter().sum::<f64>() / kept.len() as f64,
+        untested_cost: mean(all.iter().map(|draw| draw.untested.1)),
+        untested_kept_cost: mean(kept.iter().copied()),
         stated_cost: stated.1,
         stated_risk: stated.0,
         best_cost: measure_candidate(many, &cheapest_kept(many, settings.risk)).1,
         single_cost: single.map(|tier| tier.cost).fold(f64::INFINITY, f64::min),
     }
+}
+
+/// What one calibration set gave: shares of wrong answers and costs.
+struct Draw {
+    certified: (f64, f64),
+    untested: (f64, f64),
+}
+
+/// The mean; not a number where there is nothing.
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.sum::<f64>() / count
 }
 
 /// The share of wrong answers and the cost.

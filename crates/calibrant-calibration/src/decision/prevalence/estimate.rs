@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pool::sizes;
 use super::ppi::{Moments, ppi_interval};
-use super::strata::{first_strata, post_strata};
+use super::strata::{exact_post_strata, first_strata, post_strata};
 use super::stratified::{exact_ends, stratified_share};
 use super::{
     LabelledPool, PpiMean, PrevalenceError, PrevalenceMethod, PrevalenceSettings, PrevalenceTarget,
@@ -250,7 +250,13 @@ impl ClassColumn {
         let alone = exact_ends(&whole, miss, settings.target);
         let mut found = match method {
             PrevalenceMethod::Stratified | PrevalenceMethod::StratifiedExact => {
-                let strata = post_strata(&self.strata, &sample.predictions, &sample.labels);
+                let (predictions, labels) = (&sample.predictions, &sample.labels);
+                let exact = method == PrevalenceMethod::StratifiedExact
+                    && settings.target == PrevalenceTarget::Documents;
+                let strata = match exact {
+                    true => exact_post_strata(&self.strata, predictions, labels, confidence),
+                    false => post_strata(&self.strata, predictions, labels),
+                };
                 let settings = PrevalenceSettings {
                     method,
                     ..*settings

@@ -282,7 +282,7 @@ impl Planner {
 /// use calibrant_calibration::decision::allocate_labels;
 /// // Two strata alike share equally; a stratum has no more labels than documents.
 /// assert_eq!(allocate_labels(&[(500, 0.3), (500, 0.7)], 100), [50, 50]);
-/// assert_eq!(allocate_labels(&[(1_000, 0.01), (20, 0.5)], 200), [180, 20]);
+/// assert_eq!(allocate_labels(&[(1_000, 0.001), (20, 0.5)], 400), [380, 20]);
 /// assert_eq!(allocate_labels(&[(1_000_000, 0.5), (5, 0.5)], 40), [38, 2]);
 /// ```
 pub fn allocate_labels(strata: &[(usize, f64)], labels: usize) -> Vec<usize> {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::stratified_exact_interval;
+
 /// So many parts are begun with; those that bring nothing are put together again.
 const MOST_STRATA: usize = 12;
 
@@ -25,6 +27,16 @@ pub struct Stratum {
 }
 
 impl Stratum {
+    /// As it would be if so large a share of it were labelled, and as many found as were stated.
+    fn as_expected(&self, drawn: f64) -> Self {
+        let labelled = (drawn * self.documents as f64).round();
+        Self {
+            labelled: labelled as u64,
+            found: (labelled * self.mean_stated).round() as u64,
+            ..*self
+        }
+    }
+
     fn with(&self, other: &Self) -> Self {
         let documents = self.documents + other.documents;
         let stated =
@@ -107,9 +119,53 @@ pub(crate) fn first_strata(sorted: &[f64]) -> Vec<Stratum> {
 /// ends stay exact. (Strata that were put together by how many were drawn would not be: a sample that holds too
 /// many likely documents would be divided differently from one that holds too few, and the estimate leans to one side.)
 pub(crate) fn post_strata(first: &[Stratum], predictions: &[f64], labels: &[bool]) -> Vec<Stratum> {
-    let documents: u64 = first.iter().map(|stratum| stratum.documents).sum();
-    let drawn = predictions.len() as f64 / documents.max(1) as f64;
-    let mut strata = join(first.to_vec(), drawn.min(1.0));
+    let drawn = drawn(first, predictions.len());
+    let mut best: Option<(f64, Vec<Stratum>)> = None;
+    for strata in joined(first, drawn) {
+        let width = expected_width(&strata, drawn);
+        match &best {
+            Some((narrowest, _)) if width > *narrowest => break,
+            _ => best = Some((width, strata)),
+        }
+    }
+    let strata = best.map_or_else(|| first.to_vec(), |(_, strata)| strata);
+    counted(strata, predictions, labels)
+}
+
+/// The strata of a simple random sample for an interval that holds whatever the truth is: as many as make it narrowest if
+/// stated probabilities are right.
+pub(crate) fn exact_post_strata(
+    first: &[Stratum],
+    predictions: &[f64],
+    labels: &[bool],
+    confidence: f64,
+) -> Vec<Stratum> {
+    /// More strata are never narrower: each has its part of the chance of a miss.
+    const MOST: usize = 4;
+    let drawn = drawn(first, predictions.len());
+    let width = |strata: &Vec<Stratum>| {
+        let expected: Vec<Stratum> = strata.iter().map(|s| s.as_expected(drawn)).collect();
+        let (low, high) = stratified_exact_interval(&expected, confidence);
+        high - low
+    };
+    let few = joined(first, drawn)
+        .into_iter()
+        .filter(|strata| strata.len() <= MOST);
+    let best = few
+        .map(|strata| (width(&strata), strata))
+        .min_by(|a, b| a.0.total_cmp(&b.0));
+    let strata = best.map_or_else(|| first.to_vec(), |(_, strata)| strata);
+    counted(strata, predictions, labels)
+}
+
+/// The share of all documents that is drawn.
+fn drawn(strata: &[Stratum], labelled: usize) -> f64 {
+    let documents: u64 = strata.iter().map(|stratum| stratum.documents).sum();
+    (labelled as f64 / documents.max(1) as f64).min(1.0)
+}
+
+/// The strata with the labelled documents in them.
+fn counted(mut strata: Vec<Stratum>, predictions: &[f64], labels: &[bool]) -> Vec<Stratum> {
     let cuts: Vec<f64> = strata.iter().skip(1).filter_map(|s| s.from).collect();
     for (&f, &label) in predictions.iter().zip(labels) {
         let stratum = &mut strata[cuts.partition_point(|&cut| cut <= f)];
@@ -119,25 +175,26 @@ pub(crate) fn post_strata(first: &[Stratum], predictions: &[f64], labels: &[bool
     strata
 }
 
-/// Puts neighbours together as long as this helps, if this share of all documents is drawn.
-fn join(mut strata: Vec<Stratum>, drawn: f64) -> Vec<Stratum> {
-    let mut width = expected_width(&strata, drawn);
-    while strata.len() > 1 {
-        let joined = |place: usize| {
+/// The strata as they are, then one fewer at a time, always with those neighbours put together that leave the expected
+/// interval narrowest, down to one.
+fn joined(first: &[Stratum], drawn: f64) -> Vec<Vec<Stratum>> {
+    let mut all = vec![first.to_vec()];
+    while let Some(strata) = all.last().filter(|strata| strata.len() > 1) {
+        let join = |place: usize| {
             let mut fewer = strata.clone();
             let next = fewer.remove(place + 1);
             fewer[place] = fewer[place].with(&next);
             (expected_width(&fewer, drawn), fewer)
         };
         let best = (0..strata.len() - 1)
-            .map(joined)
+            .map(join)
             .min_by(|a, b| a.0.total_cmp(&b.0));
-        match best {
-            Some((narrower, fewer)) if narrower <= width => (width, strata) = (narrower, fewer),
-            _ => break,
-        }
+        let Some((_, fewer)) = best else {
+            break;
+        };
+        all.push(fewer);
     }
-    strata
+    all
 }
 
 /// How wide the interval would be if the stated probabilities were right: reaches of Wilson's intervals at 95 %, added

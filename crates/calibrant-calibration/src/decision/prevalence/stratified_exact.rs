@@ -4,6 +4,9 @@ use crate::numeric::{hypergeometric_at_most, most_marked};
 
 use super::Stratum;
 
+/// The larger part of the golden section.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
 /// An interval that holds the share of these documents with at least this confidence, whatever the truth is.
 ///
 /// # Formula
@@ -103,20 +106,28 @@ fn most_together(strata: &[Stratum], miss: f64) -> u64 {
         let best = seen.iter().map(|stratum| dearest(stratum, price));
         best.sum::<f64>() + price * budget
     };
-    // The dual is convex in the price, so it falls and rises once in its logarithm; any price gives a bound.
+    // The dual is convex in the price, so it falls and rises once in its logarithm (golden section); any price gives a
+    // bound.
     let (mut low, mut high) = (-10.0, 45.0);
-    for _ in 0..40 {
-        let (left, right) = (low + 0.382 * (high - low), low + 0.618 * (high - low));
-        match dual(left) < dual(right) {
-            true => high = right,
-            false => low = left,
+    let at = |low: f64, high: f64, part: f64| low + part * (high - low);
+    let (mut left, mut right) = (at(low, high, 1.0 - GOLDEN), at(low, high, GOLDEN));
+    let (mut of_left, mut of_right) = (dual(left), dual(right));
+    for _ in 0..30 {
+        if of_left < of_right {
+            (high, right, of_right) = (right, left, of_left);
+            left = at(low, high, 1.0 - GOLDEN);
+            of_left = dual(left);
+        } else {
+            (low, left, of_left) = (left, right, of_right);
+            right = at(low, high, GOLDEN);
+            of_right = dual(right);
         }
     }
     let most: u64 = seen
         .iter()
         .map(|s| s.documents - (s.labelled - s.found))
         .sum();
-    let bound = dual(0.5 * (low + high)) + 1e-6;
+    let bound = of_left.min(of_right) + 1e-6;
     blind + (bound.max(0.0) as u64).min(most)
 }
 
