@@ -109,6 +109,9 @@ pub(crate) fn candidates(
     family: &[usize],
     documents: &[usize],
 ) -> Vec<Candidate> {
+    if documents.is_empty() {
+        return Vec::new();
+    }
     let levels = POLICIES
         .powf(1.0 / family.len().max(1) as f64)
         .clamp(3.0, 100.0) as usize;

@@ -94,6 +94,9 @@ pub enum PrevalenceReason {
     },
     /// The sample was drawn in strata.
     StratifiedSample,
+    /// An exact interval by strata was asked for, and there is none for the source of the documents, since the sizes of its
+    /// strata are not known.
+    NoExactForSource,
 }
 
 impl fmt::Display for PrevalenceReason {
@@ -117,6 +120,10 @@ impl fmt::Display for PrevalenceReason {
                  the normal curve needs {needed} of each"
             ),
             Self::StratifiedSample => write!(formatter, "the sample was drawn in strata"),
+            Self::NoExactForSource => write!(
+                formatter,
+                "exact intervals by strata are of the documents, not of their source"
+            ),
         }
     }
 }
@@ -273,7 +280,9 @@ impl ClassColumn {
                 ..self.nothing(sample.found(), confidence, PrevalenceMethod::LabelsAlone)
             },
         };
-        found.reason = reason;
+        if found.reason == PrevalenceReason::Asked {
+            found.reason = reason;
+        }
         found.labels_alone = Some(alone);
         found
     }
@@ -381,6 +390,7 @@ pub(crate) fn of_strata(
         high,
         reason: match settings.method {
             PrevalenceMethod::Auto => PrevalenceReason::StratifiedSample,
+            PrevalenceMethod::StratifiedExact if !exact => PrevalenceReason::NoExactForSource,
             _ => PrevalenceReason::Asked,
         },
         strata,

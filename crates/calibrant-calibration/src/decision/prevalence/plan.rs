@@ -164,8 +164,13 @@ impl Planner {
     /// The least number of labels over all numbers of strata that may be; the best cuts are kept.
     fn choose_strata(&mut self) -> usize {
         let mut best = (self.least_labels(), Vec::new());
+        let one_sample = [
+            PrevalenceMethod::LabelsAlone,
+            PrevalenceMethod::PredictionPowered,
+        ];
+        let strata_may_be = !one_sample.contains(&self.settings.prevalence.method);
         for strata in [2, 3, 4, 6, 8, 12] {
-            if strata <= self.settings.strata {
+            if strata_may_be && strata <= self.settings.strata {
                 self.cuts = cut_points(&self.column.sorted, strata);
                 let labels = self.least_labels();
                 if labels < best.0 {

@@ -252,6 +252,52 @@ fn planned_widths_are_kept_in_most_samples() {
 }
 
 #[test]
+fn the_answer_says_how_it_was_found() {
+    let case = case(500);
+    let places: Vec<usize> = (0..500).step_by(4).collect();
+    let (sample, labels) = case.sample(&places);
+    let pool = LabelledPool {
+        classes: 3,
+        pool: &case.stated,
+        sample: &sample,
+        labels: &labels,
+        holds_sample: true,
+        design: SampleDesign::SimpleRandom,
+    };
+    let found = |method, target| {
+        let settings = PrevalenceSettings {
+            method,
+            target,
+            ..PrevalenceSettings::default()
+        };
+        let class = estimate_prevalence(&pool, &settings).unwrap().classes[0].clone();
+        (class.method, class.reason)
+    };
+    let (exact, stratified) = (
+        PrevalenceMethod::StratifiedExact,
+        PrevalenceMethod::Stratified,
+    );
+    let (documents, source) = (PrevalenceTarget::Documents, PrevalenceTarget::Source);
+    assert_eq!(found(exact, documents), (exact, PrevalenceReason::Asked));
+    let none = PrevalenceReason::NoExactForSource;
+    assert_eq!(found(exact, source), (stratified, none));
+    let (method, reason) = found(PrevalenceMethod::Auto, documents);
+    assert_eq!(method, stratified);
+    assert!(reason.to_string().starts_with("only "), "{reason}");
+    // A simple random sample is planned where the method needs one.
+    let plan = PlanSettings {
+        strata: 6,
+        prevalence: PrevalenceSettings {
+            method: PrevalenceMethod::LabelsAlone,
+            ..PrevalenceSettings::default()
+        },
+        ..PlanSettings::default()
+    };
+    let first: Vec<f64> = case.stated.iter().step_by(3).copied().collect();
+    assert_eq!(plan_sample(&first, 3, &plan).unwrap().strata.len(), 1);
+}
+
+#[test]
 fn what_cannot_be_used_is_named() {
     let labels = RowLabels::from([vec![0], vec![4]]);
     let pool = LabelledPool {
