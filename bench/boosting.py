@@ -119,7 +119,7 @@ def measure(bench, report, task, rounds, repeats):
         }
         for name, (seconds, _) in found.items():
             costs.setdefault(name, []).append(seconds)
-    report.section(f"{title}: {rounds} stumps a class")
+    report.section(f"{title}: {rounds} stumps per class")
     median = lambda name, what: statistics.median(seconds[what] for seconds in costs[name])
     peer_quality = quality(test_labels, found["scikit-learn"][1])
     for name in ["discrete, one thread", "discrete", "real"]:
@@ -133,7 +133,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--release", type=Path, default=ROOT / "target/release", help="where the programs are")
     parser.add_argument("--rounds", type=int, default=1, help="how often each is run")
-    parser.add_argument("--stumps", type=int, default=50, help="stumps a class")
+    parser.add_argument("--stumps", type=int, default=50, help="stumps per class")
     parser.add_argument("--only", choices=sorted(TASKS), help="one task alone")
     arguments = parser.parse_args()
     data = Path(os.environ.get("CALIBRANT_DATA", ROOT / "../shared/data")).resolve()

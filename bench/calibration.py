@@ -74,7 +74,7 @@ def known_truth(bench, largest):
 def show_known_truth(table):
     columns = [(name, size) for name, sizes in table.items() for size in sizes]
     heads = [f"{name} {int(size):.0e}".replace("e+0", "e") for name, size in columns]
-    print("\n## Known truth: nats a score above the true posterior\n")
+    print("\n## Known truth: nats per score above the true posterior\n")
     print("| method | " + " | ".join(heads) + " |")
     print("|---|" + "---:|" * len(columns))
     methods = {m for name, size in columns for m in table[name][size]["excess"]}
@@ -142,7 +142,7 @@ def show_league(cells):
     mean_ranks = ranks(cells)
     order = sorted(mean_ranks, key=mean_ranks.get)
     worst = []
-    print("\n## League: log loss in nats a decision on test documents\n")
+    print("\n## League: log loss in nats per decision on test documents\n")
     print("| method | mean rank | " + " | ".join(cells) + " | fit s | predict s |")
     print("|---|---:|" + "---:|" * (len(cells) + 2))
     for method in order:

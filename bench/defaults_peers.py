@@ -147,7 +147,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--prepared", default="target/corpora", type=Path)
     arguments.add_argument("--results", default="target/defaults", type=Path)
-    arguments.add_argument("--corpora", default="", help="names, with commas between")
+    arguments.add_argument("--corpora", default="", help="names, separated by commas")
     arguments.add_argument("--sizes", default="300,1000,3000,10000,all")
     arguments.add_argument("--draws", default=DRAWS, type=int)
     arguments.add_argument("--copies", default="both", choices=["no", "yes", "both"])

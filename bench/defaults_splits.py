@@ -1,6 +1,6 @@
 """How the experiment `defaults` divides a corpus: the same numbers as `crates/calibrant-experiments/src/defaults/split.rs`.
 
-A row's place in an order by lot is the mixed number of (draw, purpose, row). The test part is a third of the rows, at most
+A row's place in the random order is the hash of (draw, purpose, row). The test part is a third of the rows, at most
 3,000, by whole groups; the training part of a size is the beginning of the others, so that a larger one contains the smaller.
 """
 

@@ -58,7 +58,7 @@ def main():
     parser.add_argument("--release", type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=100, help="stumps a binary problem")
     parser.add_argument("--seeds", type=int, default=2, help="codes of theirs to average over")
-    parser.add_argument("--tables", default="", help="only these, with commas between them")
+    parser.add_argument("--tables", default="", help="only these, separated by commas")
     parser.add_argument("--ours-only", action="store_true")
     arguments = parser.parse_args()
     output = ROOT / "target" / "bench"
@@ -76,7 +76,7 @@ def main():
     print("\n## Output codes\n")
     for name, value in facts(str(arguments.release / "calibrant")).items():
         print(f"- {name}: {value}")
-    print("\n| table | way | log loss | Brier | classwise ECE | of perfect | before the sum of one | accuracy | µs a row | decoding |")
+    print("\n| table | method | log loss | Brier | classwise ECE | of perfect | before normalisation | accuracy | µs per row | decoding |")
     print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for table, ways in ours.items():
         for way, m in sorted(ways.items(), key=lambda item: item[1]["log_loss"]):

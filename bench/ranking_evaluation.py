@@ -83,7 +83,7 @@ def main():
     parser.add_argument("--release", type=Path, default=ROOT / "target/release", help="where the programs are")
     parser.add_argument("--rounds", type=int, default=3, help="how often each is run")
     parser.add_argument("--queries", type=int, default=1000)
-    parser.add_argument("--documents", type=int, default=1000, help="documents a query")
+    parser.add_argument("--documents", type=int, default=1000, help="documents per query")
     arguments = parser.parse_args()
     output = ROOT / "target/bench"
     output.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ from report import Report
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 LEARNING_ALONE = ["--calibrator", "none", "--multiclass", "one_vs_rest"]
-# Nothing is brought to a sum of one, and nothing calibrated.
+# Nothing is normalised and nothing calibrated.
 SCORES_ALONE = ["--calibrator", "none", "--labels", "several"]
 
 

@@ -99,7 +99,7 @@ def judging(bench, report):
     arguments = ["newsgroups", bench.data, bench.file("newsgroups.joblib"), bench.file("theirs.jsonl")]
     measure.run(bench.scikit("scikit_predict.py", *arguments))
     theirs = quality.one_label(bench.file("theirs.jsonl"), ids, labels)
-    report.section("Quality: 20 Newsgroups' test split (nats a document; Brier 0 to 2; ECE of the top class)")
+    report.section("Quality: 20 Newsgroups' test split (nats per document; Brier 0 to 2; ECE of the top class)")
     for name, file in [("calibrant", "ours.jsonl"), ("calibrant, their settings", "alike.jsonl")]:
         report.quality(name, quality.one_label(bench.file(file), ids, labels), "scikit-learn", theirs)
 
@@ -114,7 +114,7 @@ def judging_topics(bench, report):
     measure.run(bench.predict(REUTERS, "ten.calibrant", "ten.jsonl"))
     predict = bench.scikit("scikit_predict.py", "reuters", bench.data, model, bench.file("theirs_ten.jsonl"))
     measure.run(predict)
-    report.section("Reuters-21578, ten topics: fit, and quality on the test split (log loss in nats a decision)")
+    report.section("Reuters-21578, ten topics: fit, and quality on the test split (log loss in nats per decision)")
     report.costs("calibrant", costs["calibrant"], "scikit-learn", costs["scikit-learn"])
     ours = quality.several_labels(bench.file("ten.jsonl"), ids, labels)
     theirs = quality.several_labels(bench.file("theirs_ten.jsonl"), ids, labels)

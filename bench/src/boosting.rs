@@ -64,8 +64,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         .par_chunks_mut(class_count)
         .enumerate()
         .with_min_len(64)
-        .for_each_init(ScorerBuffers::default, |room, (row, outputs)| {
-            scorer.outputs_into(rows.row(row), room, outputs);
+        .for_each_init(ScorerBuffers::default, |buffer, (row, outputs)| {
+            scorer.outputs_into(rows.row(row), buffer, outputs);
         });
     let predict = start.elapsed().as_secs_f64();
 

@@ -88,8 +88,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
 
 /// The class with the highest score, of equals the first.
 fn predict(scorer: &SavedScorer, rows: &SparseMatrix) -> Vec<u32> {
-    let one = |(room, scores): &mut (ScorerBuffers, Vec<f64>), row: usize| {
-        scorer.scores_into(rows.row(row), room, scores);
+    let one = |(buffer, scores): &mut (ScorerBuffers, Vec<f64>), row: usize| {
+        scorer.scores_into(rows.row(row), buffer, scores);
         let second = scores.len() == 1 && scores[0] > 0.0;
         let best = (0..scores.len()).fold(0, |best, class| {
             if scores[class] > scores[best] {

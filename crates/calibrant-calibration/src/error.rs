@@ -62,7 +62,7 @@ pub enum CalibrationError {
         gradient: f64,
     },
     /// Something became infinite.
-    #[error("numbers grew beyond all bounds; use smaller scores or weights")]
+    #[error("numbers overflowed; use smaller scores or weights")]
     Overflow,
     /// Forecasts could not be measured.
     #[error(transparent)]

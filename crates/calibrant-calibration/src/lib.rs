@@ -21,9 +21,11 @@ pub mod decision;
 mod error;
 pub mod evaluation;
 mod named;
+#[doc(hidden)] // Arithmetic, for the crate `calibrant`.
 pub mod numeric;
 mod probability;
 mod row_labels;
+#[doc(hidden)] // For the crate `calibrant` and its tests.
 pub mod solvers;
 mod task;
 

@@ -29,10 +29,10 @@ pub trait Named: Copy + PartialEq + Sized + Send + Sync + 'static {
     /// One sentence that says what it is.
     fn sentence(self) -> &'static str;
 
-    /// The member of this name: hyphens and underscores are one.
+    /// The member of this name: hyphens and underscores are one, and so are small and capital letters.
     fn from_word(word: &str) -> Result<Self, UnknownName> {
         let plain = word.replace('-', "_");
-        let same = |other: &str| other.replace('-', "_") == plain;
+        let same = |other: &str| other.replace('-', "_").eq_ignore_ascii_case(&plain);
         let found = Self::members().iter().find(|member| {
             same(member.word()) || member.other_words().iter().any(|word| same(word))
         });

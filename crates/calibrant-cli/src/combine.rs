@@ -12,7 +12,9 @@ use crate::arguments::CombineArguments;
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
-use crate::output::{check_target, count_of, loss_unit, stdout, unknown_label_notes, warn};
+use crate::output::{
+    check_distinct, check_target, count_of, file_size, loss_unit, stdout, unknown_label_notes, warn,
+};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
 use crate::training::{warn_known, write_copies};
@@ -38,6 +40,7 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
             .hint("choose another --output"));
         }
     }
+    check_distinct(&arguments.models)?;
     let mut models = Vec::new();
     for (path, name) in arguments.models.iter().zip(system_names(&arguments.models)) {
         models.push((name, Model::open(path)?));
@@ -71,7 +74,7 @@ impl From<CombineJobError> for CliError {
             CombineJobError::Read(error) => error.into(),
             CombineJobError::Combine(error) => error.into(),
             error => CliError::new(error.to_string()).hint(
-                "keep some documents back from every fit; --even-if-learned-from goes on all the same",
+                "keep some documents back from every fit; --even-if-learned-from continues anyway",
             ),
         }
     }
@@ -122,9 +125,9 @@ fn report(arguments: &CombineArguments, combined: &CombinedModels) -> Result<(),
     }
     writeln!(
         out,
-        "\nwrote {} ({:.1} MB)",
+        "\nwrote {} ({})",
         arguments.output.display(),
-        model_bytes as f64 / 1e6
+        file_size(model_bytes)
     )?;
     Ok(out.flush()?)
 }
@@ -146,7 +149,7 @@ pub(crate) fn write_members(out: &mut impl Write, model: &CombinedModel) -> Resu
     let how = match (summary.search.is_empty(), summary.search_gain) {
         (true, _) => format!("{}-fold cross-validated", summary.folds),
         // The figure of a search is that of documents for which others chose: see `searched_for`.
-        (false, Some(_)) => "by documents without a say in the choice".to_owned(),
+        (false, Some(_)) => "on documents that took no part in the choice".to_owned(),
         (false, None) => "held out".to_owned(),
     };
     rows.add_row(vec![

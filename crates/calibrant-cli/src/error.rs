@@ -7,7 +7,9 @@ use calibrant::decision::CostError;
 use calibrant::decision::OtherError;
 use calibrant::evaluation::EvaluationError;
 use calibrant::index::IndexError;
-use calibrant::jobs::{EvaluateError, ExplainError, PredictError, PriorError};
+use calibrant::jobs::{
+    EvaluateError, ExplainError, PredictError, PriorError, WritePredictionsError,
+};
 use calibrant::pipeline::CombineError;
 use calibrant::saved::{SavedFileError, SavedKind, SavedProblem, WriteError};
 use calibrant::{CalibrationError, FitError};
@@ -39,7 +41,8 @@ impl CliError {
     /// For commands that read every row or none.
     pub(crate) fn without_skipping(mut self) -> Self {
         if self.hint.as_deref() == Some(SKIP_BAD_ROWS) {
-            self.hint = Some("mend that line; such files are read whole or not at all".to_owned());
+            self.hint =
+                Some("fix that line; such files are read completely or not at all".to_owned());
         }
         self
     }
@@ -103,9 +106,9 @@ impl From<FitError> for CliError {
             FitError::NoLabels { .. } => Some("name the label field with --label"),
             FitError::NoFeatures => Some("lower --min-df or check --text"),
             FitError::MissingLabel { .. } => Some(
-                "--labels several takes a document without a label as a negative for every class",
+                "--labels several treats a document without a label as a negative for every class",
             ),
-            FitError::SeveralLabels { .. } => Some("--labels several learns each label on its own"),
+            FitError::SeveralLabels { .. } => Some("--labels several learns each label separately"),
             FitError::NegativeFeature { .. } => {
                 Some("use --classifier svm or logistic for such features")
             }
@@ -143,11 +146,11 @@ impl From<CombineError> for CliError {
             }
             CombineError::Fit(error) => return error.clone().into(),
             CombineError::Nested { .. } => "combine the models that it was made of",
-            CombineError::Tasks { .. } => "fit them anew with the same --labels",
+            CombineError::Tasks { .. } => "fit them again with the same --labels",
             CombineError::Classes { .. } => {
                 "fit them on files with the same labels, or with the same --classes"
             }
-            CombineError::Fields { .. } => "fit them anew on the same fields",
+            CombineError::Fields { .. } => "fit them again on the same fields",
             _ => "`calibrant combine MODEL MODEL --data FILE -o OUT`",
         };
         Self::new(error.to_string()).hint(hint)
@@ -163,6 +166,20 @@ impl From<PriorError> for CliError {
                 said.hint(format!("the classes are {}", names.join(", ")))
             }
             _ => said,
+        }
+    }
+}
+
+impl From<WritePredictionsError> for CliError {
+    fn from(error: WritePredictionsError) -> Self {
+        match error {
+            WritePredictionsError::Io(error) => error.into(),
+            WritePredictionsError::File(error) => error.into(),
+            WritePredictionsError::Json(error) => error.into(),
+            WritePredictionsError::Ending { .. } => {
+                Self::new(error.to_string()).hint("use .csv, .tsv, .jsonl or .parquet")
+            }
+            _ => Self::new(error.to_string()),
         }
     }
 }
@@ -183,11 +200,15 @@ impl From<PredictError> for CliError {
                 Self::new(format!("--other: {error}")).hint("rename that label and fit again")
             }
             PredictError::OtherWithPrior => Self::new(
-                "--other cannot go with --prior or --adapt-prior",
+                "--other cannot be used with --prior or --adapt-prior",
             )
             .hint(
                 "shifted priors say how common the known classes are, not whether there are others",
             ),
+            PredictError::NoText { .. } => Self::new(error.to_string())
+                .hint("give documents with those fields, or fit the model on text"),
+            PredictError::NoFeatures => Self::new(error.to_string())
+                .hint("give documents with the fields that the model was fitted on"),
             PredictError::NoScores => Self::new(error.to_string())
                 .hint("leave out --scores, or predict with its members one by one"),
             _ => Self::new(error.to_string()),
@@ -294,26 +315,29 @@ impl From<IndexError> for CliError {
     fn from(error: IndexError) -> Self {
         let hint = match error {
             IndexError::Read(ReadError::UnknownField { .. }) => {
-                "name fields with --text, --id and --title; --numbered does without identifiers"
+                "name fields with --text, --id and --title; --numbered needs no identifiers"
             }
             IndexError::Read(ReadError::UnknownFormat { .. }) => {
                 "name the format with --format; --format trec reads TREC documents"
             }
             IndexError::Read(error) => return error.into(),
             IndexError::NoFields { .. } => {
-                "leave --text, --id, --title and --where out; the id is <DOCNO>, the title <TITLE> or <HEADLINE>"
+                "leave out --text, --id, --title and --where; the id is <DOCNO>, the title <TITLE> or <HEADLINE>"
             }
             IndexError::MissingId { .. } => {
-                "name the field with --id, or use --numbered to call documents 1, 2, …"
+                "name the field with --id, or use --numbered to name documents 1, 2, …"
             }
             IndexError::DuplicateId { .. } => {
-                "mend the file, name another field with --id, or use --numbered"
+                "fix the file, name another field with --id, or use --numbered"
             }
             IndexError::ModelColumns { .. } => {
-                "fit the ranking anew on a file of `calibrant search --features`, whose first line names the columns"
+                "fit the ranking again on a file of `calibrant search --features`, whose first line names the columns"
             }
             IndexError::Saved(error) => return error.into(),
-            IndexError::Occupied { .. } => "choose another --output, or move it away yourself",
+            IndexError::Io { action, .. } if action.starts_with("write") => {
+                "choose another --output, or check its permissions"
+            }
+            IndexError::Occupied { .. } => "choose another --output, or move it away first",
             _ => return Self::new(error.to_string()),
         };
         Self::new(error.to_string()).hint(hint)

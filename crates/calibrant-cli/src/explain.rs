@@ -108,15 +108,18 @@ fn show(out: &mut impl Write, explanation: &Explanation, most: usize) -> Result<
     if (explanation.calibrated_log_odds - explanation.log_odds).abs() > 1e-9 {
         writeln!(
             out,
-            "The sum is the class against the rest; bringing all classes to a sum of one makes it {:+.3}.",
+            "The sum is for the class against the rest; normalising over all classes makes it {:+.3}.",
             explanation.log_odds
         )?;
     }
     if explanation.unknown_terms > 0 {
         writeln!(
             out,
-            "{} terms of this text are unknown to the model.",
-            explanation.unknown_terms
+            "{} unknown to the model.",
+            match explanation.unknown_terms {
+                1 => "1 term of this text is".to_owned(),
+                more => format!("{more} terms of this text are"),
+            }
         )?;
     }
     Ok(())

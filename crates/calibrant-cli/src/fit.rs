@@ -62,12 +62,14 @@ impl From<FitJobError> for CliError {
 /// What a search had no time or no memory for.
 fn note_untried(found: &SearchOutcome) {
     if found.out_of_time {
-        note("the time was up before all was tried; --time-budget SECONDS gives more");
+        note(
+            "the time budget ran out before all trials were done; --time-budget SECONDS gives more",
+        );
     }
     for left_out in &found.left_out {
         let because = match left_out.because {
             LeftOut::NoTime => {
-                "counting them took too much of the time; --time-budget SECONDS gives more"
+                "counting them took too much of the time budget; --time-budget SECONDS gives more"
             }
             _ => "there are too many of them in these documents",
         };
@@ -89,7 +91,6 @@ fn search_settings(arguments: &FitArguments) -> SearchSettings {
 
 fn settings(arguments: &FitArguments, rules: Option<&RulesFile>) -> Result<FitSettings, CliError> {
     let learning = &arguments.learning;
-    learning.check()?;
     arguments.features.check()?;
     let classifier = learning.classifier();
     Ok(FitSettings {

@@ -11,7 +11,7 @@ use calibrant::scorers::SavedScorer;
 use crate::arguments::FitArguments;
 use crate::combine::write_members;
 use crate::error::CliError;
-use crate::output::{count_of, loss_unit, stdout, warn};
+use crate::output::{count_of, file_size, loss_unit, stdout, warn};
 use crate::table::decimal;
 use crate::training::{
     describe_code, searched_for, write_classes, write_copies, write_costs, write_multiclass,
@@ -61,9 +61,9 @@ pub(crate) fn report(arguments: &FitArguments, fitted: &FittedModel) -> Result<(
     warn_of_one_fold(summary);
     writeln!(
         out,
-        "\nwrote {} ({:.1} MB)",
+        "\nwrote {} ({})",
         arguments.output.display(),
-        model_bytes as f64 / 1e6
+        file_size(model_bytes)
     )?;
     Ok(out.flush()?)
 }
@@ -71,7 +71,7 @@ pub(crate) fn report(arguments: &FitArguments, fitted: &FittedModel) -> Result<(
 fn warn_of_training(arguments: &FitArguments, summary: &TrainingSummary) {
     if let (Some(field), None) = (&arguments.group, summary.groups) {
         warn(&format!(
-            "no document has a value in `{field}`: nothing belongs together"
+            "no document has a value in `{field}`: documents are not grouped"
         ));
     }
     for class in summary.not_converged() {
@@ -123,9 +123,9 @@ fn write_held_out(out: &mut impl Write, summary: &TrainingSummary) -> Result<(),
     // Where the search is not clearly better, the default is served, with figures of its own.
     let found = summary.search_gain.is_some_and(|gain| gain.is_clear());
     let of_what = match (found, weighed) {
-        (true, _) => "the model as served, by documents without a say in the choice",
-        (false, true) => "the model as served, its weights found without a document's fold",
-        (false, false) => "the model as served",
+        (true, _) => "on documents that took no part in the choice",
+        (false, true) => "with pool weights fitted without the document's fold",
+        (false, false) => "the final model",
     };
     let accuracy = held_out
         .accuracy
@@ -133,7 +133,7 @@ fn write_held_out(out: &mut impl Write, summary: &TrainingSummary) -> Result<(),
         .unwrap_or_default();
     writeln!(
         out,
-        "held out, {of_what}: {accuracy}micro-F1 {}, macro-F1 {}, log loss {} nats per {}, Brier {}, ECE {}",
+        "held-out performance ({of_what}): {accuracy}micro-F1 {}, macro-F1 {}, log loss {} nats per {}, Brier {}, ECE {}",
         decimal(held_out.micro_f1),
         decimal(held_out.macro_f1),
         decimal(held_out.log_loss),
@@ -150,7 +150,7 @@ fn warn_of_one_fold(summary: &TrainingSummary) {
     let names: Vec<&str> = classes.map(|class| class.label.as_str()).collect();
     if !names.is_empty() {
         warn(&format!(
-            "all documents of these classes were held out together, as copies or as one group, so that what is said of them was never tried on others: {}",
+            "all documents of these classes were held out together, as copies or as one group, so their calibration is untested: {}",
             names.join(", ")
         ));
     }
@@ -162,12 +162,12 @@ const CURVE_NOTES: [(CalibrationNote, Option<bool>, &str); 7] = [
     (
         CalibrationNote::Pooled,
         Some(true),
-        "held out all together, so that no curve of its own could be tried: calibrated with the help of other classes",
+        "all held out together, so no curve of its own could be tested: calibrated with the help of other classes",
     ),
     (
         CalibrationNote::Drawn,
         Some(true),
-        "held out all together, so that no curve could be tried: the slope is drawn to what is usual",
+        "all held out together, so no curve could be tested: the slope is shrunk towards a typical value",
     ),
     (
         CalibrationNote::Pooled,
@@ -177,7 +177,7 @@ const CURVE_NOTES: [(CalibrationNote, Option<bool>, &str); 7] = [
     (
         CalibrationNote::Drawn,
         Some(false),
-        "few positives: the slope is drawn to what is usual",
+        "few positives: the slope is shrunk towards a typical value",
     ),
     (
         CalibrationNote::Guess,
@@ -187,12 +187,12 @@ const CURVE_NOTES: [(CalibrationNote, Option<bool>, &str); 7] = [
     (
         CalibrationNote::MadeToRise,
         None,
-        "held-out documents of the class score lower than others, so that nothing tells how fast its probability rises; made to rise a little",
+        "held-out documents of the class score lower than others, so the slope of its curve is unknown; it is set to increase slightly",
     ),
     (
         CalibrationNote::PriorOnly,
         None,
-        "the scores tell nothing: every document gets the class's share",
+        "the scores carry no information: every document gets the class prior",
     ),
 ];
 
@@ -223,8 +223,7 @@ fn write_few_positives(out: &mut impl Write, summary: &TrainingSummary) -> Resul
         };
         writeln!(
             out,
-            "\nfewer documents than folds: what is said of these classes rests on the curve for all, and was hardly tried \
-             on documents of their own ({folds} folds): {}{more}",
+            "\nfewer documents than folds: these classes use the curve for all classes, hardly tested on their own documents ({folds} folds): {}{more}",
             rare[..rare.len().min(RARE_SHOWN)].join(", ")
         )?;
     }

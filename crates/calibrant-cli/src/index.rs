@@ -3,12 +3,9 @@
 use std::io::Write;
 
 use calibrant::corpus::{Fields, ReadOptions, Source};
-use calibrant::index::{
-    AnalysisCounts, DocumentOptions, INDEX_VERSION, IndexSettings, SearchIndex, build_index,
-};
-use calibrant::saved::SavedKind;
+use calibrant::index::{AnalysisCounts, DocumentOptions, IndexSettings, build_index};
 
-use crate::arguments::{IndexArguments, InspectArguments};
+use crate::arguments::IndexArguments;
 use crate::error::CliError;
 use crate::input;
 use crate::output::{stdout, warn};
@@ -74,7 +71,11 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<(), CliError> {
     Ok(out.flush()?)
 }
 
-fn write_analyses(out: &mut impl Write, analyses: &[AnalysisCounts]) -> Result<(), CliError> {
+/// What each analysis of the texts comes to.
+pub(crate) fn write_analyses(
+    out: &mut impl Write,
+    analyses: &[AnalysisCounts],
+) -> Result<(), CliError> {
     let mut rows = table(&["analysis", "terms", "distinct", "mean length"], 1);
     for counts in analyses {
         rows.add_row(vec![
@@ -86,56 +87,4 @@ fn write_analyses(out: &mut impl Write, analyses: &[AnalysisCounts]) -> Result<(
     }
     writeln!(out, "{rows}")?;
     Ok(())
-}
-
-#[derive(serde::Serialize)]
-struct InspectReport<'a> {
-    kind: SavedKind,
-    format_version: u32,
-    file_bytes: u64,
-    settings: &'a IndexSettings,
-    documents: u64,
-    analyses: &'a [AnalysisCounts],
-}
-
-/// Shows an index, after all of its files were compared with their checksums.
-pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), CliError> {
-    if arguments.terms.is_some() {
-        return Err(
-            CliError::new("the terms of an index have no weights").hint("leave out --terms")
-        );
-    }
-    let path = &arguments.model;
-    let index = SearchIndex::open(path)?;
-    let mut file_bytes = 0;
-    for entry in std::fs::read_dir(path)? {
-        file_bytes += entry?.metadata()?.len();
-    }
-    let mut out = stdout();
-    if arguments.json {
-        let report = InspectReport {
-            kind: SavedKind::Index,
-            format_version: INDEX_VERSION,
-            file_bytes,
-            settings: index.settings(),
-            documents: index.document_count(),
-            analyses: index.analyses(),
-        };
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
-    }
-    writeln!(
-        out,
-        "{} (calibrant index of {} documents, {file_bytes} bytes, format {INDEX_VERSION})",
-        path.display(),
-        index.document_count(),
-    )?;
-    writeln!(
-        out,
-        "settings: {}",
-        serde_json::to_string(index.settings())?
-    )?;
-    write_analyses(&mut out, index.analyses())?;
-    Ok(out.flush()?)
 }

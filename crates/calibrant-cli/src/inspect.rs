@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
+use calibrant::index::SearchIndex;
 use calibrant::jobs::{
-    CalibratorInspection, CombinationInspection, InspectError, Inspection, ModelInspection, Saved,
-    open_any,
+    CalibratorInspection, CombinationInspection, IndexInspection, InspectError, Inspection,
+    ModelInspection, open_any,
 };
 use calibrant::pipeline::{SingleModel, TermsError, TrainingSummary};
 use calibrant::saved::SavedKind;
@@ -15,7 +16,8 @@ use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
 use crate::combine::write_members;
 use crate::error::CliError;
-use crate::output::stdout;
+use crate::index::write_analyses;
+use crate::output::{file_size, stdout};
 use crate::table::{Facts, decimal, table};
 use crate::training::{
     describe_code, searched_for, write_classes, write_costs, write_multiclass, write_trials,
@@ -23,49 +25,27 @@ use crate::training::{
 };
 
 pub(crate) fn run(arguments: &InspectArguments) -> Result<(), CliError> {
-    let path = &arguments.model;
-    let saved = match open_any(path) {
+    let (path, terms) = (&arguments.model, arguments.terms);
+    match open_any(path) {
         Err(error) if error.found_kind() == Some(SavedKind::Index) && path.is_dir() => {
-            return crate::index::inspect(arguments);
-        }
-        saved => saved?,
-    };
-    match &saved {
-        Saved::Calibrator(calibrator) => {
-            refuse_terms(arguments, "a calibrator of scores knows no terms")?;
-            show(
-                arguments,
-                &Inspection::of_calibrator(calibrator, size(path)?),
-            )
-        }
-        Saved::Ranking(model) => {
-            refuse_terms(arguments, "a ranking model knows columns, not terms")?;
-            show(arguments, &Inspection::of_ranking(model, size(path)?))
-        }
-        Saved::Model(model) => {
-            let inspection = Inspection::of_model(model, size(path)?, arguments.terms);
+            // Compares all of its files with their checksums.
+            let index = SearchIndex::open(path)?;
+            let inspection = Inspection::of_index(&index, index.file_bytes()?, terms);
             show(arguments, &inspection.map_err(failure)?)
         }
-        _ => Err(CliError::new("this kind of file cannot be shown")),
-    }
-}
-
-fn size(path: &Path) -> Result<u64, CliError> {
-    Ok(std::fs::metadata(path)?.len())
-}
-
-fn refuse_terms(arguments: &InspectArguments, why: &str) -> Result<(), CliError> {
-    match arguments.terms {
-        Some(_) => Err(CliError::new(why).hint("leave out --terms")),
-        None => Ok(()),
+        saved => {
+            let (saved, bytes) = (saved?, std::fs::metadata(path)?.len());
+            let inspection = Inspection::of(&saved, bytes, terms);
+            show(arguments, &inspection.map_err(failure)?)
+        }
     }
 }
 
 fn failure(error: InspectError) -> CliError {
     let hint = match &error {
-        InspectError::NoTerms(_) => {
-            "leave out --terms, inspect its models, or see one document with `calibrant explain`"
-        }
+        InspectError::NoTerms {
+            kind: SavedKind::Combination,
+        } => "leave out --terms, inspect its models, or see one document with `calibrant explain`",
         InspectError::Terms(TermsError::NoWeights { .. }) => {
             "leave out --terms, or see one document with `calibrant explain`"
         }
@@ -88,7 +68,12 @@ fn show(arguments: &InspectArguments, inspection: &Inspection<'_>) -> Result<(),
         Inspection::Combination(combination) => write_combination(&mut out, path, combination)?,
         Inspection::Calibrator(calibrator) => write_calibrator(&mut out, path, calibrator)?,
         Inspection::Ranking(ranking) => crate::rank::inspect::write(&mut out, path, ranking)?,
-        _ => {}
+        Inspection::Index(index) => write_index(&mut out, path, index)?,
+        _ => {
+            return Err(
+                CliError::new("this kind of file cannot be shown as text").hint("add --json")
+            );
+        }
     }
     Ok(out.flush()?)
 }
@@ -101,9 +86,9 @@ fn write_model(
     let (settings, summary) = (inspection.settings, inspection.summary);
     writeln!(
         out,
-        "{} ({:.1} MB, format {})",
+        "{} ({}, format {})",
         path.display(),
-        inspection.file_bytes as f64 / 1e6,
+        file_size(inspection.file_bytes),
         inspection.format_version
     )?;
     let mut facts = Facts::default();
@@ -188,10 +173,10 @@ fn write_combination(
     let (model, summary) = (inspection.model, inspection.summary);
     writeln!(
         out,
-        "{} (combination of {} models, {:.1} MB, format {})",
+        "{} (combination of {} models, {}, format {})",
         path.display(),
         model.members().len(),
-        inspection.file_bytes as f64 / 1e6,
+        file_size(inspection.file_bytes),
         inspection.format_version
     )?;
     let mut facts = Facts::default();
@@ -256,6 +241,24 @@ fn write_calibrator(
     );
     writeln!(out, "{facts}")?;
     Ok(())
+}
+
+fn write_index(
+    out: &mut impl Write,
+    path: &Path,
+    inspection: &IndexInspection<'_>,
+) -> Result<(), CliError> {
+    writeln!(
+        out,
+        "{} (calibrant index of {} documents, {} bytes, format {})",
+        path.display(),
+        inspection.documents,
+        inspection.file_bytes,
+        inspection.format_version
+    )?;
+    let settings = serde_json::to_string(inspection.settings)?;
+    writeln!(out, "settings: {settings}")?;
+    write_analyses(out, inspection.analyses)
 }
 
 /// Curves may hold thousands of numbers; --json shows them all.

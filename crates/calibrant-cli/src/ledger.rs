@@ -21,7 +21,7 @@ pub(crate) fn record(
     let mut problems = Vec::new();
     let note = record_looks(test_set, looks, &mut problems);
     for problem in problems {
-        warn(&format!("{problem} (--no-ledger does without)"));
+        warn(&format!("{problem} (--no-ledger turns the ledger off)"));
     }
     note
 }

@@ -29,24 +29,33 @@ mod training;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, check_learner_options};
 use error::CliError;
 
 /// More threads than any machine has cores would only fight over them, or never all start.
 const MOST_THREADS: usize = 1024;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let given = Arguments::command().get_matches();
+    let arguments = Arguments::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
     stop::leave_nothing_behind();
-    match run(arguments) {
+    match check(&given, &arguments).and_then(|()| run(arguments)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             error.show();
             ExitCode::from(2)
         }
+    }
+}
+
+/// Refuses what only the command line shows: whether an option was given, or has its default.
+fn check(given: &ArgMatches, arguments: &Arguments) -> Result<(), CliError> {
+    match (&arguments.command, given.subcommand()) {
+        (Command::Fit(arguments), Some((_, given))) => check_learner_options(given, arguments),
+        _ => Ok(()),
     }
 }
 

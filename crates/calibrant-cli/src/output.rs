@@ -1,8 +1,8 @@
 //! Where answers go.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, StdoutLock, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use calibrant::evaluation::LossUnit;
 use calibrant::saved::{AtomicFile, check_writable, write_file};
@@ -10,7 +10,7 @@ use calibrant::saved::{AtomicFile, check_writable, write_file};
 use crate::error::CliError;
 
 /// Standard output, whose errors say where they come from.
-pub(crate) struct Stdout(StdoutLock<'static>);
+pub(crate) struct Stdout(io::Stdout);
 
 impl Stdout {
     fn named(error: io::Error) -> io::Error {
@@ -32,7 +32,7 @@ impl Write for Stdout {
 }
 
 pub(crate) fn stdout() -> BufWriter<Stdout> {
-    BufWriter::new(Stdout(io::stdout().lock()))
+    BufWriter::new(Stdout(io::stdout()))
 }
 
 pub(crate) fn warn(message: &str) {
@@ -116,11 +116,10 @@ pub(crate) fn check_target_of(option: &str, path: &Path, documents: &str) -> Res
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        return Err(CliError::new(format!(
-            "there is no folder `{}` to write to",
-            folder.display()
-        ))
-        .hint(format!("make it first, or choose another {option}")));
+        return Err(
+            CliError::new(format!("the folder `{}` does not exist", folder.display()))
+                .hint(format!("create it first, or choose another {option}")),
+        );
     }
     if path.is_dir() {
         return Err(CliError::new(format!("`{}` is a folder", path.display()))
@@ -136,7 +135,7 @@ pub(crate) fn check_target_of(option: &str, path: &Path, documents: &str) -> Res
         && target == source
     {
         return Err(CliError::new(format!(
-            "`{}` holds the documents and would be overwritten",
+            "`{}` is the input file and would be overwritten",
             path.display()
         ))
         .hint(format!("choose another {option}")));
@@ -144,6 +143,35 @@ pub(crate) fn check_target_of(option: &str, path: &Path, documents: &str) -> Res
     check_writable(path).map_err(|error| {
         CliError::from(error).hint(format!("choose another {option}, or fix its permissions"))
     })
+}
+
+/// Refuses a file that is given twice: a system compared or combined with itself says nothing.
+pub(crate) fn check_distinct(paths: &[PathBuf]) -> Result<(), CliError> {
+    let mut seen = Vec::new();
+    for path in paths {
+        // A file that is not there is reported where it is opened.
+        let Ok(real) = path.canonicalize() else {
+            continue;
+        };
+        if seen.contains(&real) {
+            return Err(
+                CliError::new(format!("`{}` is given twice", path.display()))
+                    .hint("give each file once"),
+            );
+        }
+        seen.push(real);
+    }
+    Ok(())
+}
+
+/// "1.2 MB", "34.5 kB" or "678 bytes".
+pub(crate) fn file_size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => count_of(bytes as usize, "byte"),
+        1_000..100_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        100_000..1_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
 }
 
 /// Writes beside the target and renames, so that a file is there as a whole or not at all.
@@ -164,4 +192,19 @@ pub(crate) fn write_pieces(
     write(&mut out)?;
     out.flush()?;
     file.finish().map_err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_files_are_shown_in_small_units() {
+        assert_eq!(file_size(1), "1 byte");
+        assert_eq!(file_size(999), "999 bytes");
+        assert_eq!(file_size(1_049), "1.0 kB");
+        assert_eq!(file_size(48_260), "48.3 kB");
+        assert_eq!(file_size(512_300), "512 kB");
+        assert_eq!(file_size(1_500_000), "1.5 MB");
+    }
 }

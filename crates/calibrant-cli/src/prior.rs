@@ -14,7 +14,7 @@ const CLASSES_SHOWN: usize = 30;
 /// What the arguments ask for.
 pub(crate) fn choice(arguments: &PriorArguments) -> Result<PriorChoice, CliError> {
     if let Some(when) = arguments.adapt_prior {
-        return Ok(PriorChoice::Estimated(when.into()));
+        return Ok(PriorChoice::Estimated(when));
     }
     if arguments.prior.is_empty() {
         return Ok(PriorChoice::Keep);
@@ -47,19 +47,19 @@ pub(crate) fn show_prior(what: &str, report: &PriorReport) {
             plain => format!("{plain:.3}"),
         };
         format!(
-            "likelihood-ratio statistic {:.2}, {freedom}; larger p-value of this and of the stated mean {p_value}",
+            "likelihood-ratio statistic {:.2}, {freedom}; the larger p-value of this and of the test of means {p_value}",
             estimate.statistic
         )
     };
     if report.tests.iter().any(|estimate| !estimate.converged) {
-        warn("the estimate of the priors has not converged; judge it with care");
+        warn("the estimate of the priors has not converged; treat it with caution");
     }
     let unfair = report.is_disbelieved();
     let verdict = |applied: bool| match (applied, when) {
         (true, AdaptPrior::Tested) => "shifted",
         (true, AdaptPrior::Always) => "shifted, as asked",
-        (false, _) if unfair => "not believed, probabilities left as they are",
-        (false, _) => "no shift found, probabilities left as they are",
+        (false, _) if unfair => "rejected, probabilities left unchanged",
+        (false, _) => "no shift found, probabilities left unchanged",
     };
     let shares = |class: usize, estimated: f64| {
         format!(
@@ -86,7 +86,7 @@ pub(crate) fn show_prior(what: &str, report: &PriorReport) {
                     100.0 * PriorPlan::LEVEL
                 ),
             };
-            note(&format!("priors of {what}, each class on its own{level}:"));
+            note(&format!("priors of {what}, each class separately{level}:"));
             for (class, estimate) in estimates.iter().enumerate().take(CLASSES_SHOWN) {
                 let applied = report.new[class] != report.old[class];
                 note(&format!(
@@ -106,6 +106,8 @@ pub(crate) fn show_prior(what: &str, report: &PriorReport) {
     }
     report.warnings.iter().for_each(|warning| warn(warning));
     if unfair && when == AdaptPrior::Tested {
-        note("--adapt-prior=always shifts all the same");
+        note("--adapt-prior=always shifts anyway");
+    } else if !unfair && !report.warnings.is_empty() {
+        note("--prior CLASS=SHARE gives known shares");
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn fields(
         if names.iter().any(|name| name == fields.label_name()) {
             let label = fields.label_name();
             return Err(CliError::new(format!(
-                "{option}: `{label}` is the field with the label, which no feature may know"
+                "{option}: `{label}` is the label field, which cannot be a feature"
             ))
             .hint("leave it out, or name another field with --label"));
         }
@@ -67,12 +67,10 @@ pub(crate) fn unknown_notes(unknown: &UnknownCells) -> Vec<String> {
                 let percent = 100.0 * share;
                 match example {
                     Some(example) => format!(
-                        "field `{field}`: {percent:.0} % of the cells hold values that no training \
-                     document had, such as `{example}`; they tell the model nothing"
+                        "field `{field}`: {percent:.0} % of the cells hold values that no training document had, such as `{example}`; the model ignores them"
                     ),
                     None => format!(
-                        "field `{field}`: {percent:.0} % of the cells are empty, which none of the \
-                     training documents' was; they tell the model nothing"
+                        "field `{field}`: {percent:.0} % of the cells are empty, although none was in training; the model ignores them"
                     ),
                 }
             },
@@ -96,13 +94,13 @@ fn distinct(names: &[String], option: &str) -> Result<Vec<String>, CliError> {
     Ok(seen)
 }
 
-/// Puts every field of the file that has no other meaning in place of `*`.
+/// Puts every field of the file that has no other meaning instead of `*`.
 fn expand(arguments: &FitArguments, fields: &mut Fields) -> Result<(), CliError> {
     let source = input::source(&arguments.file);
     if !source.can_be_read_again() {
         return Err(
-            CliError::new("`*` needs a file whose fields can be looked at beforehand")
-                .hint("name the fields one by one, or give a file in place of `-`"),
+            CliError::new("`*` needs a file whose fields can be read in advance")
+                .hint("name the fields one by one, or give a file instead of `-`"),
         );
     }
     if fields.numeric.iter().any(|name| name == "*")
@@ -147,7 +145,7 @@ fn expand(arguments: &FitArguments, fields: &mut Fields) -> Result<(), CliError>
     for name in identifier_fields(&source, &reading, &rest, numeric)? {
         rest.retain(|other| *other != name);
         note(&format!(
-            "`{name}` identifies documents and is not a feature; {option} '*,{name}' would take it all the same"
+            "`{name}` identifies documents and is not a feature; {option} '*,{name}' includes it anyway"
         ));
     }
     for names in [&mut fields.numeric, &mut fields.categorical] {

@@ -18,7 +18,7 @@ use crate::table::{decimal, table};
 pub(crate) fn warn_known(name: &str, known: &Acquaintance) -> Option<String> {
     let count = known.learned_from()?;
     let message = format!(
-        "{name} learned from about {count} of these {}: what it says of those is too good",
+        "{name} learned from about {count} of these {}: its results on those are too good",
         count_of(known.documents, "document")
     );
     warn(&message);
@@ -42,7 +42,7 @@ pub(crate) fn write_copies(
         let different = summary.documents - summary.copies.min(summary.documents);
         writeln!(
             out,
-            "{are}: {} different {}, each with the weight of its copies",
+            "{are}: {} distinct {}, each weighted by its copies",
             different,
             if different == 1 {
                 "document"
@@ -53,16 +53,12 @@ pub(crate) fn write_copies(
         if different < FEW_TEXTS && summary.documents >= TIMES_EACH * different {
             writeln!(
                 out,
-                "each of so few was held out whole, with all its labels, so that the probabilities are those of texts that never came before; \
-                 if the same ones will come again, give their field as --categorical in place of --text"
+                "each was held out whole, with all its labels, so the probabilities are for texts never seen before; if the same texts will recur, use --categorical instead of --text for their field"
             )?;
         }
     }
     if let Some(groups) = summary.groups {
-        writeln!(
-            out,
-            "{groups} groups, none of which is divided between folds"
-        )?;
+        writeln!(out, "{groups} groups, none split between folds")?;
     }
     Ok(())
 }
@@ -89,7 +85,7 @@ pub(crate) fn write_weightings(
         .collect();
     writeln!(
         out,
-        "weighting of terms: {} ({}: {}; {}). {} stays unless another is better by a standard error",
+        "term weighting: {} ({}: {}; {}); {} is kept unless another is better by a standard error",
         name(chosen),
         trials_on(chosen.documents, summary),
         decimal(chosen.log_loss),
@@ -122,7 +118,7 @@ pub(crate) fn write_costs(out: &mut impl Write, summary: &TrainingSummary) -> Re
         .collect();
     writeln!(
         out,
-        "cost of errors: {} ({}: {}; {}). {} stays unless more is better by a standard error",
+        "cost of errors C: {} ({}: {}; {}); {} is kept unless a larger one is better by a standard error",
         chosen.c,
         trials_on(chosen.documents, summary),
         decimal(chosen.log_loss),
@@ -137,7 +133,7 @@ pub(crate) fn describe_code(code: &CodeMatrix, model: &SingleModel) -> String {
     let separation = code.separation();
     let settings = model.settings().code.unwrap_or_default();
     format!(
-        "output code {}: {} columns, rows {} and columns {} places apart at least; decoded by {}",
+        "output code {}: {} columns, rows {} and columns at least {} places apart; decoded by {}",
         settings.design.name(),
         code.length(),
         separation.rows,
@@ -163,7 +159,7 @@ pub(crate) fn searched_for(summary: &TrainingSummary) -> String {
         );
     }
     let Some(gain) = summary.search_gain else {
-        return "the default (marked *): nothing that was found is better".to_owned();
+        return "the default (marked *): no trial was better".to_owned();
     };
     let per_cent = |part: f64| 100.0 * part / gain.default_log_loss;
     let lower = per_cent(gain.default_log_loss - gain.log_loss);
@@ -180,7 +176,7 @@ pub(crate) fn searched_for(summary: &TrainingSummary) -> String {
         format!("{found} (marked *): {measured}")
     } else {
         format!(
-            "the default (marked *), since the best that was found is not clearly better: {measured}"
+            "the default (marked *), since the best alternative is not clearly better: {measured}"
         )
     }
 }
@@ -249,7 +245,7 @@ pub(crate) fn write_multiclass(
         .collect();
     writeln!(
         out,
-        "classes together: {} (held-out log loss of each way alone × its weight: {})",
+        "classes together: {} (held-out log loss of each method alone × its weight: {})",
         multiclass.chosen.name(),
         tried.join(", ")
     )?;
@@ -283,7 +279,7 @@ pub(crate) fn write_classes(
             let loss = fit.own_log_loss.map(|loss| format!("{loss:.5}"));
             let next = fit.next_best.map(|next| {
                 let remark = if next.margin < 0.0 {
-                    ", not surely"
+                    ", not significant"
                 } else {
                     ""
                 };
@@ -311,7 +307,7 @@ fn shown_curve(fit: &ClassFit<'_>, summary: &TrainingSummary) -> String {
         CalibrationNote::Drawn if fit.lacks_folds => " (held out together)".to_owned(),
         CalibrationNote::Drawn => " (few positives)".to_owned(),
         CalibrationNote::Guess => " (a guess)".to_owned(),
-        CalibrationNote::MadeToRise => " (made to rise)".to_owned(),
+        CalibrationNote::MadeToRise => " (made to increase)".to_owned(),
         CalibrationNote::PriorOnly => " (prior only)".to_owned(),
         CalibrationNote::Joint => " (all classes together)".to_owned(),
     };

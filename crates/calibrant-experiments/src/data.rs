@@ -1,4 +1,4 @@
-//! The corpora: where they lie, which fields they have, how training and test documents are told apart.
+//! The corpora: where they lie, which fields they have, how training and test documents are distinguished.
 
 use std::error::Error;
 use std::fs::File;
@@ -10,7 +10,7 @@ use calibrant::corpus::{Content, Document, Fields, Filter, ReadOptions, Source, 
 
 use crate::bennett::human_ratings;
 
-/// A corpus: its name, file, text fields, label field, how training and test rows are told apart, classes.
+/// A corpus: its name, file, text fields, label field, how training and test rows are distinguished, classes.
 pub(crate) struct Corpus {
     pub(crate) name: &'static str,
     file: &'static str,

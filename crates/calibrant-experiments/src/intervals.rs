@@ -60,7 +60,7 @@ const TRUTH: usize = 400_000;
 struct Shape {
     documents: usize,
     groups: Option<usize>,
-    /// Whether sizes of groups are log-normal (with a deviation of 1) in place of equal.
+    /// Whether sizes of groups are log-normal (with a deviation of 1) instead of equal.
     uneven: bool,
 }
 

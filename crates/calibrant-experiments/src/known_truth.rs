@@ -15,7 +15,7 @@ use calibrant::numeric::{Random, sigmoid, softplus};
 const POSITIVE_SHARE: f64 = 0.1;
 /// Fresh scores that the excess is measured on.
 const FRESH: usize = 1_000_000;
-/// How many examples, and how often drawn anew.
+/// How many examples, and how often drawn again.
 const SIZES: [(usize, u64); 3] = [(10_000, 20), (100_000, 20), (1_000_000, 5)];
 /// How often for the family that the scores are drawn from: its excess is mostly luck, and only the mean of
 /// many draws says what it is.

@@ -16,7 +16,7 @@ use crate::scored::{BinaryProblem, binary_problems};
 
 #[derive(serde::Serialize)]
 struct Cell {
-    /// Nats a decision.
+    /// Nats per decision.
     log_loss: f64,
     brier: f64,
     fit_seconds: f64,
@@ -142,7 +142,7 @@ fn measure(problems: &[BinaryProblem], kind: CalibratorKind) -> Result<Cell, Box
     })
 }
 
-/// Scores as little-endian doubles, labels as bytes, one file a class and part.
+/// Scores as little-endian doubles, labels as bytes, one file per class and part.
 fn write_problems(folder: &Path, problems: &[BinaryProblem]) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     for (number, problem) in problems.iter().enumerate() {

@@ -16,6 +16,7 @@ mod other;
 mod outlook;
 mod rare_slopes;
 mod scored;
+mod shares;
 mod small;
 mod speed;
 mod svm_map;
@@ -112,6 +113,8 @@ enum Experiment {
     Ecoc(ecoc::Options),
     /// Rankings learned for average precision beside other losses and the functions that they combine
     SvmMap(svm_map::Options),
+    /// How often intervals of shares hold the truth, and cascades of sources keep their promise, on simulated documents
+    Shares(shares::Options),
     /// Which slopes are right for classes with one to four training documents
     RareSlopes(rare_slopes::Options),
     /// Log loss by number of training documents, least document frequency and cost of errors
@@ -150,6 +153,7 @@ fn main() -> ExitCode {
             count,
             export,
         } => speed::run(json, count, export.as_deref()),
+        Experiment::Shares(options) => shares::run(&options),
         Experiment::RareSlopes(options) => rare_slopes::run(&data, &options),
         Experiment::Small(options) => small::run(&data, &options),
         Experiment::SvmMap(options) => svm_map::run(&data, &options),

@@ -27,7 +27,7 @@ pub(crate) struct Options {
     /// Random draws for each class and number of documents
     #[arg(long, value_name = "N", default_value_t = 4)]
     draws: u64,
-    /// Naive Bayes in place of the support vector machine
+    /// Naive Bayes instead of the support vector machine
     #[arg(long)]
     naive_bayes: bool,
     /// One JSON object per line: corpus, class, positives, slope

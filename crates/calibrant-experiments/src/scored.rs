@@ -16,7 +16,7 @@ pub(crate) struct BinaryProblem {
     pub(crate) test_labels: Vec<bool>,
 }
 
-/// Fits one classifier a class, whatever else a document belongs to, and scores the test documents.
+/// Fits one classifier per class, whatever else a document belongs to, and scores the test documents.
 pub(crate) fn binary_problems(
     settings: &FitSettings,
     fields: Fields,

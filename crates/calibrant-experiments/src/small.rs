@@ -2,7 +2,7 @@
 //!
 //! Random halves of the corpora on which defaults are chosen, at several numbers of training documents and in
 //! several draws: the log loss on documents that took no part, for every least document frequency and
-//! price. What [`FitSettings`] takes where nothing is asked for is chosen by this table.
+//! cost. What [`FitSettings`] takes where nothing is asked for is chosen by this table.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -60,9 +60,10 @@ struct Cell<'a> {
     learner: &'a str,
     min_df: u32,
     /// C, or alpha for naive Bayes.
-    price: f64,
+    #[serde(rename = "price")]
+    cost: f64,
     features: usize,
-    /// Nats a document, or a decision where documents have several labels.
+    /// Nats per document, or per decision if documents have several labels.
     log_loss: f64,
     accuracy: Option<f64>,
     micro_f1: f64,
@@ -146,7 +147,7 @@ fn learners() -> [(&'static str, Classifier); 4] {
     ]
 }
 
-/// The learner at a price, and the price.
+/// The learner at a cost, and the cost.
 fn at_factor(usual: &Classifier, factor: f64) -> (Classifier, f64) {
     match *usual {
         Classifier::LinearSvm(svm) => {
@@ -184,7 +185,7 @@ fn grid(
 ) -> Result<(), Box<dyn Error>> {
     for &min_df in &options.min_df {
         for &factor in &options.factors {
-            let (classifier, price) = at_factor(&usual, factor);
+            let (classifier, cost) = at_factor(&usual, factor);
             let settings = FitSettings {
                 classifier,
                 limits: DocumentFrequencyLimits {
@@ -206,7 +207,7 @@ fn grid(
                 draw,
                 learner,
                 min_df,
-                price,
+                cost,
                 features: model.summary().features,
                 log_loss: measured.log_loss,
                 accuracy: measured.accuracy,

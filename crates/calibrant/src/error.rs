@@ -35,17 +35,17 @@ pub enum FitError {
     },
     /// The texts hold no term that could be a feature.
     #[error(
-        "no term lies within the limits on document frequency (and separates the classes, where terms are selected), so there is no feature to learn from"
+        "no term is within the limits on document frequency (and passes the selection, if there is one), so there are no features"
     )]
     NoFeatures,
     /// A document has no label where each needs one.
-    #[error("the document at line {line} has no label, and documents here have exactly one")]
+    #[error("the document at line {line} has no label, but the task is single-label")]
     MissingLabel {
         /// Where it stands in the file.
         line: u64,
     },
     /// A document has several labels where each needs one.
-    #[error("a document has the labels {}, and documents here have exactly one", labels.join(", "))]
+    #[error("a document has the labels {}, but the task is single-label", labels.join(", "))]
     SeveralLabels {
         /// Its labels.
         labels: Vec<String>,
@@ -60,7 +60,7 @@ pub enum FitError {
     },
     /// Naive Bayes was given a numeric field.
     #[error(
-        "naive Bayes needs counts, and the numeric field `{field}` becomes a number that may be negative"
+        "naive Bayes needs counts, but the numeric field `{field}` is standardised and may be negative"
     )]
     NumbersForCounts {
         /// The field.
@@ -78,7 +78,7 @@ pub enum FitError {
         categories: Vec<String>,
     },
     /// The classifier is `rules`, which looks at nothing else.
-    #[error("the classifier `rules` looks at rules alone, and not at the field `{field}`")]
+    #[error("the classifier `rules` uses rules only, not the field `{field}`")]
     RulesAlone {
         /// A numeric or categorical field.
         field: String,
@@ -106,7 +106,7 @@ pub enum FitError {
         right: usize,
     },
     /// A row of stated probabilities has 0 for every class.
-    #[error("example {number} states a probability of 0 for every class, and so states nothing")]
+    #[error("example {number} states a probability of 0 for every class")]
     NothingStated {
         /// The example, counted from 1.
         number: usize,
@@ -122,9 +122,7 @@ pub enum FitError {
         gradient: f64,
     },
     /// Something became infinite, and a model that holds it could not be read again.
-    #[error(
-        "numbers grew beyond all bounds; use smaller feature values, document weights or costs"
-    )]
+    #[error("numbers overflowed; use smaller feature values, document weights or costs")]
     Overflow,
     /// Scores could not be calibrated.
     #[error(transparent)]

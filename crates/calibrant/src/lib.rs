@@ -26,6 +26,7 @@ pub mod corpus;
 mod error;
 pub mod evaluation;
 pub mod features;
+#[doc(hidden)] // For the demo.
 pub mod inbox;
 #[cfg(feature = "index")]
 pub mod index;
@@ -33,6 +34,7 @@ pub mod jobs;
 pub mod multiclass;
 pub mod pipeline;
 pub mod plot;
+#[doc(hidden)] // Rows and classes as learners are given them, for tests and what is timed.
 pub mod problem;
 mod progress;
 pub mod ranking;
@@ -40,35 +42,39 @@ pub mod report;
 pub mod rules;
 pub mod saved;
 pub mod scorers;
+#[doc(hidden)] // For tests.
 pub mod solvers;
 pub mod text;
 
+#[doc(hidden)] // Arithmetic, for the other crates of the workspace and for tests.
+pub use calibrant_calibration::numeric;
 pub use calibrant_calibration::{
     CalibrationError, Named, Probability, RowLabels, Task, UnknownName, calibration, decision,
-    numeric,
+    named,
 };
 pub use error::FitError;
 pub use progress::{Cancelled, NoProgress, Progress};
 
 #[doc(inline)]
-pub use calibration::{Calibrator, CalibratorKind, HeldOutScores, MulticlassKind};
+pub use calibration::{Calibrator, CalibratorKind};
 #[doc(inline)]
 pub use corpus::{Document, Fields, ReadOptions, Source};
 #[doc(inline)]
-pub use decision::CostMatrix;
-#[doc(inline)]
-pub use evaluation::{Evaluation, Forecasts, evaluate};
+pub use evaluation::Evaluation;
 #[cfg(feature = "index")]
 #[doc(inline)]
 pub use index::SearchIndex;
 #[doc(inline)]
 pub use jobs::{
-    ClassProbability, Prediction, Predictor, Saved, evaluate_source, fit_rows, fit_source, open_any,
+    Prediction, Predictor, Saved, evaluate_documents, evaluate_source, fit_rows, fit_source,
+    open_any,
 };
 #[doc(inline)]
-pub use pipeline::{Classifier, Explanation, FitSettings, Model, ScoreCalibrator};
+pub use pipeline::{FitSettings, Model, ScoreCalibrator};
 #[doc(inline)]
 pub use ranking::learning::{RankModel, RankSettings};
+#[doc(inline)]
+pub use scorers::Classifier;
 
 /// Learns a calibrated classifier from documents: `jobs::fit_documents` with the usual fields and no progress.
 pub fn fit(

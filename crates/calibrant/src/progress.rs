@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 /// Receives the progress of long work and may end it. The library only reports; whether and how it is shown is the front end's business.
 ///
-/// Work asks often enough to end soon after it is told to (between batches of a file, folds, classes and trials), returns an error
+/// Work asks often enough to end soon after it is told to (between batches of a file, folds, classes, passes of solvers and trials), returns an error
 /// that says so (such as [`FitError::Cancelled`](crate::FitError::Cancelled)) and leaves nothing half-written. Who once answered
 /// [`ControlFlow::Break`] must go on doing so until the work has returned, since several threads may ask.
 ///

@@ -7,8 +7,8 @@ use super::{Calibrator, CalibratorKind, HeldOutScores, SavedCalibrator};
 use crate::{CalibrationError, Probability};
 
 impl CalibratorKind {
-    /// Fits the method; `Auto` tries every [`Candidate`], and goes on to a later one only where it
-    /// is surely better. Either way the choice
+    /// Fits the method; `Auto` tries every candidate, and goes on to a later one only where it
+    /// is significantly better. Either way the choice
     /// comes with forecasts for every example by curves that were fitted to the other folds.
     pub fn choose(self, held_out: &HeldOutScores) -> Result<Choice, CalibrationError> {
         self.choose_by(held_out, ChoiceRules::default())
@@ -41,7 +41,7 @@ impl CalibratorKind {
     /// The asymmetric Laplace has to lead by 2.5 nats in all: where it is the truth it leads by about
     /// three with a thousand positives and by more with more; on scores of real texts leads of up to
     /// two nats were luck that did not last.
-    pub const CANDIDATES: &[Candidate] = &[
+    pub(crate) const CANDIDATES: &[Candidate] = &[
         Candidate::new(Self::Spline, 10, Lead::Nats(0.0)),
         Candidate::new(Self::Platt, 0, Lead::StandardErrors(2.0)),
         Candidate::new(Self::AsymmetricLaplace, 200, Lead::Nats(2.5)),
@@ -314,7 +314,7 @@ struct Gain {
 /// has a hundred: smaller folds cannot tell luck from shape. (Of 300 film reviews three pieces once led by two
 /// standard errors, and had a test log loss of 0.486 where the smooth curve had 0.458.)
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// The method.
     pub method: CalibratorKind,
     /// How many examples of the rarer label it asks for.
@@ -325,7 +325,7 @@ pub struct Candidate {
 
 /// How much better is enough.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Lead {
+pub(crate) enum Lead {
     /// So many nats over all examples together.
     Nats(f64),
     /// So many standard errors of the difference.
@@ -372,7 +372,7 @@ pub(super) fn mean_gain(losses: &[f64], others: &[f64]) -> (f64, f64) {
 
 /// What a choice must keep to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct ChoiceRules {
     /// Probabilities never fall as the score grows: a curve that would is made to rise.
     pub monotone: bool,
@@ -384,7 +384,7 @@ pub struct ChoiceRules {
 pub struct Tried {
     /// The method.
     pub method: CalibratorKind,
-    /// Its cross-validated log loss, in nats per example. Absent where it was dropped before: among many examples, because it was not surely
+    /// Its cross-validated log loss, in nats per example. Absent where it was dropped before: among many examples, because it was not significantly
     /// ahead even on those that it was fitted to.
     pub log_loss: Option<f64>,
 }

@@ -145,7 +145,7 @@ impl CalibrationMethod for Beta {
 }
 
 const METHOD: &str = "beta calibration";
-/// What is larger is no log-odds, whoever says so.
+/// What is larger is not a log-odds, whoever says so.
 const MOST_LOG_ODDS: f64 = 1e6;
 
 struct Problem<'a> {

@@ -113,7 +113,7 @@ impl CalibrationMethod for CrossVennAbers {
 }
 
 const FOLDS: usize = 5;
-/// More pieces of weight than this are not told apart.
+/// More pieces of weight than this are not distinguished.
 const MOST_PIECES: f64 = 1e7;
 
 /// Deals examples, which stand by rising score, into five parts by chance: each label's weight is a line of pieces of

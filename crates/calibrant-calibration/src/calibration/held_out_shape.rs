@@ -10,7 +10,7 @@ const DOCUMENTS_A_CELL: usize = 25;
 const LEAST_CELLS: usize = 4;
 const MOST_CELLS: usize = 20;
 /// Log-odds beyond which it makes no difference how sure a forecast is. A model of all documents is a little surer than those that
-/// held-out documents were scored by, and of classes that are easily told apart most documents lie out there.
+/// held-out documents were scored by, and of classes that are easily distinguished most documents lie out there.
 const FAR: f64 = 4.0;
 /// Numbers that are kept for all classes together.
 const MOST_NUMBERS: usize = 4_000;
@@ -22,7 +22,7 @@ const LEVEL: f64 = 0.01;
 const PART: f64 = 0.05;
 
 /// How sure held-out forecasts were, for the documents of each class: by cells of the log-odds of the second of
-/// two classes, or of the likeliest of several.
+/// two classes, or of the most probable of several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct HeldOutShape {
@@ -64,8 +64,8 @@ pub struct ShiftFit {
     pub p_value: f64,
     /// By how much stated probabilities would have to move, on average, beyond what chance moves them.
     pub unexplained: f64,
-    /// By how much the change of shares moves them; with more than two classes, of which the likeliest may be as sure as before, how
-    /// much of the shares moves, times how likely the likeliest class is.
+    /// By how much the change of shares moves them; with more than two classes, of which the most probable may be as certain as before, how
+    /// much of the shares moves, times the probability of the most probable class.
     pub explained: f64,
 }
 
@@ -284,7 +284,7 @@ fn risen(cells: &[f64]) -> Vec<f64> {
     cells.iter().map(add).collect()
 }
 
-/// The log-odds of the second of two classes, or of the likeliest of several.
+/// The log-odds of the second of two classes, or of the most probable of several.
 fn sureness(row: &[Probability]) -> f64 {
     match row {
         [one] | [_, one] => one.log_odds(),
@@ -317,9 +317,9 @@ pub fn large_moves(classes: &[&str], old: &[f64], new: &[f64], checked: bool) ->
         false => ", which could not be checked with this model",
     };
     Some(format!(
-        "the share of {}{more}. That is right only if documents of each class look as they did in training and nothing but \
-         their numbers has changed{unchecked}: label a few dozen of them, drawn at random, and count; --prior takes \
-         shares that are known",
+        "the share of {}{more}. That is right only if documents of each class look as they did in training and only their \
+         numbers have changed{unchecked}: label a few dozen of them, drawn at random, and count them; known shares can be \
+         given",
         moved[..moved.len().min(SHOWN)].join(", of ")
     ))
 }

@@ -118,23 +118,23 @@ impl LogOddsPool {
         &self,
         task: Task,
         evidence: &[f64],
-        room: &mut Vec<f64>,
+        buffer: &mut Vec<f64>,
         classes: &mut [Probability],
     ) {
-        room.clear();
-        room.extend_from_slice(&self.intercepts);
+        buffer.clear();
+        buffer.extend_from_slice(&self.intercepts);
         for (row, weight) in evidence.chunks_exact(classes.len()).zip(&self.weights) {
-            for (sum, evidence) in room.iter_mut().zip(row) {
+            for (sum, evidence) in buffer.iter_mut().zip(row) {
                 *sum += weight * evidence;
             }
         }
         if task == Task::SingleLabel {
-            room.resize(2 * classes.len(), 0.0);
-            let (ln_weights, log_odds) = room.split_at_mut(classes.len());
+            buffer.resize(2 * classes.len(), 0.0);
+            let (ln_weights, log_odds) = buffer.split_at_mut(classes.len());
             log_odds_against_rest(ln_weights, log_odds);
             ln_weights.copy_from_slice(log_odds);
         }
-        for (class, &log_odds) in classes.iter_mut().zip(room.iter()) {
+        for (class, &log_odds) in classes.iter_mut().zip(buffer.iter()) {
             *class = Probability::from_log_odds(log_odds);
         }
     }

@@ -42,7 +42,7 @@ mod three_piece;
 mod three_piece_at_modes;
 mod venn_abers;
 
-pub use auto::{Candidate, Choice, ChoiceRules, Lead, Margin, Tried};
+pub use auto::{Choice, ChoiceRules, Margin, Tried};
 pub use bbq::{Bbq, BbqCalibrator};
 pub use beta::{Beta, BetaCalibrator, BetaKind, Squash};
 pub use blend::BlendCalibrator;
@@ -52,7 +52,7 @@ pub use class_scores::{
     DirichletCalibrator, FailedWay, HeldClasses, HeldOutClassScores, MulticlassChoice,
     MulticlassKind, OneVsRestCalibrator, PairwiseCoupling, PoolCalibrator, PoolMember,
     SavedMulticlassCalibrator, ScoreEnds, SharedCurve, SharedCurveCalibrator, Temperature,
-    TemperatureCalibrator, TwoPasses, VectorCalibrator, VectorScaling, Weighed, couple,
+    TemperatureCalibrator, TwoPasses, VectorCalibrator, VectorScaling, Weighed,
 };
 pub use cross_venn_abers::{CrossVennAbers, CrossVennAbersCalibrator};
 pub use density::{
@@ -61,35 +61,43 @@ pub use density::{
 };
 pub use held::HeldCalibrator;
 pub use held_out::HeldOutScores;
-pub use held_out_shape::{HeldOutShape, ShiftFit, large_moves};
+pub use held_out_shape::{HeldOutShape, ShiftFit};
 pub use histogram::{Binning, Histogram, HistogramCalibrator};
 pub use isotonic::{Isotonic, IsotonicCalibrator};
-#[doc(hidden)]
-pub use log_odds_pool::evidence;
-pub use log_odds_pool::{LogOddsPool, MemberForecasts};
 pub use logistic::LogisticCurve;
 pub use monotone::{Flat, Monotone, MonotoneCalibrator, Turning};
 pub use pieces::PiecesCalibrator;
 pub use platt::{Platt, PlattCalibrator};
-pub use pooled::PooledCurve;
-pub use prior_estimate::{
-    GAP_TOLERANCE, PriorEstimate, estimate_priors, estimate_priors_learned,
-    estimate_priors_of_each, estimate_priors_of_each_learned, shifted_of_each,
-};
-pub use prior_shift::{PriorShift, complete_priors};
+pub use prior_estimate::{PriorEstimate, estimate_priors, estimate_priors_of_each};
+pub use prior_shift::PriorShift;
 pub use registry::{CalibratorKind, SavedCalibrator};
 pub use score_scale::ScoreScale;
 pub use spline::{Spline, SplineCalibrator};
-pub use spread::{LogOddsSpread, MovedLogOdds};
+pub use spread::LogOddsSpread;
 pub use three_piece::{ThreePiece, ThreePieceCalibrator};
 pub use three_piece_at_modes::ThreePieceAtModes;
 pub use venn_abers::{VennAbers, VennAbersCalibrator};
 
+// Not part of the documented interface: steps that the crate `calibrant` puts together.
 #[doc(hidden)]
 pub use class_scores::{
     MOST_CURVES, Wanted, calibrate_each, calibrate_labels, calibrate_members, calibrate_one,
-    made_to_rise, normalise_into,
+    couple, made_to_rise, normalise_into,
 };
+#[doc(hidden)]
+pub use held_out_shape::large_moves;
+#[doc(hidden)]
+pub use log_odds_pool::{LogOddsPool, MemberForecasts, evidence};
+#[doc(hidden)]
+pub use pooled::PooledCurve;
+#[doc(hidden)]
+pub use prior_estimate::{
+    GAP_TOLERANCE, estimate_priors_learned, estimate_priors_of_each_learned, shifted_of_each,
+};
+#[doc(hidden)]
+pub use prior_shift::complete_priors;
+#[doc(hidden)]
+pub use spread::MovedLogOdds;
 
 use crate::{CalibrationError, Probability};
 

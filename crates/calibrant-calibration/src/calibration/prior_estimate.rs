@@ -168,7 +168,7 @@ struct Doubt<'a> {
     weights: &'a Weights,
 }
 
-/// Pseudo-documents a class.
+/// Pseudo-documents per class.
 const PSEUDO: f64 = 30.0;
 
 impl<'a> Doubt<'a> {

@@ -1,4 +1,4 @@
-//! What if the classes are as common as they were in training no longer?
+//! What if the classes are no longer as common as in training?
 
 use crate::numeric::log_odds_against_rest;
 use crate::{CalibrationError, Probability, Task};
@@ -59,11 +59,11 @@ impl PriorShift {
         })
     }
 
-    /// Shifts the probabilities of one document's classes. `room` is reused from call to call.
+    /// Shifts the probabilities of one document's classes. `buffer` is reused from call to call.
     ///
     /// # Panics
     /// If there are not as many classes as priors.
-    pub fn apply(&self, classes: &mut [Probability], room: &mut Vec<f64>) {
+    pub fn apply(&self, classes: &mut [Probability], buffer: &mut Vec<f64>) {
         assert_eq!(classes.len(), self.offsets.len());
         match (self.task, self.offsets.as_slice()) {
             (Task::SingleLabel, &[first, second]) => {
@@ -71,15 +71,15 @@ impl PriorShift {
                 classes[0] = classes[1].complement();
             }
             (Task::SingleLabel, offsets) => {
-                room.clear();
-                room.extend(
+                buffer.clear();
+                buffer.extend(
                     classes
                         .iter()
                         .zip(offsets)
                         .map(|(p, offset)| p.ln() + offset),
                 );
-                room.resize(2 * classes.len(), 0.0);
-                let (weights, log_odds) = room.split_at_mut(classes.len());
+                buffer.resize(2 * classes.len(), 0.0);
+                let (weights, log_odds) = buffer.split_at_mut(classes.len());
                 log_odds_against_rest(weights, log_odds);
                 for (class, &log_odds) in classes.iter_mut().zip(log_odds.iter()) {
                     *class = Probability::from_log_odds(log_odds);
@@ -230,9 +230,9 @@ mod tests {
                 from.iter().map(|share| share / sum).collect()
             };
             let (old, new) = (shares(&raw[..count]), shares(&raw[6..6 + count]));
-            let mut room = vec![0.0; count];
-            log_odds_against_rest(&log_odds, &mut room);
-            let before: Vec<Probability> = room.iter().map(|&l| Probability::from_log_odds(l)).collect();
+            let mut buffer = vec![0.0; count];
+            log_odds_against_rest(&log_odds, &mut buffer);
+            let before: Vec<Probability> = buffer.iter().map(|&l| Probability::from_log_odds(l)).collect();
             for task in [Task::SingleLabel, Task::MultiLabel] {
                 let mut classes = before.clone();
                 PriorShift::between(task, &old, &new).unwrap().apply(&mut classes, &mut Vec::new());

@@ -277,7 +277,7 @@ impl SavedCalibrator {
     }
 
     /// The same, held where these examples no longer support it, see [`HeldCalibrator`].
-    pub fn held_where_supported(self, held_out: &HeldOutScores) -> Self {
+    pub(crate) fn held_where_supported(self, held_out: &HeldOutScores) -> Self {
         match self.held(held_out) {
             Self::Held(held) => Self::Held(Box::new(HeldCalibrator::where_supported(
                 held.into_inner(),

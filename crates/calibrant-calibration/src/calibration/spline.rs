@@ -130,7 +130,7 @@ impl SplineCalibrator {
             return Err(bad("a number of a spline", requirement, number.to_string()));
         }
         if knots.is_empty() || !knots.is_sorted_by(|a, b| a < b) {
-            let requirement = "strictly rising, and at least one";
+            let requirement = "strictly increasing, and at least one";
             return Err(bad("a spline's knots", requirement, format!("{knots:?}")));
         }
         Ok(Self {

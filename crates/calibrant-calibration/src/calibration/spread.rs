@@ -130,6 +130,7 @@ impl LogOddsSpread {
     }
 
     /// Draws a line.
+    #[doc(hidden)] // For the crate `calibrant`.
     pub fn draw(&self, random: &mut Random) -> MovedLogOdds {
         let normal = [random.normal(), random.normal()];
         // Wilson and Hilferty: the cube root of a chi-square variable is nearly normal.

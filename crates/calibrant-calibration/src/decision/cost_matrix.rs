@@ -1,5 +1,9 @@
 //! What each decision costs for each truth, and which one is cheapest.
 
+use serde::{Deserialize, Serialize};
+
+use crate::Task;
+
 /// What each decision costs for each truth; a benefit is a cost below zero.
 ///
 /// For single-label forecasts rows and columns are the classes; for multi-label ones they are "no" and
@@ -17,15 +21,28 @@
 /// assert!(CostMatrix::new(2, vec![0.0, f64::NAN, 1.0, 0.0]).is_err());
 /// # Ok::<(), calibrant_calibration::decision::CostError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Vec<Vec<f64>>", try_from = "Vec<Vec<f64>>")]
 pub struct CostMatrix {
     size: usize,
     /// Truth by truth.
     costs: Vec<f64>,
 }
 
+/// One cost as people write it: the names of a truth and of a decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CostEntry {
+    /// What is true.
+    pub truth: String,
+    /// What was decided.
+    pub decision: String,
+    /// What that costs.
+    pub cost: f64,
+}
+
 /// Why costs cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CostError {
     /// There are not as many costs as pairs of truth and decision.
@@ -41,6 +58,20 @@ pub enum CostError {
     Bad {
         /// The cost.
         cost: f64,
+    },
+    /// A cost is named for what is not a class.
+    #[error("a cost names `{name}`, which is not a class")]
+    NoClass {
+        /// What was named.
+        name: String,
+    },
+    /// Where documents may have several labels, every decision is about one class.
+    #[error(
+        "a cost names `{name}`; where documents may have several labels, truth and decision are yes or no"
+    )]
+    NotYesOrNo {
+        /// What was named.
+        name: String,
     },
 }
 
@@ -67,6 +98,40 @@ impl CostMatrix {
             .map(|cell| f64::from(u8::from(cell / size.max(1) != cell % size.max(1))))
             .collect();
         Self { size, costs }
+    }
+
+    /// From costs by name: those that are not written are nothing for what is right and 1 for what is wrong. With several labels
+    /// per document the names are `no` and `yes`, whatever the classes are called.
+    ///
+    /// ```
+    /// use calibrant_calibration::{Task, decision::{CostEntry, CostMatrix}};
+    /// let lost = CostEntry { truth: "ham".into(), decision: "spam".into(), cost: 20.0 };
+    /// let costs = CostMatrix::of_entries(&[lost], Task::SingleLabel, ["ham", "spam"])?;
+    /// assert_eq!((costs.cost(0, 1), costs.cost(1, 0)), (20.0, 1.0));
+    /// # Ok::<(), calibrant_calibration::decision::CostError>(())
+    /// ```
+    pub fn of_entries<'a>(
+        entries: &[CostEntry],
+        task: Task,
+        class_names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, CostError> {
+        let names: Vec<&str> = match task {
+            Task::SingleLabel => class_names.into_iter().collect(),
+            Task::MultiLabel => vec!["no", "yes"],
+        };
+        let position = |name: &String| {
+            let found = names.iter().position(|known| known == name);
+            found.ok_or_else(|| match task {
+                Task::SingleLabel => CostError::NoClass { name: name.clone() },
+                Task::MultiLabel => CostError::NotYesOrNo { name: name.clone() },
+            })
+        };
+        let mut costs = Self::zero_one(names.len());
+        for entry in entries {
+            let (truth, decision) = (position(&entry.truth)?, position(&entry.decision)?);
+            costs = costs.with_cost(truth, decision, entry.cost)?;
+        }
+        Ok(costs)
     }
 
     /// Changes one cost.
@@ -125,9 +190,58 @@ impl CostMatrix {
     }
 }
 
+/// Rows of costs, truth by truth.
+impl From<CostMatrix> for Vec<Vec<f64>> {
+    fn from(matrix: CostMatrix) -> Self {
+        let rows = matrix.costs.chunks(matrix.size.max(1));
+        rows.map(<[f64]>::to_vec).collect()
+    }
+}
+
+impl TryFrom<Vec<Vec<f64>>> for CostMatrix {
+    type Error = CostError;
+
+    fn try_from(rows: Vec<Vec<f64>>) -> Result<Self, CostError> {
+        let size = rows.len();
+        if let Some(row) = rows.iter().find(|row| row.len() != size) {
+            let found = row.len();
+            return Err(CostError::Count { size, found });
+        }
+        Self::new(size, rows.into_iter().flatten().collect())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn costs_are_written_truth_by_truth() {
+        let costs = CostMatrix::new(2, vec![0.0, 20.0, 1.0, -0.5]).unwrap();
+        let written = serde_json::to_string(&costs).unwrap();
+        assert_eq!(written, "[[0.0,20.0],[1.0,-0.5]]");
+        assert_eq!(serde_json::from_str::<CostMatrix>(&written).unwrap(), costs);
+        for wrong in ["[]", "[[0, 1]]", "[[0, 1, 2], [1]]", "[[0, 1e200], [1, 0]]"] {
+            assert!(
+                serde_json::from_str::<CostMatrix>(wrong).is_err(),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_that_are_no_classes_are_refused() {
+        let entry = CostEntry {
+            truth: "ham".into(),
+            decision: "eggs".into(),
+            cost: 1.0,
+        };
+        let of = |task| CostMatrix::of_entries(std::slice::from_ref(&entry), task, ["ham", "spam"]);
+        let name = "eggs".to_owned();
+        assert_eq!(of(Task::SingleLabel), Err(CostError::NoClass { name }));
+        let name = "ham".to_owned();
+        assert_eq!(of(Task::MultiLabel), Err(CostError::NotYesOrNo { name }));
+    }
 
     #[test]
     fn costs_that_do_not_fit_are_refused() {

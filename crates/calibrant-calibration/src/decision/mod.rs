@@ -1,12 +1,46 @@
-//! What to do, given the probabilities: costs of decisions, thresholds, and "none of these".
+//! What to do, given the probabilities: costs of decisions, thresholds, sets, abstaining, and "none of these".
 //!
 //! [`CostMatrix`] says what each decision costs for each truth, and which is cheapest by the stated probabilities;
-//! [`Threshold`]s are chosen by the mistakes they make; [`OtherRule`] says when a document belongs to none of the classes.
+//! [`Threshold`]s are chosen by the mistakes they make; [`OtherRule`] says when a document belongs to none of the classes;
+//! [`PriorPlan`] decides whether classes are as common as in training no longer.
+//! [`SetTable`] gives sets that hold the true class with a stated probability, [`Certify`] a threshold above which few answers
+//! are wrong with a stated certainty, [`Suspects`] the labels that are most likely wrong, [`best_f_beta`] the decisions of largest
+//! expected F.
+//! [`estimate_prevalence`] says how many of each class there are, [`certify_cascade`] which of several sources answers what.
 
+mod cascade;
+mod certified;
 mod cost_matrix;
+mod f_beta;
 mod other;
+mod prevalence;
+mod prior;
+mod sets;
+mod suspects;
 mod threshold;
 
-pub use cost_matrix::{CostError, CostMatrix};
+pub use cascade::{
+    CascadeBasis, CascadeError, CascadeOutcome, CascadePolicy, CascadeReport, CascadeSettings,
+    CascadeStep, CascadeTier, CascadeWorld, SimulatedTier, SingleSource, TierReport, TierRule,
+    certify_cascade, resample_cascade, simulate_cascade,
+};
+pub use certified::{Certified, CertifiedThreshold, Certify, bounded_risk_p_value};
+pub use cost_matrix::{CostEntry, CostError, CostMatrix};
+pub use f_beta::{BestF, best_f_beta, best_f_beta_by_label};
 pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts, share_with_other};
+pub use prevalence::{
+    ClassPrevalence, ENOUGH_DISAGREEMENTS, LabelledPool, PlanSettings, PlannedStratum, PpiMean,
+    Prevalence, PrevalenceCoverage, PrevalenceError, PrevalenceMethod, PrevalenceReason,
+    PrevalenceSettings, PrevalenceTarget, PrevalenceWorld, SampleDesign, SamplePlan, Stratum,
+    allocate_labels, draw_sample, estimate_prevalence, plan_sample, ppi_lambda, ppi_mean,
+    resample_prevalence, simulate_prevalence, stratified_exact_interval, stratified_interval,
+};
+pub use prior::{
+    AdaptPrior, DecidedPrior, PriorChoice, PriorError, PriorPlan, PriorReport, TrainedShares,
+};
+pub use sets::{
+    CalibrationRows, CalibrationSource, Guarantee, LabelSetRule, LabelSetTable, LastClass, Penalty,
+    SetBuffers, SetKind, SetReport, SetRule, SetSettings, SetTable, set_draw,
+};
+pub use suspects::{ConfidentJoint, Suspect, Suspects, Yield, wrong_among};
 pub use threshold::{Threshold, balanced_threshold, least_cost_threshold};

@@ -53,27 +53,25 @@ pub enum OtherRule {
 pub enum OtherError {
     /// Several labels per document.
     #[error(
-        "documents of this model may have several labels, and none of them is an answer already"
+        "documents of this model may have several labels, so having none of them is already possible"
     )]
     SeveralLabels,
     /// Two classes share a score.
-    #[error(
-        "this model has two classes that share one score, so that one of them is always likely"
-    )]
+    #[error("this model has two classes that share one score, so one of them is always likely")]
     TwoClasses,
     /// One calibrator for all classes.
     #[error(
-        "this model calibrates all classes together, which always sum to one; fit it with each class on its own (`auto` or `one_vs_rest`)"
+        "this model calibrates all classes together, which always sum to one; fit it with separately calibrated classes (`auto` or `one_vs_rest`)"
     )]
     Joint,
     /// Several models in one.
     #[error("this model is a combination, whose classes always sum to one; use one of its models")]
     Combined,
     /// Fitted before thresholds were kept.
-    #[error("this model was fitted without what `other` needs; fit it anew")]
+    #[error("this model was fitted without the data that `other` needs; fit it again")]
     Missing,
     /// Costs are learned from when fitting.
-    #[error("this model was fitted without costs of `other`; fit it with them")]
+    #[error("this model was fitted without costs for `other`")]
     NoCosts,
     /// The share of known documents that may be lost.
     #[error("the share of known documents to lose must lie between 0 and 1")]

@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// How to draw replicates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct BootstrapSettings {
     /// How many; `None` means 1000, or fewer (at least 100) where documents times classes are so many
     /// that it would take long. The result says how many there were.

@@ -27,7 +27,7 @@ impl CalibrationLine {
     /// The same line with intervals that take what belongs together as one piece of evidence: the jackknife over units,
     /// `(G-1)/G Σ_u d_u d_uᵀ` with `d_u = (H - H_u)⁻¹ g_u` the step that leaving a unit out makes (`H_u` its part of the
     /// Hessian, `g_u` the sum of `w (y-q) x` over its forecasts), where that is the larger variance. Half an interval is
-    /// Student's 97.5 % point with one degree of freedom less than units of equal weight. There are `of_row` points a row;
+    /// Student's 97.5 % point with one degree of freedom less than units of equal weight. There are `of_row` points per row;
     /// those of different classes are taken as independent, as everywhere.
     pub(super) fn between_units(mut self, points: &[Point], of_row: usize, units: &Units) -> Self {
         let reach = units.reach(|row| points[row * of_row].2);

@@ -23,7 +23,8 @@ use crate::numeric::StableSum;
 /// use calibrant_calibration::evaluation::CompareSettings;
 /// assert_eq!(CompareSettings::default().level, 0.01); // Bennett's
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CompareSettings {
     /// A p-value below this counts as significant.
     pub level: f64,
@@ -94,7 +95,7 @@ pub struct Comparison {
     pub decisions: usize,
     /// What mean losses are means over.
     pub losses_over: LossUnit,
-    /// Whether documents had weights other than one. Means, sums and the bootstrap heed them; the
+    /// Whether documents had weights other than one. Means, sums and the bootstrap use them; the
     /// tests that count and rank take every document alike.
     pub weighted: bool,
     /// A p-value below this counts as significant.
@@ -185,7 +186,7 @@ pub struct LossDifference {
 }
 
 impl LossDifference {
-    /// The system that is closer more often, surely (sign test, 5 %), though the other has the smaller mean: `Less`
+    /// The system that is closer significantly more often (sign test, 5 %), though the other has the smaller mean: `Less`
     /// for the first, `Greater` for the second, nothing where both agree.
     pub fn often_but_not_on_average(&self) -> Option<std::cmp::Ordering> {
         if self.sign.p_value >= 0.05 {
@@ -236,9 +237,9 @@ pub fn compare(
     compare_groups(systems, &[], settings)
 }
 
-/// As [`compare`], for documents that belong together: for intervals of differences groups are drawn in place of
+/// As [`compare`], for documents that belong together: for intervals of differences groups are drawn instead of
 /// documents, and a group has one vote in the sign test and McNemar's (that of most of its documents) and one
-/// difference in Wilcoxon's (their mean). `groups` has an entry a document, `None` for those that stand for themselves.
+/// difference in Wilcoxon's (their mean). `groups` has an entry per document, `None` for those that stand for themselves.
 pub fn compare_groups(
     systems: &[(&str, &Forecasts)],
     groups: &[Option<u64>],

@@ -19,7 +19,7 @@ pub struct CostReport {
     pub stated_mean_cost: f64,
     /// Of deciding for what is most probable.
     pub mean_cost_of_most_probable: f64,
-    /// Of always deciding the same, whatever is cheapest on these documents.
+    /// Of the constant decision that is cheapest on these documents.
     pub mean_cost_of_constant: f64,
     /// What that decision is: a class, or "yes" or "no".
     pub constant: String,

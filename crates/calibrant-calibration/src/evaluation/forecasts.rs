@@ -109,7 +109,7 @@ pub enum EvaluationError {
     Costs(#[from] crate::decision::CostError),
     /// The cost matrix is for another number of classes.
     #[error(
-        "the cost matrix is {found} x {found}, but {needed} x {needed} is needed (one row a class; \"no\" and \"yes\" for multi-label forecasts)"
+        "the cost matrix is {found} x {found}, but {needed} x {needed} is needed (one row per class; \"no\" and \"yes\" for multi-label forecasts)"
     )]
     CostSize {
         /// Rows that are needed.
@@ -135,7 +135,7 @@ pub enum EvaluationError {
         found: usize,
     },
     /// Two systems have one name.
-    #[error("two systems are called `{name}`; give each a name of its own")]
+    #[error("two systems are called `{name}`; give each its own name")]
     RepeatedName {
         /// The name.
         name: String,
@@ -163,7 +163,7 @@ pub enum EvaluationError {
 }
 
 /// How far the probabilities of a single-label document may be from summing to
-/// one: room for a table printed with few digits, not for unnormalised scores.
+/// one: enough for a table printed with few digits, not for unnormalised scores.
 const ROW_SUM_TOLERANCE: f64 = 0.05;
 
 /// One document that counts.

@@ -30,7 +30,7 @@ pub enum LossUnit {
     Decisions,
 }
 
-/// What was measured. Counts are of documents or decisions; everything else heeds
+/// What was measured. Counts are of documents or decisions; everything else uses
 /// the documents' weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
@@ -145,7 +145,7 @@ pub struct EvaluationOptions {
     /// empty where all do.
     pub groups: Vec<Option<u64>>,
     /// For each document a number that it shares with its copies, `None` where it has none; empty where no document has
-    /// any. Copies are told here apart from other documents of a group, for whom equal forecasts are a coincidence.
+    /// any. Copies are distinguished here from other documents of a group, whose equal forecasts are a coincidence.
     pub copies: Vec<Option<u64>>,
 }
 

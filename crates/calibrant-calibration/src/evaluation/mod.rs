@@ -9,6 +9,7 @@
 //! vary with other documents. [`compare`] holds several systems against
 //! each other, with tests of whether a difference could be luck.
 
+mod answered_curve;
 mod bootstrap;
 mod calibration;
 mod calibration_error;
@@ -21,11 +22,13 @@ mod confusion_table;
 mod cost_curve;
 mod costs;
 mod debiased_error;
+mod decision_curve;
 mod decomposition;
 mod equal_mass;
 mod error_likelihood;
 mod forecasts;
 mod interval;
+mod known_truth;
 mod losses;
 mod measures;
 mod open_world;
@@ -41,6 +44,7 @@ mod sorted_forecasts;
 mod stated;
 mod units;
 
+pub use answered_curve::{AnsweredCurve, AnsweredPoint, answered_curve};
 pub use bootstrap::{Bootstrap, BootstrapSettings, bootstrap};
 pub use calibration::Calibration;
 pub use calibration_error::{
@@ -57,10 +61,12 @@ pub use confusion_table::{ConfusionTable, confusion_table};
 pub use cost_curve::{CostPoint, cost_curve};
 pub use costs::{CostReport, cost_report};
 pub use debiased_error::DebiasedError;
+pub use decision_curve::{NetBenefit, decision_curve, expected_decision_curve};
 pub use decomposition::Decomposition;
 pub use error_likelihood::ErrorLikelihood;
 pub use forecasts::{EvaluationError, Forecasts};
 pub use interval::Interval;
+pub use known_truth::TruthBin;
 pub use losses::Losses;
 pub use measures::{
     ECE_BINS, Evaluation, EvaluationOptions, Further, LossUnit, evaluate, evaluate_with,

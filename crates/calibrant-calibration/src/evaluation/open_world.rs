@@ -14,7 +14,7 @@ pub struct OpenForecast {
     /// The largest probability once all classes are normalised: what is thresholded where
     /// nothing better is at hand.
     pub largest_probability: f64,
-    /// Whether the likeliest class is the right one.
+    /// Whether the most probable class is the right one.
     pub right: bool,
 }
 

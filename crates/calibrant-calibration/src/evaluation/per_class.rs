@@ -6,7 +6,7 @@ use crate::numeric::StableSum;
 use serde::{Deserialize, Serialize};
 
 /// How one class fared against the rest. Counts are of documents; the other
-/// measures heed the documents' weights.
+/// measures use the documents' weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClassEvaluation {
     /// The name of the class.

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::numeric::Random;
 
-    /// Counts anew for every threshold.
+    /// Counts again for every threshold.
     fn by_definition(points: &[Point]) -> f64 {
         let mut thresholds: Vec<f64> = points.iter().map(|p| p.0.log_odds()).collect();
         thresholds.sort_by(f64::total_cmp);

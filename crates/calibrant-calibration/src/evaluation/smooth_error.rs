@@ -74,7 +74,7 @@ impl SortedForecasts {
 
 /// The least number of steps between 0 and 1.
 const COARSE: usize = 1000;
-/// Widths below this are not told apart.
+/// Widths below this are not distinguished.
 const LEAST_WIDTH: f64 = 0.001;
 /// Halvings of the search.
 const HALVINGS: usize = 10;

@@ -107,32 +107,32 @@ impl StatedEnds {
     pub fn sentences(&self) -> Vec<String> {
         let mut said = Vec::new();
         let number = |count: usize, end: &str| match count {
-            1 => format!("1 probability is written as {end} and counts as"),
-            more => format!("{more} probabilities are written as {end} and count as"),
+            1 => format!("1 stated probability of {end} is replaced by"),
+            more => format!("{more} stated probabilities of {end} are replaced by"),
         };
         if let Some((least, most)) = self.zeros_between {
             said.push(format!(
-                "{} {}, half the least other number that is stated of the class or in the row, divided by the zeros of the row",
+                "{} {}, half the smallest other number of the class or of the row, divided by the number of zeros in the row",
                 number(self.zeros, "0"),
                 range(&[least, most])
             ));
             if self.ones > 0 {
                 said.push(format!(
-                    "{} 1 less what the zeros beside it count as",
+                    "{} 1 minus the replacements of the zeros beside it",
                     number(self.ones, "1")
                 ));
             }
         } else {
             if self.zeros > 0 {
                 said.push(format!(
-                    "{} {}, half the least other number that is stated of the class",
+                    "{} {}, half the smallest other number of the class",
                     number(self.zeros, "0"),
                     range(&self.zero_counts_as)
                 ));
             }
             if self.ones > 0 {
                 said.push(format!(
-                    "{} 1 less {}, half of what the largest other number of the class falls short by",
+                    "{} 1 minus {}, half of the distance from 1 to the largest other number of the class",
                     number(self.ones, "1"),
                     range(&self.one_falls_short_by)
                 ));
@@ -143,11 +143,11 @@ impl StatedEnds {
             .filter(|row| (row.1 - 1.0).abs() > Self::WORTH_SAYING)
         {
             let rows = match self.rows_rescaled {
-                1 => "1 row does not sum to one and is divided by its sum".to_owned(),
-                more => format!("{more} rows do not sum to one and are divided by their sum"),
+                1 => "1 row does not sum to one and is normalised".to_owned(),
+                more => format!("{more} rows do not sum to one and are normalised"),
             };
             said.push(format!(
-                "{rows}; the farthest, row {}, sums to {sum:.4}",
+                "{rows}; the furthest off, row {}, sums to {sum:.4}",
                 row + 1
             ));
         }
@@ -224,7 +224,7 @@ impl StatedTable {
                 farthest_row: None,
             },
         };
-        let mut room = Vec::new();
+        let mut buffer = Vec::new();
         for (row, cells) in cells.chunks(class_count).enumerate() {
             match task {
                 Task::MultiLabel => {
@@ -236,7 +236,7 @@ impl StatedTable {
                             .map(|((&cell, &zero), &one)| on_its_own(cell, zero, one)),
                     );
                 }
-                Task::SingleLabel => table.push_exclusive(row, cells, &ln_zeros, &mut room),
+                Task::SingleLabel => table.push_exclusive(row, cells, &ln_zeros, &mut buffer),
             }
         }
         table
@@ -247,12 +247,12 @@ impl StatedTable {
         row: usize,
         cells: &[StatedCell],
         ln_zeros: &[f64],
-        room: &mut Vec<f64>,
+        buffer: &mut Vec<f64>,
     ) {
         let first = self.probabilities.len();
         let even = Probability::from_log_odds(0.0);
         self.probabilities.resize(first + cells.len(), even);
-        let sum = exclusive_into(cells, ln_zeros, room, &mut self.probabilities[first..]);
+        let sum = exclusive_into(cells, ln_zeros, buffer, &mut self.probabilities[first..]);
         for (&cell, found) in cells.iter().zip(&self.probabilities[first..]) {
             if cell == StatedCell::Zero {
                 let value = found.value();
@@ -276,7 +276,7 @@ impl StatedTable {
 pub fn exclusive_into(
     cells: &[StatedCell],
     ln_zeros: &[f64],
-    room: &mut Vec<f64>,
+    buffer: &mut Vec<f64>,
     out: &mut [Probability],
 ) -> f64 {
     let sum: f64 = cells.iter().map(|cell| cell.ln().exp()).sum();
@@ -299,13 +299,13 @@ pub fn exclusive_into(
     } else {
         0.0
     };
-    room.clear();
-    room.extend(cells.iter().zip(ln_zeros).map(|(cell, &ln)| match cell {
+    buffer.clear();
+    buffer.extend(cells.iter().zip(ln_zeros).map(|(cell, &ln)| match cell {
         StatedCell::Zero => zeros.ln(ln),
         other => other.ln() + left,
     }));
-    room.resize(2 * cells.len(), 0.0);
-    let (ln_weights, log_odds) = room.split_at_mut(cells.len());
+    buffer.resize(2 * cells.len(), 0.0);
+    let (ln_weights, log_odds) = buffer.split_at_mut(cells.len());
     log_odds_against_rest(ln_weights, log_odds);
     keep_ties(ln_weights, log_odds);
     for (out, &log_odds) in out.iter_mut().zip(log_odds.iter()) {
@@ -469,9 +469,8 @@ mod tests {
         assert_eq!(
             table.ends.sentences(),
             [
-                "3 probabilities are written as 0 and count as 1.25e-2 to 1.00e-1, half the least other number that is stated of the \
-                 class or in the row, divided by the zeros of the row",
-                "1 probability is written as 1 and counts as 1 less what the zeros beside it count as",
+                "3 stated probabilities of 0 are replaced by 1.25e-2 to 1.00e-1, half the smallest other number of the class or of the row, divided by the number of zeros in the row",
+                "1 stated probability of 1 is replaced by 1 minus the replacements of the zeros beside it",
             ]
         );
     }

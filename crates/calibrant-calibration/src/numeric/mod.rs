@@ -118,7 +118,7 @@ pub fn log_odds_against_rest(ln_weights: &[f64], log_odds: &mut [f64]) {
         .iter()
         .sum::<f64>();
     let (scale, ln_total) = (1.0 / (1.0 + others), others.ln_1p());
-    // ln(p / (1 - p)): first as if every p were small, without a branch, then anew for the few that are not.
+    // ln(p / (1 - p)): first as if every p were small, without a branch, then again for the few that are not.
     for (log_odds, weight) in log_odds.iter_mut().zip(ln_weights) {
         *log_odds = (weight - top - ln_total) + ln_of_inverse_rest(*log_odds * scale);
     }
@@ -151,7 +151,7 @@ pub fn first_largest(numbers: &[f64]) -> usize {
         .unwrap_or(0)
 }
 
-/// Every fourth number together: four short chains in place of a long one, each link of which would wait for the last.
+/// Every fourth number together: four short chains instead of a long one, each link of which would wait for the last.
 #[inline]
 fn lanes(numbers: &[f64], start: f64, join: impl Fn(f64, f64) -> f64) -> [f64; 4] {
     let mut found = [start; 4];

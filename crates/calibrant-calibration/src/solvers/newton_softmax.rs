@@ -8,7 +8,7 @@ use crate::CalibrationError;
 
 /// Rows with a label, and how parameters make a log-weight for each class of a row.
 ///
-/// Each class has [`Self::width`] parameters, one a feature; where a parameter stands is the
+/// Each class has [`Self::width`] parameters, one per feature; where a parameter stands is the
 /// implementor's choice. Log-weights are linear in the parameters.
 pub trait SoftmaxRows: Sync {
     /// How many classes there are.

@@ -41,7 +41,7 @@ pub struct SimplexLeastSquares {
     to_solution: Vec<f64>,
 }
 
-/// Room for one solution, reused from one to the next.
+/// Buffers for one solution, reused between calls.
 #[derive(Debug, Clone, Default)]
 pub struct SimplexBuffers {
     free: Vec<f64>,
@@ -136,41 +136,42 @@ impl SimplexLeastSquares {
     ///
     /// # Panics
     /// If the lengths are not those of the matrix.
-    pub fn solve_into(&self, target: &[f64], room: &mut SimplexBuffers, solution: &mut [f64]) {
+    pub fn solve_into(&self, target: &[f64], buffer: &mut SimplexBuffers, solution: &mut [f64]) {
         assert_eq!((target.len(), solution.len()), (self.equations, self.width));
-        room.free.clear();
+        buffer.free.clear();
         for (row, &centre) in self
             .to_solution
             .chunks_exact(self.equations)
             .zip(&self.centre)
         {
-            room.free.push(centre + dot(row, target));
+            buffer.free.push(centre + dot(row, target));
         }
-        solution.copy_from_slice(&room.free);
-        room.held.clear();
-        room.multipliers.clear();
+        solution.copy_from_slice(&buffer.free);
+        buffer.held.clear();
+        buffer.multipliers.clear();
         // Each round lowers the dual objective, so no set of held unknowns comes twice; the bound is
         // for rounding alone.
         for _ in 0..10 * self.width + 10 {
-            let before = room.held.len();
+            let before = buffer.held.len();
             for (unknown, &value) in solution.iter().enumerate() {
-                if value < -SLACK && !room.held[..before].contains(&unknown) {
-                    room.held.push(unknown);
-                    room.multipliers.push(0.0);
+                if value < -SLACK && !buffer.held[..before].contains(&unknown) {
+                    buffer.held.push(unknown);
+                    buffer.multipliers.push(0.0);
                 }
             }
-            if room.held.len() == before || room.held.len() >= self.width {
+            if buffer.held.len() == before || buffer.held.len() >= self.width {
                 break;
             }
-            self.hold(room);
-            solution.copy_from_slice(&room.free);
-            for (&unknown, &multiplier) in room.held.iter().zip(&room.multipliers) {
+            self.hold(buffer);
+            solution.copy_from_slice(&buffer.free);
+            for (&unknown, &multiplier) in buffer.held.iter().zip(&buffer.multipliers) {
                 let column = &self.projection[unknown * self.width..][..self.width];
                 for (value, entry) in solution.iter_mut().zip(column) {
                     *value += multiplier * entry;
                 }
             }
-            room.held
+            buffer
+                .held
                 .iter()
                 .for_each(|&unknown| solution[unknown] = 0.0);
         }
@@ -187,52 +188,54 @@ impl SimplexLeastSquares {
 
     /// The multipliers that bring the held unknowns to zero; those that would need a negative one
     /// are let go, the others having moved towards theirs as far as their signs allow.
-    fn hold(&self, room: &mut SimplexBuffers) {
+    fn hold(&self, buffer: &mut SimplexBuffers) {
         loop {
-            self.solve_held(room);
+            self.solve_held(buffer);
             let mut step = 1.0f64;
-            for (&now, &wanted) in room.multipliers.iter().zip(&room.trial) {
+            for (&now, &wanted) in buffer.multipliers.iter().zip(&buffer.trial) {
                 if wanted <= 0.0 {
                     step = step.min(now / (now - wanted).max(f64::MIN_POSITIVE));
                 }
             }
-            let all_positive = room.trial.iter().all(|&wanted| wanted > 0.0);
+            let all_positive = buffer.trial.iter().all(|&wanted| wanted > 0.0);
             if all_positive {
-                std::mem::swap(&mut room.multipliers, &mut room.trial);
+                std::mem::swap(&mut buffer.multipliers, &mut buffer.trial);
                 return;
             }
-            for (now, &wanted) in room.multipliers.iter_mut().zip(&room.trial) {
+            for (now, &wanted) in buffer.multipliers.iter_mut().zip(&buffer.trial) {
                 *now += step * (wanted - *now);
             }
             let mut kept = 0;
-            for place in 0..room.held.len() {
-                let leaves = room.trial[place] <= 0.0 && room.multipliers[place] <= 1e-15;
+            for place in 0..buffer.held.len() {
+                let leaves = buffer.trial[place] <= 0.0 && buffer.multipliers[place] <= 1e-15;
                 if !leaves {
-                    room.held[kept] = room.held[place];
-                    room.multipliers[kept] = room.multipliers[place].max(0.0);
+                    buffer.held[kept] = buffer.held[place];
+                    buffer.multipliers[kept] = buffer.multipliers[place].max(0.0);
                     kept += 1;
                 }
             }
-            if kept == room.held.len() || kept == 0 {
+            if kept == buffer.held.len() || kept == 0 {
                 // Rounding only: the step always brings one of them to zero.
-                room.held.truncate(kept);
-                room.multipliers.truncate(kept);
+                buffer.held.truncate(kept);
+                buffer.multipliers.truncate(kept);
                 return;
             }
-            room.held.truncate(kept);
-            room.multipliers.truncate(kept);
+            buffer.held.truncate(kept);
+            buffer.multipliers.truncate(kept);
         }
     }
 
     /// `P_hh μ = -e_h` into `trial`, by Cholesky's method.
-    fn solve_held(&self, room: &mut SimplexBuffers) {
-        let count = room.held.len();
-        room.factor.clear();
-        room.trial.clear();
-        for (row, &i) in room.held.iter().enumerate() {
+    fn solve_held(&self, buffer: &mut SimplexBuffers) {
+        let count = buffer.held.len();
+        buffer.factor.clear();
+        buffer.trial.clear();
+        for (row, &i) in buffer.held.iter().enumerate() {
             let projection = &self.projection[i * self.width..][..self.width];
-            room.factor.extend(room.held.iter().map(|&j| projection[j]));
-            let (above, own) = room.factor.split_at_mut(row * count);
+            buffer
+                .factor
+                .extend(buffer.held.iter().map(|&j| projection[j]));
+            let (above, own) = buffer.factor.split_at_mut(row * count);
             for column in 0..row {
                 let other = &above[column * count..][..count];
                 own[column] = (own[column] - dot(&own[..column], &other[..column])) / other[column];
@@ -243,14 +246,14 @@ impl SimplexLeastSquares {
                 .max(1e-14 * diagonal.abs())
                 .max(f64::MIN_POSITIVE)
                 .sqrt();
-            let value = -room.free[i] - dot(&own[..row], &room.trial);
-            room.trial.push(value / own[row]);
+            let value = -buffer.free[i] - dot(&own[..row], &buffer.trial);
+            buffer.trial.push(value / own[row]);
         }
         for row in (0..count).rev() {
-            room.trial[row] /= room.factor[row * count + row];
-            let value = room.trial[row];
+            buffer.trial[row] /= buffer.factor[row * count + row];
+            let value = buffer.trial[row];
             for column in 0..row {
-                room.trial[column] -= room.factor[row * count + column] * value;
+                buffer.trial[column] -= buffer.factor[row * count + column] * value;
             }
         }
     }

@@ -32,7 +32,7 @@ pub(crate) struct CalibrateArguments {
     /// What the scores are: probabilities become log-odds first
     #[arg(long, value_parser = choice::<ScoreIs>(), default_value_t)]
     pub(crate) score_is: ScoreIs,
-    /// The label that the score is for (default: 1 of 1/0, yes of yes/no and so on, else the last by alphabet)
+    /// The label that the score is for (default: 1 of 1/0, yes of yes/no and so on, else the last in alphabetical order)
     #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = method, help = method_help())]
@@ -40,16 +40,16 @@ pub(crate) struct CalibrateArguments {
     /// Make the curve monotone, so that probabilities rank as scores do
     #[arg(long)]
     pub(crate) monotone: bool,
-    /// Measure on these examples (without, measures are cross-validated on FILE)
+    /// Measure on these examples (by default, measures are cross-validated on FILE)
     #[arg(long, value_name = "FILE")]
     pub(crate) test: Option<String>,
-    /// Give these examples their probabilities
+    /// Compute the probabilities of these examples
     #[arg(long, value_name = "FILE")]
     pub(crate) apply: Option<String>,
-    /// Where to write them: .csv, .tsv, .jsonl or .parquet (with --calibrator CSV on standard output by default)
+    /// Where to write them: .csv, .tsv, .jsonl or .parquet (with --calibrator, CSV on standard output by default)
     #[arg(long, value_name = "FILE", requires = "apply")]
     pub(crate) predictions: Option<PathBuf>,
-    /// Print all measures as JSON on standard output (predictions, where they go there, as JSON Lines)
+    /// Print all measures as JSON on standard output (and predictions, if they go there, as JSON Lines)
     #[arg(long)]
     pub(crate) json: bool,
     /// Write a report with a reliability diagram
@@ -110,7 +110,7 @@ impl ScoreReadArguments {
     }
 }
 
-/// A method for one score, or a way for several classes.
+/// A method for one score, or for several classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Auto,

@@ -9,7 +9,7 @@ use calibrant::features::{
 use calibrant::text::{Analyzer, Language, NgramRange};
 use clap::Args;
 
-use super::choice::choice;
+use super::choice::{choice, stem_language, stop_language};
 use crate::error::CliError;
 
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ pub(crate) struct FeatureArguments {
     #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
     pub(crate) numeric: Vec<String>,
     /// Fields with one of a set of values, as features beside the text or instead of it; `*` is every field not named otherwise
-    /// that is not an identifier; integral numbers have one spelling (1, 1.0, 1e0)
+    /// that is not an identifier; integral numbers are one value however they are written (1, 1.0, 1e0)
     #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
     pub(crate) categorical: Vec<String>,
     /// The weight of --numeric and --categorical columns relative to text of unit length, above 0 and at most 1 (default: 1;
@@ -37,10 +37,10 @@ pub(crate) struct FeatureArguments {
     #[arg(long)]
     pub(crate) fold_accents: bool,
     /// Reduce words to Snowball stems of this language
-    #[arg(long, value_name = "LANGUAGE")]
+    #[arg(long, value_name = "LANGUAGE", value_parser = stem_language)]
     pub(crate) stem: Option<Language>,
     /// Drop the stop words of this language
-    #[arg(long, value_name = "LANGUAGE")]
+    #[arg(long, value_name = "LANGUAGE", value_parser = stop_language)]
     pub(crate) stop_words: Option<Language>,
     /// Drop words with fewer characters (ideographs always stay)
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -57,7 +57,7 @@ pub(crate) struct FeatureArguments {
     /// Hash terms into 2^BITS columns: bounded memory, no vocabulary
     #[arg(long, allow_negative_numbers = true, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
-    /// Leave out terms in fewer documents (default: 1 below 10,000 documents, or 2 where that lowers the held-out log loss and no --weighting is given; 2 from there on)
+    /// Leave out terms in fewer documents (default: 1 below 10,000 documents, or 2 if that lowers the held-out log loss and no --weighting is given; 2 from there on)
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) min_df: Option<u32>,
     /// Leave out terms in more than this share of documents
@@ -68,12 +68,12 @@ pub(crate) struct FeatureArguments {
         default_value_t = 1.0
     )]
     pub(crate) max_df: f64,
-    /// Keep at most this many terms, those in most documents
+    /// Keep at most this many terms, the most frequent by document
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) max_features: Option<usize>,
     /// The weight of a term (default: binary for Bernoulli naive Bayes, which takes no other; tf for naive Bayes
-    /// and numbered features; for the SVM, logistic regression and the perceptron log-tf-idf, unless bm25 or log-tf has a held-out
-    /// log loss on about a thousand documents that is lower by a standard error; else log-tf-idf)
+    /// and numbered features; for the SVM, logistic regression and the perceptron log_tf_idf, unless bm25 or log_tf has a held-out
+    /// log loss on about a thousand documents that is lower by a standard error; else log_tf_idf)
     #[arg(long, value_parser = choice::<Weighting>())]
     pub(crate) weighting: Option<Weighting>,
     /// With --weighting bm25: its k1 (default: 1.2)
@@ -96,7 +96,7 @@ pub(crate) struct FeatureArguments {
         requires = "select"
     )]
     pub(crate) select_terms: Option<usize>,
-    /// Select K terms for each class alone
+    /// Select K terms per class
     #[arg(long, requires = "select")]
     pub(crate) select_per_class: bool,
 }

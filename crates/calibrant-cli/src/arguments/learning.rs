@@ -11,8 +11,7 @@ use calibrant::scorers::{
     Smoothing, Vote,
 };
 use calibrant::solvers::{HingeLoss, SolverLimits};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::choice::choice;
 use crate::error::CliError;
@@ -21,9 +20,9 @@ use crate::error::CliError;
 #[command(next_help_heading = "Learning and calibration")]
 pub(crate) struct LearningArguments {
     /// The learner (default: svm; with --search, any)
-    #[arg(long, value_name = "CLASSIFIER", value_parser = learner_names())]
+    #[arg(long, value_name = "CLASSIFIER", value_parser = choice::<LearnerName>())]
     pub(crate) classifier: Option<LearnerName>,
-    /// The cost of errors, C (default: 0.5 for the SVM, 10 for logistic regression; two or four times that where classes
+    /// The cost of errors, C (default: 0.5 for the SVM, 10 for logistic regression; two or four times that if classes
     /// are easy to separate and the held-out log loss is lower)
     #[arg(long, allow_negative_numbers = true, value_name = "C")]
     pub(crate) c: Option<f64>,
@@ -37,7 +36,7 @@ pub(crate) struct LearningArguments {
     /// The relative duality gap at which the SVM and logistic regression stop
     #[arg(long, allow_negative_numbers = true, value_name = "X", default_value_t = SolverLimits::default().relative_gap)]
     pub(crate) tolerance: f64,
-    /// Passes over the data after which they stop without having converged, and say so
+    /// The maximum number of passes over the data; if it is reached without convergence, a warning says so
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = SolverLimits::default().max_passes)]
     pub(crate) max_passes: usize,
     /// Naive Bayes: additive smoothing, added to the count of every word (default: 1, Laplace's rule)
@@ -82,7 +81,7 @@ pub(crate) struct LearningArguments {
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
     pub(crate) classes: Vec<String>,
     /// One label per document or several (detected from the data by default)
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = choice::<LabelCount>())]
     pub(crate) labels: Option<LabelCount>,
     /// How scores become probabilities; auto chooses for each class by held-out log loss
     #[arg(long, value_name = "METHOD", value_parser = choice::<CalibratorKind>(), default_value_t = CalibratorKind::Auto)]
@@ -114,17 +113,6 @@ pub(crate) struct LearningArguments {
     pub(crate) seed: u64,
 }
 
-/// The names that the library knows, with its help.
-fn learner_names() -> impl TypedValueParser<Value = LearnerName> {
-    let value = |learner: LearnerName| {
-        PossibleValue::new(learner.name())
-            .help(learner.help())
-            .aliases(learner.aliases())
-    };
-    let values = LearnerName::all().into_iter().map(value);
-    PossibleValuesParser::new(values).try_map(|name| name.parse::<LearnerName>())
-}
-
 fn neighbour_count(text: &str) -> Result<NeighbourCount, String> {
     match text.parse() {
         Ok(count) if count > 0 => Ok(NeighbourCount::Fixed(count)),
@@ -133,10 +121,17 @@ fn neighbour_count(text: &str) -> Result<NeighbourCount, String> {
     }
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+/// How many labels a document has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LabelCount {
     One,
     Several,
+}
+
+calibrant::named! {
+    LabelCount, "a number of labels";
+    One = "one", "Every document has exactly one";
+    Several = "several", "A document has any number, none included";
 }
 
 impl From<LabelCount> for Task {
@@ -159,17 +154,6 @@ fn threshold_costs(text: &str) -> Result<ThresholdCosts, String> {
 }
 
 impl LearningArguments {
-    /// Refuses what the learner that was asked for would not heed.
-    pub(crate) fn check(&self) -> Result<(), CliError> {
-        if self.log_count_ratio.is_none() || matches!(self.classifier(), Classifier::LinearSvm(_)) {
-            return Ok(());
-        }
-        Err(
-            CliError::new("--log-count-ratio is for --classifier svm alone")
-                .hint("leave out --log-count-ratio, or use --classifier svm"),
-        )
-    }
-
     pub(crate) fn classifier(&self) -> Classifier {
         let usual = self.classifier.map(|name| name.classifier());
         self.as_asked(usual.unwrap_or_default())

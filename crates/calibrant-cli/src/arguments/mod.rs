@@ -1,10 +1,11 @@
-//! What can be said on the command line.
+//! The command line.
 
 mod calibrate;
 mod choice;
 mod code;
 mod combine;
 mod features;
+mod learner_options;
 mod learning;
 mod other;
 mod prior;
@@ -20,16 +21,17 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use choice::{choice, positive};
+
 pub(crate) use calibrate::{CalibrateArguments, Method};
 pub(crate) use code::CodeArguments;
 pub(crate) use combine::CombineArguments;
 pub(crate) use features::FeatureArguments;
+pub(crate) use learner_options::check as check_learner_options;
 pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
 pub(crate) use prior::PriorArguments;
-pub(crate) use rank::{
-    LetorVersion, RankArguments, RankCommand, RankEvaluateArguments, RankOutlookArguments,
-};
+pub(crate) use rank::{RankArguments, RankCommand, RankEvaluateArguments, RankOutlookArguments};
 pub(crate) use rank_learning::{RankFitArguments, RankPredictArguments};
 pub(crate) use reading::{LayoutArguments, ReadArguments};
 pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
@@ -41,7 +43,7 @@ pub(crate) use search::SearchArguments;
 #[command(name = "calibrant", version, about, max_term_width = 100)]
 pub(crate) struct Arguments {
     /// Threads to use (all cores by default); results do not depend on it
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", value_parser = positive)]
     pub(crate) threads: Option<NonZeroUsize>,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -51,7 +53,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Learn a calibrated classifier from a labelled file
     Fit(Box<FitArguments>),
-    /// Give every document of a file its class probabilities
+    /// Compute the class probabilities of every document of a file
     Predict(PredictArguments),
     /// Measure a model, or a file of probabilities, on labelled documents that it has not seen
     Evaluate(EvaluateArguments),
@@ -65,7 +67,7 @@ pub(crate) enum Command {
     Calibrate(Box<CalibrateArguments>),
     /// Check hand-written rules on labelled documents
     Rules(RulesArguments),
-    /// Rank documents for queries: learn rankings, score documents, measure what they are worth
+    /// Rank documents for queries: learn rankings, score documents, measure the results
     Rank(RankArguments),
     /// Build an index of documents, to be searched with any of eighteen retrieval functions
     Index(IndexArguments),
@@ -73,7 +75,7 @@ pub(crate) enum Command {
     Search(RetrievalArguments),
     /// Show what is in a model or calibrator file
     Inspect(InspectArguments),
-    /// See stated and true probabilities side by side on a simulated inbox: no file needed
+    /// Compare stated and true probabilities on a simulated inbox: no file needed
     Demo(DemoArguments),
     /// Print a completion script for a shell
     Completions {
@@ -120,7 +122,7 @@ pub(crate) struct PredictArguments {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Only the K most probable classes per document (all by default)
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = positive)]
     pub(crate) top: Option<NonZeroUsize>,
     /// Add the learner's own score of each class, before calibration
     #[arg(long, conflicts_with = "other")]
@@ -154,11 +156,11 @@ pub(crate) struct EvaluateArguments {
     #[arg(long, value_name = "CLASS")]
     pub(crate) positive: Option<String>,
     /// One label per document or several, for a file of probabilities (default: detected from the test set)
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = choice::<LabelCount>())]
     pub(crate) labels: Option<LabelCount>,
     #[command(flatten)]
     pub(crate) prior: PriorArguments,
-    /// What decisions cost: a CSV or JSON file with truth, decision and cost, or `truth,decision,cost;…`; what is not named costs 1 if wrong and 0 if right. For a multi-label model truth and decision are `yes` or `no`
+    /// What decisions cost: a CSV or JSON file with truth, decision and cost, or `truth,decision,cost;…`; pairs not listed cost 1 if wrong and 0 if right. For a multi-label model, truth and decision are `yes` or `no`
     #[arg(long, value_name = "FILE|COSTS")]
     pub(crate) costs: Option<String>,
     /// Bootstrap replicates for the 95 % intervals, resampled by document; 0 leaves them out (1000 by default, fewer for very many decisions)
@@ -197,7 +199,7 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "CLASS")]
     pub(crate) positive: Option<String>,
     /// One label per document or several (default: as the models, else detected from the test set)
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = choice::<LabelCount>())]
     pub(crate) labels: Option<LabelCount>,
     /// A p-value below this counts as significant
     #[arg(
@@ -235,7 +237,7 @@ pub(crate) struct ExplainArguments {
     #[arg(long, value_name = "FILE", requires = "row")]
     pub(crate) file: Option<String>,
     /// Which document of the file, counting from 1 after --where
-    #[arg(long, value_name = "N", requires = "file")]
+    #[arg(long, value_name = "N", requires = "file", value_parser = positive)]
     pub(crate) row: Option<NonZeroUsize>,
     /// Explain this class (the most probable one by default); may be repeated
     #[arg(long, value_name = "CLASS")]

@@ -6,7 +6,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "None of these")]
 pub(crate) struct OtherArguments {
-    /// Answer `other` where no class is likely: SHARE of the documents of known classes may be lost to it (for example 0.05), or `balanced` or `cost` for a threshold per class (as many false positives as false negatives; of least cost, for models fitted with --other-cost)
+    /// Predict `other` if no class is likely: SHARE is the part of known documents that may be lost to it (for example 0.05); `balanced` and `cost` use a threshold per class (as many false positives as false negatives; least cost, for models fitted with --other-cost)
     #[arg(long, value_name = "SHARE|balanced|cost", value_parser = rule)]
     pub(crate) other: Option<OtherRule>,
 }

@@ -1,11 +1,14 @@
-//! Classes that are as common as in training no longer: the same options for `predict`, `evaluate` and `calibrate`.
+//! Classes that are no longer as common as in training: the same options for `predict`, `evaluate` and `calibrate`.
 
-use clap::{Args, ValueEnum};
+use calibrant::jobs::AdaptPrior;
+use clap::Args;
+
+use super::choice::choice;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Prior shift")]
 pub(crate) struct PriorArguments {
-    /// Class priors, where they are known to differ from training: probabilities are adjusted to them; classes not named share the rest in their old proportions
+    /// Class priors, if they are known to differ from training: probabilities are adjusted to them; classes not named share the rest in their old proportions
     #[arg(
         long,
         value_name = "CLASS=SHARE,…",
@@ -13,10 +16,10 @@ pub(crate) struct PriorArguments {
         conflicts_with = "adapt_prior"
     )]
     pub(crate) prior: Vec<String>,
-    /// Estimate the class priors from the documents themselves (EM, Saerens et al. 2002) and adjust to them; by default only where a test says that they differ from training
+    /// Estimate the class priors from the documents themselves (EM, Saerens et al. 2002) and adjust to them; by default only if a test finds that they differ from training
     #[arg(
         long,
-        value_enum,
+        value_parser = choice::<AdaptPrior>(),
         value_name = "WHEN",
         num_args = 0..=1,
         require_equals = true,
@@ -30,21 +33,4 @@ impl PriorArguments {
     pub(crate) fn is_given(&self) -> bool {
         !self.prior.is_empty() || self.adapt_prior.is_some()
     }
-}
-
-impl From<AdaptPrior> for calibrant::jobs::AdaptPrior {
-    fn from(when: AdaptPrior) -> Self {
-        match when {
-            AdaptPrior::Tested => Self::Tested,
-            AdaptPrior::Always => Self::Always,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AdaptPrior {
-    /// If the likelihood-ratio test rejects the training priors at the 5 % level
-    Tested,
-    /// Whatever the test says
-    Always,
 }

@@ -3,11 +3,11 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use calibrant::evaluation::ranking::Baseline;
+use calibrant::evaluation::ranking::{Baseline, LetorCounting};
 use calibrant::ranking::Unjudged;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
-use super::choice::choice;
+use super::choice::{choice, positive};
 use super::rank_learning::{RankFitArguments, RankPredictArguments};
 
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ pub(crate) enum RankCommand {
     Predict(RankPredictArguments),
     /// Measure rankings: runs against judgements (the figures of trec_eval), or scores of a LETOR file
     Evaluate(RankEvaluateArguments),
-    /// Say how many relevant documents are left below a rank, and where to stop reading
+    /// Estimate how many relevant documents are left below a rank, and where to stop reading
     Outlook(RankOutlookArguments),
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct RankEvaluateArguments {
     /// Runs, or with --letor files with a score per line; with several they are compared
     #[arg(value_name = "RUN|SCORES", required = true)]
     pub(crate) rankings: Vec<String>,
-    /// A measure by trec_eval's name, with parameters after a point: map, P.5,10, ndcg_cut.10, ndcg.1=3,2=9; or `official` (the default), `all_trec` or `set`; with --letor MAP, NDCG@10, P@5. May be repeated
+    /// A measure by trec_eval's name, with parameters after a dot: map, P.5,10, ndcg_cut.10, ndcg.1=3,2=9; or `official` (the default), `all_trec` or `set`; with --letor MAP, NDCG@10, P@5. May be repeated
     #[arg(short, long = "measure", value_name = "MEASURE")]
     pub(crate) measures: Vec<String>,
     /// Also show every query
@@ -63,19 +63,19 @@ pub(crate) struct RankEvaluateArguments {
     /// The smallest grade that is relevant
     #[arg(short = 'l', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..))]
     pub(crate) relevant_from: i32,
-    /// Look at the first N documents of each query only
-    #[arg(short = 'M', long, value_name = "N", conflicts_with = "letor")]
+    /// Use only the first N documents of each query
+    #[arg(short = 'M', long, value_name = "N", conflicts_with = "letor", value_parser = positive)]
     pub(crate) most_documents: Option<NonZeroUsize>,
     /// The number of documents in the collection, for `utility` with a fourth cost
     #[arg(short = 'N', long, value_name = "N", conflicts_with = "letor")]
     pub(crate) collection_size: Option<u64>,
-    /// Count as LETOR does. Version 4 gives NDCG@k 0 for lists shorter than k, as published figures have it
-    #[arg(long, value_name = "VERSION", value_enum)]
-    pub(crate) letor: Option<LetorVersion>,
-    /// Scores are probabilities of relevance: measure log loss, Brier score, calibration, and expected against observed numbers of relevant documents
+    /// Count as LETOR does. Version 4 gives NDCG@k = 0 for lists shorter than k, as in published figures
+    #[arg(long, value_name = "VERSION", value_parser = choice::<LetorCounting>())]
+    pub(crate) letor: Option<LetorCounting>,
+    /// Scores are probabilities of relevance: measure log loss, Brier score, calibration, and the expected and observed numbers of relevant documents
     #[arg(long, conflicts_with_all = ["measures", "complete", "most_documents", "collection_size"])]
     pub(crate) probabilities: bool,
-    /// Documents that nobody judged, in judged queries, with --probabilities: `zero` counts them as not relevant, `leave-out` passes over them
+    /// With --probabilities, unjudged documents of judged queries: `zero` counts them as not relevant, `leave-out` ignores them
     #[arg(
         long,
         value_name = "zero|leave-out",
@@ -83,25 +83,15 @@ pub(crate) struct RankEvaluateArguments {
         requires = "probabilities"
     )]
     pub(crate) unjudged: Unjudged,
-    /// Which of several rankings the others are held against
+    /// Which of several rankings the others are compared with
     #[arg(long, value_name = "BASELINE", default_value = "first", value_parser = choice::<Baseline>())]
     pub(crate) baseline: Baseline,
-    /// For the draws of the randomisation test
+    /// The random seed of the randomisation test
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print everything as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LetorVersion {
-    /// Versions 2 and 3: a short list is measured as it is
-    #[value(name = "3")]
-    Three,
-    /// Version 4: NDCG@k of a list shorter than k is 0
-    #[value(name = "4")]
-    Four,
 }
 
 const OUTLOOK_HELP: &str = "\
@@ -124,13 +114,13 @@ pub(crate) struct RankOutlookArguments {
     /// The model whose probabilities these are: of `rank fit`, or of `fit` with a class for each query of the run
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<PathBuf>,
-    /// The share of the relevant documents that is wanted
+    /// The share of the relevant documents to find
     #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = share)]
     pub(crate) recall: f64,
-    /// How sure that has to be
+    /// The probability with which that recall must be reached
     #[arg(long, value_name = "SHARE", default_value_t = 0.9, value_parser = share)]
     pub(crate) certainty: f64,
-    /// Ranks below which to count what is expected
+    /// Ranks below which to count the expected relevant documents
     #[arg(
         long,
         value_name = "RANK,…",
@@ -138,7 +128,7 @@ pub(crate) struct RankOutlookArguments {
         default_value = "10,100"
     )]
     pub(crate) at: Vec<usize>,
-    /// Judgements, to see what came true
+    /// Judgements, to compare with the expected numbers
     #[arg(long, value_name = "QRELS")]
     pub(crate) qrels: Option<String>,
     /// The smallest grade that is relevant

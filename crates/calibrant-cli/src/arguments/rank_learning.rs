@@ -40,43 +40,43 @@ pub(crate) struct RankFitArguments {
     /// A run that becomes a column named after it; may be repeated
     #[arg(long = "from-run", value_name = "RUN", requires = "qrels")]
     pub(crate) runs: Vec<String>,
-    /// What rankings are to be good at: map, roc, ndcg, ndcg@K, rr, acc, acc2, acc3, acc4 or pairs
+    /// The objective of the ranking: map, roc, ndcg, ndcg@K, rr, acc, acc2, acc3, acc4 or pairs
     #[arg(long, default_value = "map", value_parser = parse_loss)]
     pub(crate) loss: RankLoss,
-    /// A LETOR file to choose C, bins and grades on; never learned from. Without it they are chosen by cross-validation over queries
+    /// A LETOR file on which to choose C, bins and grades; never learned from. Without it, they are chosen by cross-validation over queries
     #[arg(long, value_name = "FILE")]
     pub(crate) validation: Option<String>,
-    /// C, the cost of errors against large weights, or several values to choose from, by mean average precision; by default seven that suit the size of the features, and up to five greater ones while the greatest is the best
+    /// The cost of errors, C, or several values to choose from by mean average precision; by default seven values scaled to the features, and up to five larger ones while the largest is the best
     #[arg(long, value_name = "C,…", value_delimiter = ',')]
     pub(crate) c: Vec<f64>,
     /// Cut each column at N thresholds and learn a step function of it; 0 learns one slope per column; `auto` chooses between 0 and 10 on held-out queries
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = bins)]
     pub(crate) bins: Choice<usize>,
-    /// What is done to values first
+    /// How values are scaled first
     #[arg(long, value_name = "SCALE", default_value = "as-given", value_parser = choice::<QueryScale>())]
     pub(crate) scale: QueryScale,
     /// The smallest grade that is relevant
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) relevant_from: i32,
-    /// What grades above the smallest relevant one are for, with map, roc and rr
+    /// With map, roc and rr: how grades above the smallest relevant one are used
     #[arg(long, value_name = "GRADES", default_value = "auto", value_parser = grades())]
     pub(crate) grades: Choice<GradeUse>,
-    /// Stop when the objective is within this part of the least possible one
+    /// The relative gap to the minimum of the objective at which to stop
     #[arg(long, value_name = "PART", default_value_t = 1e-3)]
     pub(crate) tolerance: f64,
-    /// Folds of queries to cross-validate choices with; beside --validation, both count together (5 by default; none beside --validation with 500 queries, or where only C is open)
+    /// Folds of queries for cross-validated choices; with --validation both count together (5 by default; none with --validation of 500 queries, or if only C is open)
     #[arg(long, value_name = "N")]
     pub(crate) folds: Option<usize>,
-    /// For the division into folds
+    /// The random seed of the folds
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Documents that nobody judged, in judged queries: `zero` counts them as not relevant, as trec_eval does; `leave-out` learns from judged ones alone. Queries without any judgement are always left out. (In LETOR files `#docid = NAME judged = no` marks them, as `search --features --qrels` writes.)
+    /// Unjudged documents of judged queries: `zero` counts them as not relevant, as trec_eval does; `leave-out` learns from judged ones only. Queries without judgements are always left out. (In LETOR files `#docid = NAME judged = no` marks them, as `search --features --qrels` writes.)
     #[arg(long, value_name = "zero|leave-out", default_value_t)]
     pub(crate) unjudged: Unjudged,
-    /// How scores become probabilities of relevance, on queries that were held out: `auto`, any that `fit --calibrator` knows, or `none` for no probabilities
+    /// How scores become probabilities of relevance, on held-out queries: `auto`, any method of `fit --calibrator`, or `none` for no probabilities
     #[arg(long, value_name = "METHOD", value_parser = super::choice::choice::<CalibratorKind>(), default_value_t = CalibratorKind::Auto)]
     pub(crate) calibrator: CalibratorKind,
-    /// Folds of queries to hold out one after the other for that
+    /// Folds of held-out queries for that
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=100))]
     pub(crate) calibration_folds: u8,
     /// Print the training summary as JSON on standard output
@@ -96,7 +96,7 @@ Examples:
 pub(crate) struct RankPredictArguments {
     /// A model that `calibrant rank fit` wrote
     pub(crate) model: PathBuf,
-    /// Documents as LETOR files; grades are not looked at; `-` is standard input
+    /// Documents as LETOR files; grades are ignored; `-` is standard input
     #[arg(value_name = "TEST", required_unless_present = "runs")]
     pub(crate) test: Vec<String>,
     /// A run, for a model that was fitted on runs; may be repeated
@@ -108,13 +108,13 @@ pub(crate) struct RankPredictArguments {
     /// Write a TREC run: query, Q0, document, rank, score, name
     #[arg(long)]
     pub(crate) run: bool,
-    /// Write the probability of relevance, too: behind each score, or in a run in place of it
+    /// Also write the probability of relevance: after each score, or instead of it in a run
     #[arg(long)]
     pub(crate) probabilities: bool,
     /// Write JSON Lines: query, document, rank, score, probability
     #[arg(long, conflicts_with_all = ["run", "probabilities"])]
     pub(crate) json: bool,
-    /// The name of the run that is written
+    /// The name of the run
     #[arg(
         long,
         visible_alias = "run-name",
@@ -122,10 +122,10 @@ pub(crate) struct RankPredictArguments {
         default_value = "calibrant"
     )]
     pub(crate) name: String,
-    /// Go on where there are columns that the model does not know, without looking at them
+    /// Ignore columns that the model does not know
     #[arg(long)]
     pub(crate) ignore_unknown: bool,
-    /// Go on where runs that the model was fitted on are missing: their values count as missing for every document
+    /// Continue if columns that the model was fitted on are missing: their values count as missing for every document
     #[arg(long)]
     pub(crate) ignore_missing: bool,
 }
@@ -152,7 +152,7 @@ impl RankFitArguments {
 
 /// A use of grades, or `auto`.
 fn grades() -> impl TypedValueParser<Value = Choice<GradeUse>> {
-    let auto = PossibleValue::new("auto").help("Chosen between the two on held-out queries");
+    let auto = PossibleValue::new("auto").help("Chosen on held-out queries");
     let named = GradeUse::ALL.map(|one| PossibleValue::new(one.name()).help(one.help()));
     let values = PossibleValuesParser::new([auto].into_iter().chain(named));
     values.try_map(|word| word.parse::<Choice<GradeUse>>())

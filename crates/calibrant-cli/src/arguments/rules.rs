@@ -6,6 +6,7 @@ use calibrant::text::{Analyzer, Language};
 use clap::{Args, Subcommand};
 
 use super::ReadArguments;
+use super::choice::stem_language;
 
 #[derive(Debug, Args)]
 pub(crate) struct RulesArguments {
@@ -34,7 +35,7 @@ pub(crate) struct RulesCheckArguments {
     #[arg(long)]
     pub(crate) fold_accents: bool,
     /// Reduce words to Snowball stems of this language
-    #[arg(long, value_name = "LANGUAGE")]
+    #[arg(long, value_name = "LANGUAGE", value_parser = stem_language)]
     pub(crate) stem: Option<Language>,
     /// Print everything as JSON on standard output
     #[arg(long)]

@@ -7,10 +7,10 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub(crate) struct SearchArguments {
-    /// Try learners, n-grams, weightings and costs by held-out log loss and take the best, or a pool of the best, where that is clearly better than the default; what other options set stays fixed
+    /// Try learners, n-grams, weightings and costs by held-out log loss and take the best, or a pool of the best, if that is clearly better than the default; settings given by other options stay fixed
     #[arg(long)]
     pub(crate) search: bool,
-    /// The time budget in seconds, from when the file has been read; no trial starts that would probably exceed it. Counting n-grams while reading is part of it, and is abandoned after a quarter; weighing the best at the end is not (default: 300)
+    /// The time budget in seconds, from the moment the file has been read; no trial starts that would probably exceed it. Counting n-grams while reading is part of it, and is abandoned after a quarter; weighing the best at the end is not (default: 300)
     #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "search", allow_negative_numbers = true)]
     pub(crate) time_budget: Option<Duration>,
 }

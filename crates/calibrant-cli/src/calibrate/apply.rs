@@ -1,7 +1,7 @@
 //! New scores to written probabilities.
 
 use calibrant::corpus::LabelNeed;
-use calibrant::jobs::{PriorPlan, PriorReport, ScorePrediction, apply_scores};
+use calibrant::jobs::{PredictionColumns, PredictionWriter, PriorPlan, PriorReport, apply_scores};
 use calibrant::pipeline::ScoreCalibrator;
 
 use super::{note_ends, score_fields};
@@ -10,14 +10,13 @@ use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::output::{count_of, note};
-use crate::predict::warn_without_id;
-use crate::predict::writer::{Layout, PredictionWriter};
+use crate::predict::{prediction_writer, warn_without_id};
 use crate::prior::show_prior;
 use crate::progress::TerminalProgress;
 
 /// Predictions that wait for their name.
 pub(super) struct Predictions {
-    pub(super) writer: PredictionWriter,
+    pub(super) writer: PredictionWriter<'static>,
     pub(super) rows: u64,
     pub(super) prior: Option<PriorReport>,
 }
@@ -31,15 +30,14 @@ pub(super) fn apply(
 ) -> Result<Predictions, CliError> {
     let fields = score_fields(arguments, calibrator)?;
     let options = arguments.reading.options(fields, LabelNeed::Ignored);
-    let layout = if calibrator.is_binary() {
-        Layout::Positive {
+    let columns = match calibrator.is_binary() {
+        true => PredictionColumns::Positive {
             interval: calibrator.has_interval(),
-        }
-    } else {
-        Layout::Classes { scores: false }
+        },
+        false => PredictionColumns::Classes { scores: false },
     };
     let path = arguments.predictions.as_deref();
-    let mut writer = PredictionWriter::create(path, path.is_none() && arguments.json, layout)?;
+    let mut writer = prediction_writer(path, path.is_none() && arguments.json, columns)?;
     let (source, progress) = (input::source(file), TerminalProgress::default());
     let applied = apply_scores(
         calibrator,
@@ -47,10 +45,7 @@ pub(super) fn apply(
         &options,
         plan,
         &progress,
-        |prediction| match prediction {
-            ScorePrediction::Positive(prediction) => writer.write_positive(&prediction),
-            ScorePrediction::Classes(prediction) => writer.write(&prediction),
-        },
+        |prediction| Ok::<_, CliError>(writer.write_scored(&prediction)?),
     )?;
     if let Some(report) = &applied.prior {
         show_prior(file, report);
@@ -69,7 +64,7 @@ pub(super) fn apply(
 fn note_rescaled(file: &str, rescaled: usize) {
     if rescaled > 0 {
         note(&format!(
-            "{file}: {} of stated probabilities that do not sum to one; only their ratios count",
+            "{file}: stated probabilities that do not sum to one are normalised: {}",
             count_of(rescaled, "row")
         ));
     }

@@ -28,7 +28,7 @@ pub(super) fn failure(error: CalibrateError, file: &str, one_score: bool) -> Cli
         CalibrateError::UnknownLabel { .. } => CliError::new(message).hint(if one_score {
             "check --label; --where keeps only some rows"
         } else {
-            "--score CLASS=FIELD says which class a score field speaks for"
+            "--score CLASS=FIELD says which class a score field is for"
         }),
         CalibrateError::Fit(error) => fit_error(error, file),
         CalibrateError::Evaluation(error) => error.into(),

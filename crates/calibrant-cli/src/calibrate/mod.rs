@@ -12,8 +12,8 @@ use std::path::Path;
 use calibrant::calibration::{CalibratorKind, ChoiceRules, MulticlassKind, ScoreScale};
 use calibrant::corpus::LabelNeed;
 use calibrant::jobs::{
-    CalibrateSettings, LabelGuess, MeasuredOn, MeasuredScores, PriorPlan, PriorReport,
-    TrainedShares, fit_scores, forecast_scores, listed, measure_scores, read_examples,
+    CalibrateSettings, LabelGuess, MeasuredOn, MeasuredScores, PriorPlan, PriorReport, fit_scores,
+    forecast_scores, listed, measure_scores, read_examples,
 };
 use calibrant::pipeline::{ScoreCalibrator, ScoreIs, ScoreNote};
 
@@ -21,7 +21,7 @@ use crate::arguments::{CalibrateArguments, Method};
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
-use crate::output::{check_target, note, stdout, warn, write_whole};
+use crate::output::{check_target_of, note, stdout, warn, write_whole};
 use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
 use classes::class_fields;
@@ -126,7 +126,7 @@ fn check(arguments: &CalibrateArguments) -> Result<(), CliError> {
     let shifts = !arguments.prior.prior.is_empty() || arguments.prior.adapt_prior.is_some();
     if shifts && !tests && !applies {
         return refuse(
-            "--prior and --adapt-prior change what is said of new examples",
+            "--prior and --adapt-prior change the probabilities of new examples",
             "give --apply FILE or --test FILE",
         );
     }
@@ -140,16 +140,21 @@ fn check(arguments: &CalibrateArguments) -> Result<(), CliError> {
             "give one of the files by name",
         );
     }
-    let outputs: Vec<&Path> = [&arguments.output, &arguments.predictions, &arguments.html]
-        .into_iter()
-        .filter_map(Option::as_deref)
+    let named = [
+        ("--output", &arguments.output),
+        ("--predictions", &arguments.predictions),
+        ("--html", &arguments.html),
+    ];
+    let given = named.into_iter();
+    let outputs: Vec<(&str, &Path)> = given
+        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
         .collect();
     let saved_at = arguments.calibrator.as_ref().and_then(|path| path.to_str());
-    for (number, output) in outputs.iter().enumerate() {
+    for (number, &(option, output)) in outputs.iter().enumerate() {
         for input in inputs.iter().copied().chain(saved_at) {
-            check_target(output, input)?;
+            check_target_of(option, output, input)?;
         }
-        if outputs[..number].contains(output) {
+        if outputs[..number].iter().any(|(_, other)| *other == output) {
             return Err(CliError::new(format!(
                 "`{}` is named for two different things",
                 output.display()
@@ -211,8 +216,7 @@ fn said_of_labels(guess: &LabelGuess) -> String {
             format!("`{positive}` against all other labels: {}", listed(others))
         }
         LabelGuess::ByAlphabet { positive, negative } => format!(
-            "`{positive}` is taken as the positive label, `{negative}` as the negative one: a guess, by the alphabet; --positive \
-             says otherwise"
+            "`{positive}` is taken as the positive label, `{negative}` as the negative one: a guess, by alphabetical order; --positive overrides it"
         ),
         _ => String::new(),
     }
@@ -244,12 +248,12 @@ fn said_of_scale(calibrator: &ScoreCalibrator, asked: ScoreIs) -> Option<String>
     let what = match calibrator.scale() {
         ScoreScale::Number => return None,
         _ if asked != ScoreIs::Auto => return None,
-        _ if calibrator.is_identity() => "which are left as they are",
+        _ if calibrator.is_identity() => "which are kept as they are",
         ScoreScale::Probability { .. } => "whose log-odds are calibrated",
         ScoreScale::ClassProbability { .. } => "whose logarithms are calibrated",
     };
     Some(format!(
-        "all scores lie between 0 and 1: taken as probabilities, {what}; --score-is number says otherwise"
+        "all scores lie between 0 and 1: taken as probabilities, {what}; --score-is number overrides this"
     ))
 }
 
@@ -258,8 +262,10 @@ fn prior_plan(
     arguments: &CalibrateArguments,
     calibrator: &ScoreCalibrator,
 ) -> Result<PriorPlan, CliError> {
-    let trained = TrainedShares::of_calibrator(calibrator);
-    Ok(PriorPlan::new(&choice(&arguments.prior)?, trained)?)
+    Ok(PriorPlan::new(
+        &choice(&arguments.prior)?,
+        calibrator.trained_shares(),
+    )?)
 }
 
 /// The score fields of a file that a calibrator is used on: as asked, else as it was fitted.
@@ -337,11 +343,11 @@ fn test(
 fn note_ends(file: &str, count: usize, calibrator: &ScoreCalibrator) {
     if count > 0 && calibrator.is_identity() {
         let numbers = match count {
-            1 => "1 probability that is stated as 0 or 1 comes".to_owned(),
-            more => format!("{more} probabilities that are stated as 0 or 1 come"),
+            1 => "1 stated probability of 0 or 1 is".to_owned(),
+            more => format!("{more} stated probabilities of 0 or 1 are"),
         };
         note(&format!(
-            "{file}: {numbers} out as such did among the examples that the calibrator was fitted to; all others as they are stated"
+            "{file}: {numbers} replaced as they were when the calibrator was fitted; all others are kept"
         ));
     }
 }

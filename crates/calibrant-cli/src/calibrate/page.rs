@@ -40,7 +40,7 @@ pub(super) fn render(report: &Report<'_>, measured: &MeasuredScores) -> Result<S
                     ("ECE after".into(), decimal(measured.after.ece)),
                 ]),
                 Block::Paragraph(sentence(&heading(calibrator, measured))),
-                Block::Paragraph(sentence(&format!("what is stated is {whose}"))),
+                Block::Paragraph(sentence(&format!("the scores state {whose}"))),
             ]
             .into_iter()
             .chain(notes)
@@ -106,19 +106,18 @@ fn reliability(report: &Report<'_>, measured: &MeasuredScores) -> Result<Figure,
     let stated = if calibrator.is_binary() {
         format!("the probability of `{}`", calibrator.classes()[1])
     } else {
-        "the probability of the likeliest class".to_owned()
+        "the probability of the most probable class".to_owned()
     };
     Ok(Figure {
         svg: reliability_diagram(&ReliabilityPlot {
             title: "Stated and observed".into(),
             description: format!(
-                "For groups of examples, {stated} as it was stated against the share that came true, before and after calibration."
+                "For groups of examples, {stated} as stated against the observed share, before and after calibration."
             ),
             series,
         }),
         caption: format!(
-            "Across: {stated}, in groups of equal size. Up: how often it came true. Calibrated forecasts lie on the diagonal \
-             but for chance: 95 of 100 perfect forecasters stay inside the band, and points outside it are hollow."
+            "Across: {stated}, in groups of equal size. Up: the observed share. Calibrated forecasts lie on the diagonal up to chance: 95 of 100 perfect forecasters stay inside the band, and points outside it are hollow."
         ),
     })
 }
@@ -130,8 +129,7 @@ fn choice(report: &Report<'_>) -> String {
         return " No other method was tried.".to_owned();
     };
     if tried.iter().any(|tried| tried.weight.is_some()) {
-        return " The ways are weighed together, by the weights that have the least cross-validated log loss; a way that \
-                would count for less than 5 % is left out."
+        return " The methods are pooled with the weights of least cross-validated log loss; a method with a weight below 5 % is left out."
             .to_owned();
     }
     let chosen = &report.calibrator.summary().method;
@@ -148,11 +146,10 @@ fn choice(report: &Report<'_>) -> String {
     let outcome = if least == chosen {
         "has the least loss".to_owned()
     } else {
-        format!("keeps the lead: {least} has a smaller loss, but is not surely better")
+        format!("keeps the lead: {least} has a smaller loss, but not significantly")
     };
     format!(
-        " The chosen method stands first. Methods are tried in the order {}, and one takes the lead only where it is surely better than the one \
-         that has it: by two standard errors of the difference, or, for two densities, by 2.5 nats over all examples. Here {chosen} {kept} and {outcome}.",
+        " The chosen method is listed first. Methods are tried in the order {}, and one takes the lead only if it is significantly better than the current leader: by two standard errors of the difference, or, for two densities, by 2.5 nats over all examples. Here {chosen} {kept} and {outcome}.",
         names(tried)
     )
 }

@@ -42,7 +42,7 @@ pub(super) fn shown_margin(tried: &TriedCalibration<'_>) -> String {
     match (tried.chosen, tried.weight, tried.margin) {
         (true, ..) => "chosen".to_owned(),
         _ if tried.log_loss.is_none() => {
-            "dropped: not surely ahead even where it was fitted".to_owned()
+            "dropped: not significantly ahead even on the examples it was fitted to".to_owned()
         }
         (_, Some(0.0), _) => "left out".to_owned(),
         (_, Some(_), _) if tried.method == MulticlassKind::SecondPass.name() => {
@@ -117,7 +117,7 @@ pub(crate) fn write_origin(
     if calibrator.is_identity() {
         writeln!(
             out,
-            "{whose} as the scores state it, with nothing fitted ({examples}, {of_classes})"
+            "{whose} as the scores state it; nothing was fitted ({examples}, {of_classes})"
         )?;
     } else {
         writeln!(
@@ -155,7 +155,7 @@ pub(super) fn heading(calibrator: &ScoreCalibrator, measured: &MeasuredScores) -
             format!("measured on the {examples} of {file}: nothing was fitted to them")
         }
         MeasuredOn::CrossValidation if weighed => format!(
-            "cross-validated on the {examples} of {file}: each is forecast by curves, and weights of them, found in the other folds"
+            "cross-validated on the {examples} of {file}: each is forecast by curves and weights fitted to the other folds"
         ),
         MeasuredOn::CrossValidation => format!(
             "cross-validated on the {examples} of {file}: each is forecast by a curve fitted to the other folds"
@@ -184,7 +184,7 @@ pub(super) fn measures(calibrator: &ScoreCalibrator, measured: &MeasuredScores) 
             "ECE",
             &|e| decimal(e.ece),
             format!(
-                "of the likeliest class; {} in a perfect forecaster of this size",
+                "of the most probable class; {} in a perfect forecaster of this size",
                 decimal(after.ece_of_perfect)
             ),
         ),
@@ -204,7 +204,7 @@ pub(super) fn measures(calibrator: &ScoreCalibrator, measured: &MeasuredScores) 
         if calibrator.is_binary() {
             "deciding at one half".to_owned()
         } else {
-            "deciding for the likeliest class".to_owned()
+            "choosing the most probable class".to_owned()
         },
     ));
     rows
@@ -224,8 +224,8 @@ fn raw(calibrator: &ScoreCalibrator, measured: &MeasuredScores) -> String {
             let ends = measured.stated.as_ref();
             let count = ends.map_or(0, |ends| ends.zeros + ends.ones);
             match count {
-                0 => "the probabilities as they came".to_owned(),
-                some => format!("the probabilities as they came, but for {some} of 0 or 1"),
+                0 => "the probabilities as given".to_owned(),
+                some => format!("the probabilities as given, except {some} of 0 or 1"),
             }
         }
     };

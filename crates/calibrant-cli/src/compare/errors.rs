@@ -17,12 +17,12 @@ pub(crate) fn system_error(error: SystemError, order: &str) -> CliError {
             "systems are model files, or files of probabilities in .csv, .tsv, .jsonl or .parquet",
         ),
         SystemError::IsAModel { .. } => said.hint(order),
-        SystemError::LabelFields { .. } => said.hint("name the field with the truth by --label"),
+        SystemError::LabelFields { .. } => said.hint("name the label field with --label"),
         SystemError::ReadOnce { .. } => {
             said.hint("name the text fields with --text, or give the test set as a file")
         }
         SystemError::DocumentCounts { .. } => {
-            said.hint("do without --skip-bad-rows, or name the text fields with --text")
+            said.hint("leave out --skip-bad-rows, or name the text fields with --text")
         }
         SystemError::TaskContradicted { system, task } => {
             CliError::new(format!("`{system}` is {task}, which --labels contradicts"))
@@ -69,16 +69,16 @@ fn table_error(error: TableError) -> CliError {
         TableError::MissingClass { .. } => {
             "every document needs every class: predict without --top"
         }
-        TableError::Sum { .. } => "--labels several measures every class on its own",
+        TableError::Sum { .. } => "--labels several measures each class separately",
         TableError::RowCount { .. } => {
-            "rows must stand in the order of the test set (after --where); a column `id` in both, or --id FIELD, joins them instead"
+            "rows must be in the order of the test set (after --where); a column `id` in both, or --id FIELD, joins them instead"
         }
         TableError::RowNumbers { .. } => {
-            "predict for the same documents (with the same --where), or with --id FIELD, by which rows are joined in any number"
+            "predict for the same documents (with the same --where), or with --id FIELD, which joins rows whatever their number"
         }
         TableError::TestSetWithoutId { .. } => "--id names the field that has one",
         TableError::IdsOrRows { .. } => {
-            "if they are identifiers, say so by --id (`--id id`); if they number rows, call the column `row`, or predict again"
+            "if they are identifiers, give --id (`--id id`); if they number rows, name the column `row`, or predict again"
         }
         TableError::TwiceInTable { .. } | TableError::TwiceInTestSet { .. } => {
             "identifiers must be unique; --id names another field"

@@ -12,6 +12,7 @@ use calibrant::jobs::{
     Answers, Look, System, SystemSettings, TableNote, WrittenOtherwise, ask_systems,
     compare_systems,
 };
+use calibrant::report::SystemReliability;
 
 use crate::arguments::CompareArguments;
 use crate::error::CliError;
@@ -19,7 +20,8 @@ use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::ledger::record;
 use crate::output::{
-    WRITE_ALIKE, check_target, note, stdout, unknown_label_notes, warn, write_whole,
+    WRITE_ALIKE, check_distinct, check_target_of, note, stdout, unknown_label_notes, warn,
+    write_whole,
 };
 use crate::progress::TerminalProgress;
 use crate::training::warn_known;
@@ -31,8 +33,9 @@ const ORDER: &str = "the test set comes first, then the systems: calibrant compa
 
 pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
     if let Some(path) = &arguments.html {
-        check_target(path, &arguments.file)?;
+        check_target_of("--html", path, &arguments.file)?;
     }
+    check_distinct(&arguments.systems)?;
     if arguments.systems.iter().any(|path| path.as_os_str() == "-") {
         return Err(CliError::new("a system must be a file")
             .hint("only the test set can come from standard input"));
@@ -63,6 +66,10 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         ..CompareSettings::default()
     };
     let test_set = answers.test_set;
+    let reliability = match arguments.html {
+        Some(_) => reliability(&systems, &answers)?,
+        None => Vec::new(),
+    };
     let mut report = compare_systems(&systems, answers, &settings)?;
     let measured = systems.iter().zip(&report.comparison.systems);
     let looks: Vec<Look<'_>> = measured
@@ -70,7 +77,11 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         .collect();
     report.ledger = record(!arguments.no_ledger, &test_set, &looks);
     if let Some(path) = &arguments.html {
-        write_whole("--html", page::render(&report).as_bytes(), path)?;
+        write_whole(
+            "--html",
+            page::render(&report, &reliability).as_bytes(),
+            path,
+        )?;
     }
     let mut out = stdout();
     if arguments.json {
@@ -80,6 +91,14 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         terminal::show(&mut out, &report)?;
     }
     Ok(out.flush()?)
+}
+
+/// Stated against observed of every system, for the page.
+fn reliability(systems: &[System], answers: &Answers) -> Result<Vec<SystemReliability>, CliError> {
+    let named = systems.iter().zip(&answers.forecasts);
+    named
+        .map(|(system, forecasts)| Ok(SystemReliability::new(&system.name, forecasts)?))
+        .collect()
 }
 
 /// Says what is strange about the documents and the tables.

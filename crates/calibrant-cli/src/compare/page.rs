@@ -2,6 +2,7 @@
 
 use calibrant::jobs::CompareReport;
 use calibrant::plot::{Block, Section, Table, page};
+use calibrant::report::{SystemReliability, differences_section, reliability_section};
 
 use super::terminal::{
     COPIES, PAIR_COLUMNS, copies_sentence, heading, legend, pair_legend, pair_rows, system_columns,
@@ -9,8 +10,8 @@ use super::terminal::{
 };
 use crate::output::unknown_label_notes;
 
-/// The whole page. Equal comparisons give equal pages.
-pub(super) fn render(report: &CompareReport) -> String {
+/// The whole page. Equal comparisons give equal pages. The systems stand in the order of the report.
+pub(super) fn render(report: &CompareReport, systems: &[SystemReliability]) -> String {
     let comparison = &report.comparison;
     let mut summary = vec![Block::Paragraph(heading(comparison))];
     if let Some(sentence) = report.ledger.and_then(|note| note.sentence()) {
@@ -53,7 +54,12 @@ pub(super) fn render(report: &CompareReport) -> String {
     };
     page(
         "Systems compared",
-        &[section("Systems", summary), section("Pairs", pairs)],
+        &[
+            section("Systems", summary),
+            reliability_section(comparison, systems),
+            differences_section(comparison),
+            section("Pairs", pairs),
+        ],
     )
 }
 

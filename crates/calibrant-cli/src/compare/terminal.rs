@@ -6,14 +6,12 @@ use calibrant::evaluation::{
     BootstrapDifference, ComparedPair, Comparison, LossDifference, MarkedLoss,
 };
 use calibrant::jobs::CompareReport;
+use calibrant::report::telling_pairs;
 
 use crate::error::CliError;
 use crate::ledger::show_note;
 use crate::output::{count_of, loss_unit};
 use crate::table::{decimal, table};
-
-/// More pairs than this are too many to read; then the best system is held against the others.
-const MOST_PAIRS: usize = 45;
 
 /// The count of errors, and where documents have weights what they weigh.
 pub(super) fn system_columns(comparison: &Comparison) -> Vec<&'static str> {
@@ -48,7 +46,7 @@ pub(super) fn show(out: &mut impl Write, report: &CompareReport) -> Result<(), C
     for line in legend(comparison, report.grouped) {
         writeln!(out, "{line}")?;
     }
-    let shown = shown_pairs(comparison);
+    let shown = telling_pairs(comparison);
     let mut rows = table(&PAIR_COLUMNS, 3);
     for pair in &shown {
         for row in pair_rows(pair) {
@@ -59,7 +57,7 @@ pub(super) fn show(out: &mut impl Write, report: &CompareReport) -> Result<(), C
     if shown.len() < comparison.pairs.len() {
         writeln!(
             out,
-            "{} of {} pairs, those of the system with the least log loss; --json has all",
+            "{} of {} pairs, those of the system with the lowest log loss; --json has all",
             shown.len(),
             comparison.pairs.len()
         )?;
@@ -72,7 +70,8 @@ pub(super) fn show(out: &mut impl Write, report: &CompareReport) -> Result<(), C
 }
 
 /// What counts copies once here, and what counts rows.
-pub(super) const COPIES: &str = "intervals and tests between systems count them once; means and a perfect forecaster's ECE count rows";
+pub(super) const COPIES: &str =
+    "intervals and tests count them once; means and a perfect forecaster's ECE count rows";
 
 /// Says how many documents are no further evidence, and for what.
 pub(crate) fn show_copies(
@@ -156,13 +155,11 @@ fn marks(loss: &MarkedLoss, others: usize) -> String {
 pub(super) fn legend(comparison: &Comparison, grouped: bool) -> Vec<String> {
     let by_draws = match drawn_for(comparison) {
         Some(found) => format!(
-            "and by a {} % interval of the difference over draws of {} that leaves out zero",
+            "and by a {} % bootstrap interval of the difference over {} that excludes zero",
             100.0 * found.confidence,
             drawn(comparison, grouped)
         ),
-        None => {
-            "and in sum (without draws nothing says whether the sums differ by luck)".to_owned()
-        }
+        None => "and in total (without --bootstrap, the totals are not tested)".to_owned(),
     };
     let mut lines = vec![
         "+ the best of the column".to_owned(),
@@ -176,7 +173,7 @@ pub(super) fn legend(comparison: &Comparison, grouped: bool) -> Vec<String> {
     }
     if comparison.weighted {
         lines.push(
-            "errors: a count; by weight: what they weigh, a mean weight of a document being 1"
+            "errors: a count; by weight: their total weight, with a mean document weight of 1"
                 .to_owned(),
         );
     }
@@ -194,22 +191,6 @@ fn drawn(comparison: &Comparison, grouped: bool) -> &'static str {
         (true, true) => "the groups",
         (true, false) => "the documents (copies together)",
     }
-}
-
-pub(super) fn shown_pairs(comparison: &Comparison) -> Vec<&ComparedPair> {
-    let best = comparison
-        .systems
-        .iter()
-        .find(|system| system.log_loss.best);
-    let of_best = |pair: &&ComparedPair| {
-        best.is_some_and(|best| pair.first == best.name || pair.second == best.name)
-    };
-    let few = comparison.pairs.len() <= MOST_PAIRS;
-    comparison
-        .pairs
-        .iter()
-        .filter(|pair| few || of_best(pair))
-        .collect()
 }
 
 pub(super) fn pair_rows(pair: &ComparedPair) -> Vec<Vec<String>> {
@@ -244,12 +225,12 @@ pub(super) fn pair_rows(pair: &ComparedPair) -> Vec<Vec<String>> {
 
 pub(super) fn pair_legend(comparison: &Comparison, grouped: bool) -> Vec<String> {
     let mut lines = vec![format!(
-        "difference: mean of the first less that of the second, a {}; below zero the first is better",
+        "difference: mean of the first minus that of the second, per {}; below zero the first is better",
         loss_unit(comparison.losses_over)
     )];
     if let Some(found) = drawn_for(comparison) {
         lines.push(format!(
-            "interval: {} % of {} draws of {}; bootstrap p cannot fall below 2/({} + 1) = {}, whatever the difference",
+            "interval: {} % of {} bootstrap replicates of {}; bootstrap p cannot be below 2/({} + 1) = {}",
             100.0 * found.confidence,
             found.resamples,
             drawn(comparison, grouped),
@@ -260,10 +241,10 @@ pub(super) fn pair_legend(comparison: &Comparison, grouped: bool) -> Vec<String>
     let units = comparison.units;
     let over = match (units < comparison.documents, grouped) {
         (false, _) => "all decisions".to_owned(),
-        (true, true) => format!(
-            "{units} groups and documents that stand alone, each with one vote (copies have one together)"
-        ),
-        (true, false) => format!("{units} different documents (copies have one vote together)"),
+        (true, true) => {
+            format!("{units} groups and ungrouped documents, with one vote each (copies share one)")
+        }
+        (true, false) => format!("{units} distinct documents (copies share one vote)"),
     };
     lines.push(format!(
         "wins, losses, ties: of the first, over {over}; by errors the sign test is McNemar's exact test"
@@ -271,13 +252,13 @@ pub(super) fn pair_legend(comparison: &Comparison, grouped: bool) -> Vec<String>
     lines.extend(comparison.pairs.iter().flat_map(at_odds));
     if comparison.weighted {
         lines.push(
-            "documents have weights: means and intervals heed them, the sign and Wilcoxon tests take all alike"
+            "documents have weights: means and intervals use them, the sign and Wilcoxon tests do not"
                 .to_owned(),
         );
     }
     if comparison.pairs.len() > 1 {
         lines.push(format!(
-            "no correction is made for the number of pairs: of {} about {:.1} fall below {} by luck alone",
+            "p-values are not corrected for the number of pairs: of {}, about {:.1} fall below {} by chance alone",
             comparison.pairs.len(),
             comparison.pairs.len() as f64 * comparison.level,
             comparison.level

@@ -8,7 +8,7 @@ use calibrant::scorers::{LinearSvm, NaiveBayes};
 use calibrant::{Probability, Progress};
 use serde::Serialize;
 
-use super::inbox::{TestInbox, row, training_documents};
+use super::inbox::{TestInbox, training_documents};
 use super::samples::{Sample, choose_samples};
 use super::stated::{StatedBin, stated_against_true};
 use crate::error::CliError;
@@ -111,7 +111,7 @@ pub(super) fn compare(seed: u64, progress: &dyn Progress) -> Result<Comparison, 
             calibrated,
             states_probabilities: calibrated || settings.states_log_odds(),
             measures: measure(&forecasts, &test)?,
-            stated_against_true: stated_against_true(&forecasts, &test),
+            stated_against_true: stated_against_true(&forecasts, &test)?,
             first_choices: forecasts.calibration_points()?,
             stated_and_true: forecasts
                 .probabilities
@@ -148,7 +148,7 @@ fn forecast(
         .eq(test.truth.class_names.iter().map(String::as_str))
     {
         return Err(CliError::new(
-            "the training letters do not hold every class",
+            "the training messages do not cover every class",
         ));
     }
     let said = test.letters.iter().map(|letter| model.predict(letter));
@@ -161,13 +161,10 @@ fn forecast(
 
 fn measure(forecasts: &Forecasts, test: &TestInbox) -> Result<Measures, CliError> {
     let evaluation = evaluate(forecasts)?;
-    let excess: f64 = (0..test.letters.len())
-        .map(|letter| divergence(test.truth_of(letter), row(forecasts, letter)))
-        .sum();
     Ok(Measures {
         accuracy: evaluation.accuracy.unwrap_or_default(),
         log_loss: evaluation.log_loss,
-        excess: excess / test.letters.len() as f64,
+        excess: forecasts.divergence_from(&test.truth.probabilities)?,
         brier: evaluation.brier,
         ece: evaluation.ece,
         ece_of_perfect: evaluation.ece_of_perfect,
@@ -177,28 +174,4 @@ fn measure(forecasts: &Forecasts, test: &TestInbox) -> Result<Measures, CliError
             BAND_SHARE,
         ),
     })
-}
-
-/// What stating `stated` costs beyond stating the truth, in expected nats: `Σ t ln(t / s)`.
-fn divergence(truth: &[Probability], stated: &[Probability]) -> f64 {
-    truth
-        .iter()
-        .zip(stated)
-        .map(|(truth, stated)| truth.value() * (truth.ln() - stated.ln()))
-        .sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test] // By hand: 0.5 ln(0.5/0.8) + 0.5 ln(0.5/0.2) = 0.5 ln(0.25/0.16).
-    fn the_excess_is_the_divergence_from_the_truth() {
-        let of = |p: f64| Probability::from_log_odds((p / (1.0 - p)).ln());
-        let found = divergence(&[of(0.5), of(0.5)], &[of(0.8), of(0.2)]);
-        assert!((found - 0.5 * (0.25f64 / 0.16).ln()).abs() < 1e-12);
-        assert_eq!(divergence(&[of(0.3)], &[of(0.3)]), 0.0);
-        // Certainty that turns out wrong costs much, but not infinitely much.
-        assert!(divergence(&[of(0.5)], &[Probability::from_log_odds(-900.0)]) > 400.0);
-    }
 }

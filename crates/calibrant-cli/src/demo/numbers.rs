@@ -1,5 +1,49 @@
 //! Numbers as the terminal and the page show them.
 
+use super::comparison::{Comparison, Forecaster, Measures};
+
+/// The columns of the table of measures.
+pub(super) const MEASURES: [&str; 8] = [
+    "",
+    "accuracy",
+    "log loss",
+    "excess",
+    "Brier",
+    "ECE",
+    "if perfect",
+    "band",
+];
+
+/// Its rows: every forecaster, then the truth itself.
+pub(super) fn measure_rows(comparison: &Comparison) -> Vec<Vec<String>> {
+    let row = |name: String, measures: &Measures| {
+        let numbers = [
+            measures.accuracy,
+            measures.log_loss,
+            measures.excess,
+            measures.brier,
+            measures.ece,
+            measures.ece_of_perfect,
+            measures.ece_band,
+        ];
+        std::iter::once(name).chain(numbers.map(measure)).collect()
+    };
+    let forecasters = comparison.forecasters.iter();
+    forecasters
+        .map(|forecaster| row(starred_name(forecaster), &forecaster.measures))
+        .chain([row("the truth itself".to_owned(), &comparison.truth)])
+        .collect()
+}
+
+/// The name, with a star where what is stated is no probability.
+pub(super) fn starred_name(forecaster: &Forecaster) -> String {
+    let mark = match forecaster.states_probabilities {
+        true => "",
+        false => " *",
+    };
+    format!("{}{mark}", forecaster.name)
+}
+
 /// A measure: the test letters do not support more than three decimals.
 pub(super) fn measure(value: f64) -> String {
     format!("{value:.3}")
@@ -21,7 +65,7 @@ pub(super) fn probability(value: f64) -> String {
     if value < 5e-4 {
         format!("{value:.0e}")
     } else if rest < 5e-4 {
-        // One digit that is not a nine; an `f64` has room for fifteen.
+        // One digit that is not a nine; an `f64` has fifteen.
         let digits = (-rest.max(1e-15).log10()).ceil() as usize;
         format!("{value:.digits$}")
     } else {

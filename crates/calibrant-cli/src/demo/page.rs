@@ -5,8 +5,8 @@ use calibrant::plot::{
     reliability_diagram, scatter_truth,
 };
 
-use super::comparison::{Comparison, Forecaster, Measures};
-use super::numbers::{measure, probability, share, whole};
+use super::comparison::{Comparison, Forecaster};
+use super::numbers::{MEASURES, measure, measure_rows, probability, share, starred_name, whole};
 use super::samples::Sample;
 use super::stated::StatedBin;
 
@@ -47,7 +47,7 @@ fn in_short(comparison: &Comparison) -> Section {
             .and_then(|bin| Some((bin.letters, bin.right?)));
         if let Some((letters, right)) = surest {
             let name = format!(
-                "right, of the {} letters that raw naive Bayes was more than 99.9 % sure of",
+                "correct among the {} messages of which raw naive Bayes was more than 99.9 % sure",
                 whole(letters)
             );
             numbers.push((name, format!("{:.1} %", 100.0 * right)));
@@ -58,77 +58,38 @@ fn in_short(comparison: &Comparison) -> Section {
         }
     }
     numbers.push((
-        "log loss of the truth itself, which nobody can beat for long".to_owned(),
+        "log loss of the true probabilities, the best possible in the long run".to_owned(),
         measure(comparison.truth.log_loss),
     ));
     section(
         "In short",
         vec![
             paragraph(
-                "Whoever is 99.9 % sure should be wrong once in a thousand times. On real text this can \
-                 only be checked on average, because nobody knows the true probabilities. Here they are \
-                 known: the letters of this inbox are drawn from a model that was written down, so what a \
-                 classifier states can be held against the truth, letter by letter.",
+                "A forecast of 99.9 % should be wrong once in a thousand times. On real text this can be checked only on average, because nobody knows the true probabilities. Here they are known: the messages of this inbox are drawn from a known model, so the stated probabilities can be compared with the true ones, message by message.",
             ),
             Block::Numbers(numbers),
             paragraph(
-                "Calibration leaves the learner as it is. It looks at letters that the learner had not \
-                 seen, finds out what its scores are worth, and translates scores into probabilities. \
-                 Which class comes first hardly changes; how sure it is said to be changes much.",
+                "Calibration does not change the learner. It uses messages that the learner has not seen to find out what the scores mean, and translates scores into probabilities. The predicted class hardly changes; its stated probability changes a lot.",
             ),
         ],
     )
 }
 
 fn measures(comparison: &Comparison) -> Section {
-    let row = |name: String, measures: &Measures| {
-        vec![
-            name,
-            measure(measures.accuracy),
-            measure(measures.log_loss),
-            measure(measures.excess),
-            measure(measures.brier),
-            measure(measures.ece),
-            measure(measures.ece_of_perfect),
-            measure(measures.ece_band),
-        ]
-    };
-    let mut rows: Vec<Vec<String>> = comparison
-        .forecasters
-        .iter()
-        .map(|forecaster| row(starred_name(forecaster), &forecaster.measures))
-        .collect();
-    rows.push(row("the truth itself".to_owned(), &comparison.truth));
-    let header = [
-        "",
-        "accuracy",
-        "log loss",
-        "excess",
-        "Brier",
-        "ECE",
-        "ECE if perfect",
-        "band",
-    ];
     section(
         "Four forecasters and the truth",
         vec![
             Block::Table(Table {
                 caption: format!(
-                    "Learned from {} letters, measured on {} others.",
+                    "Fitted on {} messages, measured on {} others.",
                     whole(comparison.train_letters),
                     whole(comparison.test_letters)
                 ),
-                header: header.map(str::to_owned).to_vec(),
-                rows,
+                header: MEASURES.map(str::to_owned).to_vec(),
+                rows: measure_rows(comparison),
             }),
             paragraph(
-                "Accuracy is the share of letters whose likeliest class is right. Log loss (in nats) \
-                 and the Brier score punish probabilities that turn out wrong, the more the surer they \
-                 were; less is better. Excess is what a letter costs on average because the truth was \
-                 not stated: the divergence from the true probabilities. ECE is the mean distance \
-                 between how sure the first choice was said to be and how often it was right; by \
-                 chance alone a perfect forecaster of the same probabilities would show what stands beside \
-                 it in the mean, and stay within the band, the last column, 95 times of 100.",
+                "Accuracy is the share of messages whose most probable class is right. Log loss (in nats) and the Brier score penalise wrong forecasts, the more the more confident they were; lower is better. Excess is the mean divergence from the true probabilities, the log loss that stating the truth would save. ECE is the mean distance between the stated probability of the predicted class and how often it is right; by chance alone a perfect forecaster of the same probabilities would show the mean value beside it, and stay within the band in the last column 95 times in 100.",
             ),
             paragraph(
                 "* The margins of a support vector machine are distances, not probabilities. They are \
@@ -136,15 +97,6 @@ fn measures(comparison: &Comparison) -> Section {
             ),
         ],
     )
-}
-
-fn starred_name(forecaster: &Forecaster) -> String {
-    let mark = if forecaster.states_probabilities {
-        ""
-    } else {
-        " *"
-    };
-    format!("{}{mark}", forecaster.name)
 }
 
 fn reliability(comparison: &Comparison) -> Section {
@@ -156,13 +108,11 @@ fn reliability(comparison: &Comparison) -> Section {
             let (title, caption) = match learner {
                 "naive Bayes" => (
                     "Naive Bayes",
-                    "Raw, almost everything is stated close to 1, and below the diagonal: too sure. \
-                     Calibrated, the line keeps to the diagonal.",
+                    "Raw probabilities are almost all close to 1 and below the diagonal: overconfident. Calibrated, they follow the diagonal.",
                 ),
                 _ => (
                     "Linear SVM",
-                    "Raw margins, read as log-odds, are far above the diagonal: not sure enough. \
-                     Calibrated, they spread out and come close to it.",
+                    "Raw margins, read as log-odds, are far above the diagonal: underconfident. Calibrated, they spread out and follow it.",
                 ),
             };
             let series = pair
@@ -181,8 +131,7 @@ fn reliability(comparison: &Comparison) -> Section {
             let svg = reliability_diagram(&ReliabilityPlot {
                 title: title.to_owned(),
                 description: format!(
-                    "Reliability diagram of {learner}: stated probability of the first choice against \
-                     the share that was right, raw and calibrated. {caption}"
+                    "Reliability diagram of {learner}: stated probability of the predicted class against the share that was right, raw and calibrated. {caption}"
                 ),
                 series,
             });
@@ -193,14 +142,10 @@ fn reliability(comparison: &Comparison) -> Section {
         })
         .collect();
     section(
-        "How often was the first choice right?",
+        "How often was the predicted class right?",
         vec![
             paragraph(
-                "Each point gathers letters whose first choice was stated with about the same \
-                 probability: across what was said, upwards how often it was right. A perfect forecaster \
-                 would stay inside the band in 95 of 100 cases; points outside it are hollow. This \
-                 diagram needs no truth and can be drawn for any labelled test file. The bars below show \
-                 how often which probability was stated.",
+                "Each point stands for messages whose predicted class has about the same stated probability: the stated probability is on the horizontal axis, the share that was right on the vertical one. A perfect forecaster stays inside the band in 95 of 100 cases; points outside it are hollow. This diagram needs no true probabilities and can be drawn for any labelled test file. The bars below show how often each probability was stated.",
             ),
             Block::Figures(figures),
         ],
@@ -215,7 +160,7 @@ fn against_truth(comparison: &Comparison) -> Section {
             svg: scatter_truth(&TruthPlot {
                 title: capitalised(&starred_name(forecaster)),
                 description: format!(
-                    "Stated against true probability of every class of every letter: {}.",
+                    "Stated against true probability of every class of every message: {}.",
                     forecaster.name
                 ),
                 points: forecaster.stated_and_true.clone(),
@@ -226,18 +171,12 @@ fn against_truth(comparison: &Comparison) -> Section {
         .collect();
     let mut blocks = vec![
         paragraph(
-            "Here is what only a simulation can show: every class of every letter, across by the \
-             stated and upwards by the true probability, darker where there are more of them. The \
-             dotted line is the mean truth among equal statements. On the dashed diagonal, 0.8 means \
-             0.8. Single letters still scatter around the line: a learner that counts words knows less \
-             about a letter than the truth does, and calibration cannot give back what it never saw.",
+            "This is what only a simulation can show: every class of every message, by stated (horizontal) and true (vertical) probability, darker where there are more of them. The dotted line is the mean true probability for each stated one. On the dashed diagonal, 0.8 means 0.8. Individual messages still scatter around the line: a learner that counts words has less information about a message than the true model, and calibration cannot restore it.",
         ),
         Block::Figures(figures),
     ];
     blocks.push(paragraph(
-        "The same for naive Bayes in numbers: letters by what was said of their first choice, how many \
-         they are, the mean of what was said, the mean true probability of that class, and the share \
-         that was right.",
+        "The same for naive Bayes in numbers: messages by the stated probability of their predicted class, their number, the mean stated probability, the mean true probability, and the share that was right.",
     ));
     let bayes = comparison.forecasters.iter().take(2);
     blocks.extend(bayes.map(|forecaster| Block::Table(bins_table(forecaster))));
@@ -245,7 +184,7 @@ fn against_truth(comparison: &Comparison) -> Section {
 }
 
 fn bins_table(forecaster: &Forecaster) -> Table {
-    let header = ["stated", "letters", "said", "true", "right"];
+    let header = ["stated", "messages", "mean", "true", "right"];
     let rows = forecaster
         .stated_against_true
         .iter()
@@ -273,7 +212,7 @@ fn letters(comparison: &Comparison) -> Section {
         .iter()
         .flat_map(|sample| sample_blocks(sample, &comparison.forecasters))
         .collect();
-    section("Two letters", blocks)
+    section("Two messages", blocks)
 }
 
 fn sample_blocks(sample: &Sample, forecasters: &[Forecaster]) -> [Block; 3] {
@@ -307,14 +246,10 @@ fn simulation(comparison: &Comparison) -> Section {
         "How the inbox is made",
         vec![
             paragraph(format!(
-                "A letter's class is drawn first ({}), then its words from the class's urn: every word \
-                 that is drawn goes back together with another of its kind, so that words come in \
-                 bursts, as in real mail. Naive Bayes takes every repetition for fresh evidence, which \
-                 is why it is so sure of itself. Sentences are put around the words without looking at \
-                 the class, and Bayes' rule gives the true probability of every class exactly.",
+                "A message's class is drawn first ({}), then its words from the class's urn: every word drawn is put back with another copy, so words come in bursts, as in real mail. Naive Bayes counts every repetition as fresh evidence, which is why it is overconfident. The sentences around the words do not depend on the class, and Bayes' rule gives the exact true probability of every class.",
                 comparison.classes.join(", ")
             )),
-            paragraph("The same seed gives this page again, byte for byte:"),
+            paragraph("The same seed reproduces this page, byte for byte:"),
             Block::Code(format!("calibrant demo --seed {}", comparison.seed)),
         ],
     )
@@ -325,8 +260,7 @@ fn own_documents() -> Section {
         "With your own documents",
         vec![
             paragraph(
-                "Take a file with a text and a label in each row (CSV, TSV, JSON Lines, Parquet, or a \
-                 folder for each class), and keep some rows apart to test on:",
+                "Take a file with a text and a label in each row (CSV, TSV, JSON Lines, Parquet, or a folder per class), and set some rows aside for testing:",
             ),
             Block::Code(
                 "calibrant fit train.csv -o model.calibrant\n\
@@ -336,8 +270,7 @@ fn own_documents() -> Section {
                     .to_owned(),
             ),
             paragraph(
-                "Columns with other names are chosen with --text and --label. Calibration is on unless \
-                 it is turned off; --classifier chooses the learner.",
+                "Name other columns with --text and --label. Calibration is on by default; --classifier chooses the learner.",
             ),
         ],
     )

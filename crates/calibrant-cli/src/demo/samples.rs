@@ -51,11 +51,11 @@ pub(super) fn choose_samples(test: &TestInbox, forecasts: &[Forecasts]) -> Vec<S
         .min_by(|&a, &b| lead(test.truth_of(a)).total_cmp(&lead(test.truth_of(b))));
     let mut samples = Vec::new();
     if let Some(letter) = mistake {
-        let why = "Among short letters, the mistake that raw naive Bayes was surest of";
+        let why = "Among short letters, the mistake of which raw naive Bayes was most certain";
         samples.push(sample(why, letter, test, forecasts));
     }
     if let Some(letter) = toss_up {
-        let why = "A toss-up in truth, of which raw naive Bayes has no doubt";
+        let why = "In truth a toss-up, but raw naive Bayes has no doubt";
         samples.push(sample(why, letter, test, forecasts));
     }
     samples
@@ -65,7 +65,7 @@ fn log_odds(probability: Probability) -> f64 {
     probability.log_odds()
 }
 
-/// How far the likeliest class is ahead of the next.
+/// How far the most probable class is ahead of the next.
 fn lead(probabilities: &[Probability]) -> f64 {
     let mut values: Vec<f64> = probabilities.iter().map(|p| p.value()).collect();
     values.sort_by(|a, b| b.total_cmp(a));

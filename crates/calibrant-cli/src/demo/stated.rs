@@ -3,7 +3,8 @@
 use calibrant::evaluation::Forecasts;
 use serde::Serialize;
 
-use super::inbox::{TestInbox, row, top_class};
+use super::inbox::TestInbox;
+use crate::error::CliError;
 
 /// Upper ends of the bins; the last bin holds what is beyond. They get narrow towards certainty,
 /// because 0.99 and 0.9999 promise very different things.
@@ -52,33 +53,20 @@ fn ends(number: usize) -> (f64, f64) {
 }
 
 /// Sorts the letters into bins by what `forecasts` say of their first choice.
-pub(super) fn stated_against_true(forecasts: &Forecasts, test: &TestInbox) -> Vec<StatedBin> {
-    let mut sums = [(0usize, 0.0, 0.0, 0.0); BIN_COUNT];
-    for letter in 0..test.letters.len() {
-        let probabilities = row(forecasts, letter);
-        let top = top_class(probabilities);
-        let stated = probabilities[top].value();
-        let sum = &mut sums[UPPER_ENDS.partition_point(|&end| end <= stated)];
-        sum.0 += 1;
-        sum.1 += stated;
-        sum.2 += test.truth_of(letter)[top].value();
-        sum.3 += f64::from(u8::from(top == test.label_of(letter)));
-    }
-    sums.iter()
-        .enumerate()
-        .map(|(number, &(letters, stated, truth, right))| {
-            let (from, to) = ends(number);
-            let mean = |sum: f64| (letters > 0).then(|| sum / letters as f64);
-            StatedBin {
-                from,
-                to,
-                letters,
-                stated: mean(stated),
-                truth: mean(truth),
-                right: mean(right),
-            }
-        })
-        .collect()
+pub(super) fn stated_against_true(
+    forecasts: &Forecasts,
+    test: &TestInbox,
+) -> Result<Vec<StatedBin>, CliError> {
+    let bins = forecasts.beside_truth(&test.truth.probabilities, &UPPER_ENDS)?;
+    let bins = bins.into_iter().map(|bin| StatedBin {
+        from: bin.from,
+        to: bin.to,
+        letters: bin.documents,
+        stated: bin.stated,
+        truth: bin.truth,
+        right: bin.right,
+    });
+    Ok(bins.collect())
 }
 
 #[cfg(test)]
@@ -100,7 +88,7 @@ mod tests {
     #[test]
     fn whoever_states_the_truth_is_right_as_often_as_stated() {
         let test = TestInbox::new(1).unwrap();
-        let bins = stated_against_true(&test.truth, &test);
+        let bins = stated_against_true(&test.truth, &test).unwrap();
         assert_eq!(
             bins.iter().map(|bin| bin.letters).sum::<usize>(),
             test.letters.len()

@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 
-use super::comparison::{Comparison, Forecaster, Measures};
-use super::numbers::{measure, probability, share, whole};
+use super::comparison::{Comparison, Forecaster};
+use super::numbers::{MEASURES, measure_rows, probability, share, whole};
 use super::samples::Sample;
 use super::stated::{BIN_COUNT, StatedBin};
 use crate::error::CliError;
@@ -23,8 +23,8 @@ pub(super) fn show(
 ) -> Result<(), CliError> {
     writeln!(
         out,
-        "A simulated helpdesk inbox: {} letters to learn from, {} others to test on, {} classes.\n\
-         The simulation knows the true probability of every class of every letter.\n",
+        "A simulated helpdesk inbox: {} messages to learn from, {} others to test on, {} classes.\n\
+         The simulation knows the true probability of every class of every message.\n",
         whole(comparison.train_letters),
         whole(comparison.test_letters),
         comparison.classes.len()
@@ -46,44 +46,16 @@ pub(super) fn show(
 }
 
 fn show_measures(out: &mut impl Write, comparison: &Comparison) -> Result<(), CliError> {
-    let header = [
-        "",
-        "accuracy",
-        "log loss",
-        "excess",
-        "Brier",
-        "ECE",
-        "if perfect",
-        "band",
-    ];
-    let mut rows = table(&header, 1);
-    let mut add = |name: String, measures: &Measures| {
-        rows.add_row(vec![
-            name,
-            measure(measures.accuracy),
-            measure(measures.log_loss),
-            measure(measures.excess),
-            measure(measures.brier),
-            measure(measures.ece),
-            measure(measures.ece_of_perfect),
-            measure(measures.ece_band),
-        ]);
-    };
-    for forecaster in &comparison.forecasters {
-        let mark = if forecaster.states_probabilities {
-            ""
-        } else {
-            " *"
-        };
-        add(format!("{}{mark}", forecaster.name), &forecaster.measures);
+    let mut rows = table(&MEASURES, 1);
+    for row in measure_rows(comparison) {
+        rows.add_row(row);
     }
-    add("the truth itself".to_owned(), &comparison.truth);
     write_table(out, &rows)?;
     writeln!(
         out,
-        "excess: nats per letter lost by not stating the truth (mean divergence from it)\n\
-         if perfect, band: the ECE of a perfect forecaster of the same probabilities, in the mean and in 95\n\
-         of 100 cases at most\n\
+        "excess: nats per message lost by not stating the true probabilities (mean divergence)\n\
+         if perfect, band: the ECE of a perfect forecaster of the same probabilities: its mean, and the\n\
+         value that it stays below in 95 of 100 cases\n\
          * margins are not probabilities; they are read as log-odds here for comparison only"
     )?;
     Ok(())
@@ -96,17 +68,17 @@ fn show_bins(
 ) -> Result<(), CliError> {
     writeln!(
         out,
-        "\nStated against true: what naive Bayes said of its first choice, how probable that was in\n\
-         truth, and how often it was right\n"
+        "\nStated against true: the probability that naive Bayes stated for its predicted class, the true\n\
+         probability, and how often it was right\n"
     )?;
     let header = [
         "\nstated",
-        "raw:\nletters",
-        "\nsaid",
+        "raw:\nmessages",
+        "\nmean",
         "\ntrue",
         "\nright",
-        "calibrated:\nletters",
-        "\nsaid",
+        "calibrated:\nmessages",
+        "\nmean",
         "\ntrue",
         "\nright",
     ];

@@ -100,18 +100,18 @@ fn warn_found(model: &Model, found: &LabelledForecasts) -> Result<Vec<String>, C
     Ok(notes)
 }
 
-/// A file of probabilities in place of a model.
+/// A file of probabilities instead of a model.
 fn of_table(arguments: &EvaluateArguments) -> Result<(), CliError> {
     if arguments.other.other.is_some() {
         return Err(CliError::new(
-            "--other needs a model: a table does not say how strange a document looks",
+            "--other needs a model: a table does not show how unusual a document is",
         ));
     }
     if arguments.prior.is_given() {
         return Err(CliError::new(
             "--prior and --adapt-prior need a model: a table does not say how common the classes were in training",
         )
-        .hint("shift them where they are made, with `calibrant predict` or `calibrant calibrate`"));
+        .hint("shift them when they are made, with `calibrant predict` or `calibrant calibrate`"));
     }
     check_page(arguments)?;
     let systems = System::open(std::slice::from_ref(&arguments.model));
@@ -186,14 +186,14 @@ fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), C
     }
     show::show(&mut out, &report.evaluation, arguments.group.is_some())?;
     if let Some(said) = report.prior.as_ref().and_then(PriorReport::sentence) {
-        writeln!(out, "\nMeasured as shifted: {said}.")?;
+        writeln!(out, "\nMeasured after the shift: {said}.")?;
     }
     let further = report.evaluation.further.as_ref();
     let intervals = further.and_then(|further| further.bootstrap.as_ref());
     if arguments.bootstrap != Some(0) && intervals.is_none() {
         writeln!(
             out,
-            "\nNo intervals: fewer than three groups, or groups of such different sizes, do not tell how much other ones would differ."
+            "\nNo intervals: there are fewer than three groups, or their sizes differ too much."
         )?;
     }
     if arguments.other.other.is_some() {

@@ -11,7 +11,7 @@ pub(super) fn show(out: &mut impl Write, report: Option<&OpenWorldReport>) -> Re
     let Some(report) = report else {
         writeln!(
             out,
-            "\n`other` is not measured: that takes documents of known and of unknown classes"
+            "\n`other` is not measured: that needs documents of known and of unknown classes"
         )?;
         return Ok(());
     };

@@ -3,8 +3,9 @@
 use std::io::Write;
 
 use calibrant::Task;
-use calibrant::evaluation::{
-    BesidePerfect, Bootstrap, Calibration, Decomposition, Evaluation, Further, Interval, TestResult,
+use calibrant::evaluation::{Bootstrap, Evaluation, Further, Interval};
+use calibrant::report::{
+    CLASS_COLUMNS, CalibrationMeasure, CalibrationValue, ClassCell, calibration_measures,
 };
 
 use crate::error::CliError;
@@ -35,27 +36,32 @@ pub(super) fn show(
     if let Some(bootstrap) = intervals {
         let drawn = match bootstrap.units {
             units if units < evaluation.documents && grouped => {
-                format!("group, of which there are {units} (copies are one, and who stands alone)")
+                format!(
+                    "group ({units} in all, counting copies as one and each ungrouped document as its own)"
+                )
             }
             units if units < evaluation.documents => {
-                format!("document, copies together: {units} are different")
+                format!("document, copies together ({units} distinct)")
             }
             _ => "document".to_owned(),
         };
         writeln!(
             out,
-            "\n95 % intervals in [ ]: {} replicates drawn by {drawn}.",
+            "\n95 % intervals in [ ]: {} bootstrap replicates, resampled by {drawn}.",
             bootstrap.replicates
         )?;
         if bootstrap.log_loss.is_none() {
             writeln!(
                 out,
-                "Log loss and Brier have none: fewer than three decisions are wrong, and those of other documents might be."
+                "Log loss and Brier have none: fewer than three decisions are wrong, too few to resample."
             )?;
         }
     }
     Ok(())
 }
+
+/// What else the intervals of a line heed.
+const ROBUST: &str = "; these intervals allow for unequal weights and for groups";
 
 /// Rows of a group of measures.
 struct Group {
@@ -76,15 +82,50 @@ impl Group {
             .push([name.to_owned(), decimal(value), note.into()]);
     }
 
-    fn add_beside(&mut self, name: &str, value: f64, of_perfect: f64) {
-        self.add(
-            name,
-            value,
-            format!(
-                "{} in a perfect forecaster of this size",
-                decimal(of_perfect)
-            ),
-        );
+    /// `robust` says that the intervals of the line allow for more than chance in single documents.
+    fn add_calibration(&mut self, found: &CalibrationMeasure, robust: bool) {
+        let name = &found.short;
+        match &found.value {
+            CalibrationValue::Error { value, of_perfect } => {
+                let beside = decimal(*of_perfect);
+                let note = format!("{beside} in a perfect forecaster of this size");
+                self.add(name, *value, note);
+            }
+            CalibrationValue::Debiased(root) => {
+                let note = "root of the squared error; below 0: none detectable";
+                self.add(name, *root, note);
+            }
+            CalibrationValue::Line(Some(line), right) => {
+                let mut note = format!("{} ", ends(Some(line)));
+                if found.name != *name {
+                    note.push_str(&format!("{}; ", found.name));
+                }
+                note.push_str(right);
+                // What is said of the slope's interval holds for all three.
+                if robust && name == "slope" {
+                    note.push_str(ROBUST);
+                }
+                self.add(name, line.value, note);
+            }
+            CalibrationValue::Parts(parts) => {
+                let note = format!(
+                    "= {} miscalibration - {} discrimination + {} uncertainty",
+                    decimal(parts.miscalibration),
+                    decimal(parts.discrimination),
+                    decimal(parts.uncertainty)
+                );
+                self.add(name, parts.loss, note);
+            }
+            CalibrationValue::Test(test) => {
+                let note = format!("p = {}", p_value(test.p_value));
+                self.add(name, test.statistic, note);
+            }
+            _ => self.rows.push([
+                name.clone(),
+                "-".to_owned(),
+                "nothing finite fits best".to_owned(),
+            ]),
+        }
     }
 
     fn write(self, out: &mut impl Write) -> Result<(), CliError> {
@@ -144,7 +185,7 @@ fn decisions(
         // With weights the count is not what the probabilities speak of.
         let weighted = (errors.observed - evaluation.errors as f64).abs() > 1e-9;
         let counted = if weighted {
-            format!("{:.1} by weight, a mean weight being 1; ", errors.observed)
+            format!("{:.1} by weight (mean weight 1); ", errors.observed)
         } else {
             String::new()
         };
@@ -152,7 +193,7 @@ fn decisions(
             "errors".to_owned(),
             evaluation.errors.to_string(),
             format!(
-                "{counted}{:.1} ± {:.1} expected by the probabilities{z}",
+                "{counted}{:.1} ± {:.1} expected from the probabilities{z}",
                 errors.expected, errors.deviation
             ),
         ]);
@@ -271,117 +312,21 @@ fn calibration(
         (Task::MultiLabel, None) => "\nBelow: the probability of every decision.".to_owned(),
     };
     writeln!(out, "{whose}")?;
-    let found = further
-        .calibration_of_second
-        .as_ref()
-        .unwrap_or(&further.calibration);
-    let mut group = Group::new("calibration");
-    group.add(
-        "ECE",
-        evaluation.ece,
-        format!(
-            "{} in a perfect forecaster of this size",
-            decimal(evaluation.ece_of_perfect)
-        ),
-    );
-    if further.calibration_of_second.is_some() {
-        let second = evaluation
-            .classes
-            .get(1)
-            .map_or("", |class| class.label.as_str());
-        let error = &found.ece_equal_mass;
-        group.add_beside(&format!("ECE of `{second}`"), error.value, error.of_perfect);
-    }
-    let mut beside = |name: &str, measure: &BesidePerfect| {
-        group.add_beside(name, measure.value, measure.of_perfect);
-    };
-    beside("ECE, equal width", &found.ece_equal_width);
-    beside("ECE, class-wise", &further.classwise_ece);
-    if let Some(error) = &further.top_label_ece {
-        beside("ECE, top label", error);
-    }
-    beside("largest error", &found.max_calibration_error);
-    group.add_beside(
-        "smooth ECE",
-        found.smooth_error.value,
-        found.smooth_error.of_perfect,
-    );
-    group.add(
-        "debiased error",
-        found.debiased_error.signed_root,
-        "root of the squared error; below 0: none to be seen",
-    );
-    line(&mut group, found);
-    // With several classes these are losses of the first choice alone, not the ones above.
-    let of = match (evaluation.task, &further.calibration_of_second) {
-        (Task::SingleLabel, None) => " of the first choice",
-        _ => "",
-    };
-    parts(&mut group, &format!("log loss{of}"), &found.log_loss_parts);
-    parts(&mut group, &format!("Brier{of}"), &found.brier_parts);
-    group.write(out)?;
-    tests(out, found)
-}
-
-fn line(group: &mut Group, found: &Calibration) {
-    // What is said of the slope's interval holds for all three.
-    let robust = if found.line.robust {
-        "; intervals here allow for unequal weights and for documents that belong together"
-    } else {
-        ""
-    };
-    let of_slope = format!("1 is right; below: too sure{robust}");
-    for (name, interval, note) in [
-        ("slope", found.line.slope, of_slope.as_str()),
-        ("intercept", found.line.intercept, "0 is right"),
-        (
-            "in the large",
-            found.line.intercept_in_the_large,
-            "intercept at slope 1; above 0: more comes true than stated",
-        ),
-    ] {
-        if let Some(interval) = interval {
-            let note = format!("{} {note}", ends(Some(&interval)));
-            group.add(name, interval.value, note);
-        } else {
-            let none = [
-                name.to_owned(),
-                "-".to_owned(),
-                "nothing finite fits best".to_owned(),
-            ];
-            group.rows.push(none);
+    let measures = calibration_measures(evaluation);
+    let is_test = |found: &&CalibrationMeasure| matches!(found.value, CalibrationValue::Test(_));
+    let (tests, others): (Vec<_>, Vec<_>) = measures.iter().partition(is_test);
+    let second = further.calibration_of_second.as_ref();
+    let robust = second.unwrap_or(&further.calibration).line.robust;
+    for (title, measures) in [("calibration", others), ("tests of calibration", tests)] {
+        let mut group = Group::new(title);
+        for found in measures {
+            group.add_calibration(found, robust);
+        }
+        if !group.rows.is_empty() {
+            group.write(out)?;
         }
     }
-}
-
-fn parts(group: &mut Group, name: &str, parts: &Decomposition) {
-    group.add(
-        &format!("{name}, in parts"),
-        parts.loss,
-        format!(
-            "= {} miscalibration - {} discrimination + {} uncertainty",
-            decimal(parts.miscalibration),
-            decimal(parts.discrimination),
-            decimal(parts.uncertainty)
-        ),
-    );
-}
-
-fn tests(out: &mut impl Write, found: &Calibration) -> Result<(), CliError> {
-    let mut group = Group::new("tests of calibration");
-    let mut add = |name: &str, test: Option<TestResult>| {
-        if let Some(test) = test {
-            let note = format!("p = {}", p_value(test.p_value));
-            group.add(name, test.statistic, note);
-        }
-    };
-    add("Spiegelhalter z", found.spiegelhalter);
-    add("Kolmogorov-Smirnov", found.kolmogorov_smirnov);
-    add("Kuiper", found.kuiper);
-    if group.rows.is_empty() {
-        return Ok(());
-    }
-    group.write(out)
+    Ok(())
 }
 
 fn p_value(value: f64) -> String {
@@ -393,42 +338,19 @@ fn p_value(value: f64) -> String {
 }
 
 fn classes(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), CliError> {
-    let header = [
-        "class",
-        "documents",
-        "predicted",
-        "precision",
-        "recall",
-        "F1",
-        "y/n log loss",
-        "y/n Brier",
-        "AUC",
-        "AP",
-        "y/n ECE",
-    ];
-    let mut rows = table(&header, 1);
-    let or_dash = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), decimal);
+    let mut rows = table(&CLASS_COLUMNS.map(|column| column.short), 1);
+    let written = |cell: ClassCell<'_>| match cell {
+        ClassCell::Name(name) => name.to_owned(),
+        ClassCell::Count(count) => count.to_string(),
+        ClassCell::Measure(value) => value.map_or_else(|| "–".to_owned(), decimal),
+    };
     for class in &evaluation.classes {
-        rows.add_row(vec![
-            class.label.clone(),
-            class.positives.to_string(),
-            class.predicted.to_string(),
-            or_dash(class.precision),
-            or_dash(class.recall),
-            or_dash(class.f1),
-            decimal(class.log_loss),
-            decimal(class.brier),
-            or_dash(class.auc),
-            or_dash(class.average_precision),
-            or_dash(class.ece),
-        ]);
+        let cells = CLASS_COLUMNS.map(|column| written((column.cell)(class)));
+        rows.add_row(cells.to_vec());
     }
     writeln!(out, "\n{rows}")?;
     if evaluation.classes.len() > 1 {
-        writeln!(
-            out,
-            "classes: each against the rest, as a forecast of yes or no"
-        )?;
+        writeln!(out, "y/n: each class against the rest")?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
     tell_rows(&training.rows, &settings);
     if let Some(queries) = training.idle_validation(&settings) {
         note(&format!(
-            "there is one C, so the {queries} validation queries are only measured, not chosen by"
+            "there is only one C, so the {queries} validation queries are measured but choose nothing"
         ));
     }
     let fit = training.fit(&settings, &TerminalProgress::default());
@@ -50,7 +50,7 @@ fn tell_rows(rows: &RankRows, settings: &RankSettings) {
     tell_judged(None, &rows.judged, settings.unjudged);
     if rows.unlisted_relevant > 0 {
         note(&format!(
-            "{} relevant documents are in none of the runs; MAP is here that of the listed ones, and lower in `rank evaluate`, which counts the others as missed",
+            "{} relevant documents are in none of the runs; MAP covers the listed ones only, and is lower in `rank evaluate`, which counts the others as missed",
             rows.unlisted_relevant
         ));
     }
@@ -65,18 +65,18 @@ fn tell_summary(summary: &RankSummary) {
     }
     if summary.skipped_queries > 0 {
         note(&format!(
-            "{} of {} queries say nothing about the order of documents (all relevant, or none) and were left out",
+            "{} of {} queries are uninformative about order (all documents relevant, or none) and were left out",
             summary.skipped_queries, summary.queries
         ));
     }
     if !summary.chosen_trial().converged {
         warn(
-            "the solver stopped before the gap was closed; a smaller --c or a larger --tolerance closes it",
+            "the solver stopped before the gap was closed; use a smaller --c or a larger --tolerance",
         );
     }
     if summary.cost_at_the_end {
         warn(&format!(
-            "the best C, {}, is the end of what is tried: held-out MAP may rise further; give larger ones with --c",
+            "the best C, {}, is the largest tried: held-out MAP may still improve; give larger values with --c",
             summary.chosen_trial().c
         ));
     }
@@ -124,10 +124,10 @@ pub(super) fn relevance_line(relevance: &Relevance) -> String {
         .find(|(frame, _)| *frame == relevance.frame());
     let spread = relevance.spread().map_or(String::new(), |spread| {
         let (moved, stretched) = spread.standard_deviations();
-        format!("; in one query log-odds are moved by ±{moved:.2} and stretched by ±{stretched:.2}")
+        format!("; per query, log-odds vary by ±{moved:.2} in level and ±{stretched:.2} in scale")
     });
     format!(
-        "probabilities of relevance from scores {} ({}): log loss {} nats per held-out document, {} for the share of relevant ones{spread}",
+        "probabilities of relevance from scores {} ({}): log loss {} nats per held-out document ({} for a constant forecast){spread}",
         match relevance.frame() {
             ScoreFrame::AsIs => "as they are",
             ScoreFrame::Centred => "above the query's mean",

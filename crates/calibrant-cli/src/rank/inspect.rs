@@ -62,7 +62,7 @@ pub(crate) fn write(
     if let Some(relevance) = model.relevance() {
         writeln!(out, "{}", relevance_line(relevance))?;
     }
-    writeln!(out, "\nWhat was chosen (*), and among what")?;
+    writeln!(out, "\nTrials, with the chosen one marked *")?;
     write_settings_tried(out, model)?;
     write_trials(out, summary)?;
     write_curves(out, &inspection.functions)
@@ -81,7 +81,7 @@ fn write_curves(out: &mut impl Write, curves: &[FeatureCurve]) -> Result<(), Cli
     }
     writeln!(
         out,
-        "\nwhat a value adds to the score, from its lowest bin to its highest"
+        "\ncontribution to the score, from the lowest bin to the highest"
     )?;
     let mut rows = table(
         &[

@@ -30,7 +30,7 @@ pub(crate) fn tell_judged(file: Option<&str>, judged: &JudgedShare, unjudged: Un
             judged.documents,
             100.0 * judged.share(),
             match unjudged {
-                Unjudged::Zero => "count as not relevant (--unjudged leave-out passes over them)",
+                Unjudged::Zero => "count as not relevant (--unjudged leave-out ignores them)",
                 Unjudged::LeaveOut => "are left out (--unjudged zero counts them as not relevant)",
             }
         ));

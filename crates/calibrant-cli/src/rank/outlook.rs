@@ -56,19 +56,19 @@ fn tell_origin(spreads: &QuerySpreads, found: &[QueryOutlook]) {
     let default = "a default learned on the queries of other collections (Cranfield, MED, OHSUMED, MQ2007-agg)";
     match spreads {
         QuerySpreads::Usual => note(&format!(
-            "how sure a stop is rests on {default}; --model takes it from the model that stated these probabilities"
+            "the confidence of a stop is based on {default}; --model bases it on the model behind these probabilities"
         )),
         QuerySpreads::Ranker(Some(_)) => {
-            note("how sure a stop is rests on the ranker's held-out queries");
+            note("the confidence of a stop is based on the ranker's held-out queries");
         }
         QuerySpreads::Ranker(None) => warn(&format!(
-            "the ranker does not say how far its probabilities may be off (too few queries, or an older version); how sure a stop is rests on {default}"
+            "the ranker does not record the uncertainty of its probabilities (too few queries, or an older version); the confidence of a stop is based on {default}"
         )),
         QuerySpreads::Classifier(_) if count == 0 => {
-            note("how sure a stop is rests on the classifier's held-out documents");
+            note("the confidence of a stop is based on the classifier's held-out documents");
         }
         QuerySpreads::Classifier(_) => warn(&format!(
-            "of {count} queries the classifier has no class of that name that says how far its probabilities may be off; how sure their stop is rests on {default}"
+            "for {count} queries the classifier has no class of that name with recorded uncertainty; the confidence of their stop is based on {default}"
         )),
     }
 }
@@ -78,14 +78,14 @@ fn tell_truth(found: &[QueryOutlook]) {
     let unjudged = found.iter().filter(|one| one.truth.is_none()).count();
     if unjudged > 0 {
         note(&format!(
-            "{unjudged} queries without any judgement are left out of what came true"
+            "{unjudged} queries without any judgement are left out of the observed counts"
         ));
     }
     let known = found.iter().filter_map(|one| one.truth);
     let missed: usize = known.map(|truth| truth.unlisted).sum();
     if missed > 0 {
         note(&format!(
-            "{missed} relevant documents are not in the run and count neither as expected nor as missed: recall is that of the listed ones"
+            "{missed} relevant documents are not in the run and count neither as expected nor as missed: recall covers the listed ones only"
         ));
     }
 }

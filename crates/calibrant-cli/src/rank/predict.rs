@@ -23,12 +23,17 @@ pub(crate) fn run(arguments: &RankPredictArguments) -> Result<(), CliError> {
         ignore_missing: arguments.ignore_missing,
     };
     let found = RankPredictions::read(&model, &rows, settings)?;
+    if found.by_number {
+        warn(
+            "the file does not name its columns: the model's were found by number. `# features: 1=NAME 2=NAME …` in the file's first line names them",
+        );
+    }
     if !found.unknown.is_empty() {
-        note(&format!("{} columns are passed over", found.unknown.len()));
+        note(&format!("{} columns are ignored", found.unknown.len()));
     }
     if let Some(first) = found.missing.first() {
         warn(&format!(
-            "{} of the {} columns that the model was fitted on are missing, the first of them `{first}`; they count as missing for every document",
+            "{} of the {} columns that the model was fitted on are missing, the first of them `{first}`; they are treated as missing for every document",
             found.missing.len(),
             model.features().columns().len()
         ));
@@ -83,10 +88,16 @@ impl From<RankPredictError> for CliError {
         let hint = match error {
             RankPredictError::Rows(error) => return error.into(),
             RankPredictError::Unknown(_) => {
-                "--ignore-unknown goes on without them; columns are found by the names in the file's header, by number, or by the run's name"
+                "--ignore-unknown ignores them; columns are matched by the names in the file's header, by number, or by the run's name"
             }
             RankPredictError::Missing { .. } => {
-                "give every run with --from-run; --ignore-missing goes on without. A column is a run's name, the last word of its lines"
+                "give every run with --from-run; --ignore-missing continues without them. A column is a run's name, the last word of its lines"
+            }
+            RankPredictError::ColumnCount { found, known } if found < known => {
+                "name the columns in the file's first line, `# features: 1=NAME 2=NAME …`; --ignore-missing takes the last ones as missing"
+            }
+            RankPredictError::ColumnCount { .. } => {
+                "name the columns in the file's first line, `# features: 1=NAME 2=NAME …`; --ignore-unknown ignores the last ones"
             }
             RankPredictError::NoProbabilities => {
                 "fit it without `--calibrator none`, on enough queries to hold some out"

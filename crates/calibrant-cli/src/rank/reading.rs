@@ -44,9 +44,11 @@ impl From<RankRowsError> for CliError {
             } => file.line(),
             RankRowsError::Read { error, .. } => return error.into(),
             RankRowsError::SameName { .. } => {
-                "the last column of a run is its name; `search --run-name` gives a run its own"
+                "the last column of a run is its name; `search --run-name` names a run"
             }
-            RankRowsError::NothingJudged => "check that runs and judgements name queries alike",
+            RankRowsError::NothingJudged => {
+                "check that runs and judgements use the same query names"
+            }
             _ => return Self::new(error.to_string()),
         };
         Self::new(error.to_string()).hint(hint)

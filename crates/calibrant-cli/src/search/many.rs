@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calibrant::corpus::{Qrels, Query, RankingTable, Run, check_identifier, read_queries};
+use calibrant::corpus::{
+    Qrels, Query, RankedQuery, RankingTable, Run, check_identifier, read_queries,
+};
 use calibrant::jobs::search::{
     RunSettings, SearchBy, SearchFeatures, search_all, search_features, search_run,
 };
@@ -37,7 +39,7 @@ pub(super) fn show(arguments: &RetrievalArguments, by: SearchBy<'_>) -> Result<(
         Ok::<(), CliError>(())
     })?;
     out.flush()?;
-    tell_empty(empty, "no document has a word of theirs");
+    tell_empty(empty, "no document contains any of their words");
     Ok(())
 }
 
@@ -96,6 +98,9 @@ pub(super) fn run(
             let by = super::by(functions[0], model, arguments);
             let progress = TerminalProgress::default();
             let run = search_run(&index, &queries, by, &settings, &progress)?;
+            if model.is_some() && arguments.top.is_none() {
+                note_cut(&run, settings.top);
+            }
             write_run(&run, queries.len(), &path)
         }
         Target::Runs(folder) => {
@@ -197,17 +202,40 @@ fn write_run(run: &Run, queries: usize, path: &Path) -> Result<(), CliError> {
     write_to("--run", path, &bytes)
 }
 
+/// Says how many lists have the number of documents that nobody asked for, and may have had more.
+fn note_cut(run: &Run, top: usize) {
+    let is_cut = |query: &RankedQuery<'_>| query.document_count() >= top;
+    let cut = run.queries().filter(is_cut).count();
+    if cut > 0 {
+        note(&format!(
+            "the lists of {} end at {top} documents; --top N writes more or fewer",
+            count_of_queries(cut)
+        ));
+    }
+}
+
+fn count_of_queries(count: usize) -> String {
+    match count {
+        1 => "1 query".to_owned(),
+        more => format!("{more} queries"),
+    }
+}
+
 fn tell_empty(count: usize, who: &str) {
     if count > 0 {
-        note(&format!("{count} queries found nothing ({who})"));
+        note(&format!(
+            "{} found nothing ({who})",
+            count_of_queries(count)
+        ));
     }
 }
 
 /// Says what was judged and found, and what not.
 fn tell_features(found: &SearchFeatures, arguments: &RetrievalArguments) {
     tell_empty(found.empty_queries, "all functions");
-    if let Some(judged) = &found.judged {
-        tell_judged(None, judged, arguments.unjudged);
+    match &found.judged {
+        Some(judged) => tell_judged(None, judged, arguments.unjudged),
+        None => note("there are no judgements: every row has grade 0; --qrels FILE gives grades"),
     }
     match found.vanished_queries {
         0 => {}
@@ -222,7 +250,7 @@ fn tell_features(found: &SearchFeatures, arguments: &RetrievalArguments) {
             more => format!("{more} relevant documents were"),
         };
         note(&format!(
-            "{were} found by no function; nothing learned from the rest can list them"
+            "{were} not found by any function; no ranking learned from these rows can list them"
         ));
     }
 }

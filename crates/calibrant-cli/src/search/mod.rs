@@ -85,7 +85,7 @@ fn show_answer(
         return Ok(());
     }
     if answer.hits.is_empty() && answer.id.is_none() {
-        note("no document has a word of the query");
+        note("no document contains any word of the query");
     }
     show::hits(out, &answer.hits, std::io::stdout().is_terminal())
 }
@@ -105,7 +105,7 @@ impl From<SearchError> for CliError {
                 "fit it without `--calibrator none`, on enough queries to hold some out"
             }
             SearchError::NothingJudged => {
-                "check that queries and judgements name queries and documents alike"
+                "check that queries and judgements use the same names for queries and documents"
             }
             _ => return Self::new(error.to_string()),
         };

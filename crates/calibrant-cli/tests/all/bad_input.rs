@@ -376,7 +376,7 @@ fn documents_without_labels_cannot_be_learned_from() {
 #[test]
 fn documents_with_several_labels_are_no_single_label_corpus() {
     let rows = "{\"label\":[\"a\",\"b\"],\"text\":\"x y\"}\n{\"label\":[\"a\"],\"text\":\"x\"}\n";
-    let pieces = ["labels a, b", "exactly one", "--labels several"];
+    let pieces = ["labels a, b", "single-label", "--labels several"];
     check_fit_refused("mail.jsonl", rows, &["--labels", "one"], &pieces);
 }
 
@@ -401,7 +401,7 @@ fn a_filter_that_nothing_passes_is_repeated() {
 #[test]
 fn an_output_folder_must_be_there() {
     let sandbox = fitted();
-    let pieces = ["no folder `away`", "--output"];
+    let pieces = ["the folder `away` does not exist", "--output"];
     check_once(&sandbox, &["fit", "mail.csv", "-o", "away/model"], &pieces);
     let predict = ["predict", "mail.calibrant", "mail.csv", "-o", "away/a.csv"];
     check_once(&sandbox, &predict, &pieces);
@@ -437,7 +437,7 @@ fn what_is_no_ordinary_file_is_never_replaced() {
 #[test]
 fn the_documents_are_never_overwritten() {
     let sandbox = fitted();
-    let pieces = ["holds the documents"];
+    let pieces = ["is the input file"];
     check_once(&sandbox, &["fit", "mail.csv", "-o", "mail.csv"], &pieces);
     check_once(&sandbox, &["fit", "mail.csv", "-o", "./mail.csv"], &pieces);
     let predict = ["predict", "mail.calibrant", "mail.csv", "-o", "mail.csv"];
@@ -512,7 +512,7 @@ fn settings_that_make_no_sense_are_refused_before_any_work() {
         ),
         (
             &["--classifier", "logistic", "--log-count-ratio", "1"],
-            "--log-count-ratio is for --classifier svm alone",
+            "--log-count-ratio is for --classifier svm, not for logistic",
         ),
         (
             &["--search", "--classifier", "knn", "--log-count-ratio", "1"],

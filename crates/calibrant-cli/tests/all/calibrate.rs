@@ -253,7 +253,7 @@ fn probabilities_are_calibrated_by_their_log_odds_and_that_is_said() {
     sandbox.write("a.csv", &text);
     let stderr = stderr_of(&sandbox, &with(&["--method", "platt", "-o", "c.calibrant"]));
     assert!(stderr.contains("taken as probabilities"), "{stderr}");
-    assert!(stderr.contains("written as 0 and count"), "{stderr}");
+    assert!(stderr.contains("of 0 is replaced by"), "{stderr}");
     let report = sandbox.json(&with(&["--method", "platt", "--json"]));
     assert_eq!(report["scale"]["score_is"], "probability");
     let slope = number(&report["calibrator"]["one_score"]["inner"]["slope"]);
@@ -383,7 +383,7 @@ fn the_page_says_why_the_chosen_method_was_chosen() {
         ahead[usize::from(better.is_some())] = true;
         let expected = match better {
             Some(better) => format!(
-                "Here spline comes first and keeps the lead: {} has a smaller loss, but is not surely better.",
+                "Here spline comes first and keeps the lead: {} has a smaller loss, but not significantly.",
                 better["method"].as_str().unwrap()
             ),
             None => "Here spline comes first and has the least loss.".to_owned(),
@@ -486,7 +486,7 @@ fn one_score_a_class_gives_probabilities_that_sum_to_one() {
     refused(
         &sandbox,
         &["calibrate", "a.csv", "--score", "a=p_a,b"],
-        &["line 4", "`c` is none of the classes"],
+        &["line 4", "`c` is not one of the classes"],
     );
     refused(
         &sandbox,
@@ -578,7 +578,7 @@ fn without_a_method_nothing_is_said_to_be_fitted() {
     let sandbox = sandbox();
     let said = sandbox.succeed(&with(&["--method", "none", "--html", "r.html"]));
     let page = String::from_utf8(sandbox.read("r.html")).unwrap();
-    assert!(said.contains("with nothing fitted (600 examples"), "{said}");
+    assert!(said.contains("nothing was fitted (600 examples"), "{said}");
     for said in [&said, &page] {
         let piece = "easured on the 600 examples of a.csv: nothing was fitted to them";
         assert!(said.contains(piece), "{said}");
@@ -620,7 +620,7 @@ fn what_cannot_win_is_dropped_where_there_are_many_examples_and_has_no_loss() {
     );
     let text = sandbox.succeed(&fit);
     assert!(
-        text.contains("dropped: not surely ahead even where it was fitted"),
+        text.contains("dropped: not significantly ahead even on the examples it was fitted to"),
         "{text}"
     );
 }

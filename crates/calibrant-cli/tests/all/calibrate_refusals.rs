@@ -144,7 +144,9 @@ fn a_row_of_zeros_states_nothing_whatever_the_command() {
     sandbox.write("half.csv", "a,b,c\n0.2,0.2,0.1\n0.3,0.3,0.4\n");
     let said = stderr_of(&sandbox, &[&apply[..], &["half.csv"]].concat());
     assert!(
-        said.contains("half.csv: 1 row of stated probabilities that do"),
+        said.contains(
+            "half.csv: stated probabilities that do not sum to one are normalised: 1 row"
+        ),
         "{said}"
     );
     refused(
@@ -253,7 +255,7 @@ fn options_that_do_not_go_together_are_refused_before_any_work() {
         &with(&["-o", "x", "--html", "x"]),
         &["two different things"],
     );
-    refused(&sandbox, &with(&["-o", "nowhere/x"]), &["no folder"]);
+    refused(&sandbox, &with(&["-o", "nowhere/x"]), &["does not exist"]);
     refused(
         &sandbox,
         &[&saved[..], &["--apply", "b.csv", "--predictions", "p.xls"]].concat(),

@@ -91,7 +91,7 @@ fn none_is_the_identity_and_every_command_has_the_same_log_loss() {
     assert_eq!(compared["systems"][0]["ece"], report["before"]["ece"]);
     let stderr = stderr_of(&sandbox, &fit);
     assert!(
-        stderr.contains("30 probabilities are written as 0 and count as"),
+        stderr.contains("30 stated probabilities of 0 are replaced by"),
         "{stderr}"
     );
 }
@@ -168,7 +168,7 @@ fn what_looks_wrong_with_scores_gets_a_note() {
         )
     };
     let hump: Vec<(f64, &str)> = (0..2000).map(hump).collect();
-    told(&hump, &["--method", "spline"], "rise and fall again");
+    told(&hump, &["--method", "spline"], "may be non-monotone");
     let constant: Vec<(f64, &str)> = (0..40).map(|i| (1.5, name(i % 2 == 0))).collect();
     told(&constant, &[], "the same score 1.5");
     let few = [(1.0, "0"), (2.0, "0"), (3.0, "1"), (4.0, "1")];
@@ -217,7 +217,7 @@ fn what_is_measured_after_a_saved_calibrator_is_what_it_writes() {
     ];
     let stderr = stderr_of(&sandbox, &apply);
     assert!(
-        stderr.contains("later.csv: 6 probabilities that are stated as 0 or 1 come out as such did among the examples"),
+        stderr.contains("later.csv: 6 stated probabilities of 0 or 1 are replaced as they were when the calibrator was fitted"),
         "{stderr}"
     );
     let evaluate = [
@@ -250,11 +250,11 @@ fn notes_on_scores_that_are_left_as_they_are_are_true() {
     let fit = ["calibrate", "c.csv", "--score", "a,b", "--method"];
     let none = stderr_of(&sandbox, &[&fit[..], &["none"]].concat());
     assert!(
-        !none.contains("how common the class is") && !none.contains("guess"),
+        !none.contains("only the class prior is left") && !none.contains("guess"),
         "{none}"
     );
     let fitted = stderr_of(&sandbox, &[&fit[..], &["temperature"]].concat());
-    assert!(fitted.contains("how common the class is"), "{fitted}");
+    assert!(fitted.contains("only the class prior is left"), "{fitted}");
     let rows: String = (0..60)
         .map(|row| format!("{},{}\n", u8::from(row >= 30), f64::from(59 - row) / 60.0))
         .collect();
@@ -302,7 +302,7 @@ fn labels_of_which_everybody_knows_which_is_meant_mean_the_same_everywhere() {
                 "{labels:?} {found}"
             );
         }
-        assert!(!stderr_of(&sandbox, &evaluate).contains("is taken for the class"));
+        assert!(!stderr_of(&sandbox, &evaluate).contains("is taken as that of the class"));
     }
 }
 

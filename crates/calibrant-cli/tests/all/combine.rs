@@ -116,10 +116,11 @@ fn several_labels_are_combined_too() {
 }
 
 #[test]
-fn a_model_can_be_combined_with_itself() {
+fn a_model_and_its_copy_get_equal_weights() {
     let sandbox = sandbox(3);
+    sandbox.write("copy", sandbox.read("svm"));
     let combine = [
-        "combine", "svm", "svm", "--data", "held.csv", "-o", "both", "--json",
+        "combine", "svm", "copy", "--data", "held.csv", "-o", "both", "--json",
     ];
     let report = sandbox.json(&combine);
     let weight = |member: usize| number(&report["members"][member]["weight"]);

@@ -178,7 +178,7 @@ fn what_does_not_fit_is_said_with_its_names() {
     refused(
         &sandbox,
         &[test, "much.calibrant", "short.csv"],
-        &["speaks of 1 document,", "120"],
+        &["covers 1 document,", "120"],
     );
     let many = "0.9,0.9,0.9\n".repeat(120);
     sandbox.write("sums.csv", format!("corn,money,oil\n{many}"));
@@ -288,7 +288,7 @@ fn what_does_not_fit_is_said_with_its_names() {
             "--html",
             "no/x.html",
         ],
-        &["no folder `no`"],
+        &["the folder `no` does not exist"],
     );
     sandbox.write("noise.bin", b"\x00\x01\x02 not a model");
     refused(
@@ -357,7 +357,7 @@ fn multi_label_models_are_compared_decision_by_decision() {
     );
     assert_eq!(some["decisions"], 200);
     assert_eq!(some["unknown_labels"], serde_json::json!({}));
-    // Files alone: several labels are told from the separator.
+    // Files alone: several labels are inferred from the separator.
     sandbox.write("b.csv", &wide);
     let files = compared(
         &sandbox,
@@ -518,14 +518,14 @@ fn the_least_p_value_of_a_bootstrap_is_told() {
     assert_eq!(found["resamples"], 1000);
     assert!((found["p_value"].as_f64().unwrap() - 2.0 / 1001.0).abs() < 1e-12);
     let said = sandbox.succeed(&OF_SPAM);
-    let note = "bootstrap p cannot fall below 2/(1000 + 1) = 0.0020, whatever the difference";
+    let note = "bootstrap p cannot be below 2/(1000 + 1) = 0.0020";
     assert!(said.contains(note), "{said}");
 }
 
 /// By hand: 57 of 60 documents speak for the first by ln(0.802/0.8), three speak against it by about as much as all together.
 #[test]
 fn a_star_needs_a_mean_that_does_not_differ_by_luck() {
-    let legend = "by the micro sign test (p < 0.01) and by a 95 % interval of the difference over draws of the documents";
+    let legend = "by the micro sign test (p < 0.01) and by a 95 % bootstrap interval of the difference over the documents";
     let sandbox = of_truths(|row| if row < 3 { 0.77 } else { 0.802 }, |_| 0.8);
     let report = sandbox.json(&[&OF_SPAM[..], &["--json"]].concat());
     let (pair, first) = (&report["pairs"][0]["log_loss"], &report["systems"][0]);

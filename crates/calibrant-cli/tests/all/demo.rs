@@ -121,6 +121,7 @@ fn the_page_needs_nothing_but_itself() {
         assert!(!html.contains(forbidden), "{forbidden}");
     }
     assert_eq!(html.matches("<svg ").count(), 6);
+    crate::pages::check(&html);
     let left_over = std::fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(left_over, 1, "nothing but the page is left behind");
 }
@@ -167,7 +168,7 @@ fn a_folder_that_does_not_exist_is_an_error_before_any_work() {
     assert!(output.stdout.is_empty());
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(
-        message.starts_with("error: there is no folder `nowhere`"),
+        message.starts_with("error: the folder `nowhere` does not exist"),
         "{message}"
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -120,7 +120,7 @@ fn groups_are_asked_for_by_name_and_by_nobody_else() {
     assert!(
         sandbox
             .succeed(&fit)
-            .contains("groups, none of which is divided between folds")
+            .contains("groups, none split between folds")
     );
     // The field is needed neither for predictions nor for measures.
     sandbox.succeed(&["predict", "model", "plain.csv"]);
@@ -260,7 +260,7 @@ fn copies_in_a_test_set_make_no_interval_shorter() {
         ),
         (
             sandbox.succeed(&["compare", "often.csv", "a", "b", "--no-ledger"]),
-            "tests between systems count them once; means and a perfect forecaster's ECE count rows.",
+            "tests count them once; means and a perfect forecaster's ECE count rows.",
         ),
     ] {
         let copies = "of the documents are copies of others: intervals and";
@@ -386,7 +386,7 @@ fn a_class_that_is_all_in_one_group_is_calibrated_and_warned_of() {
             "model",
         ]);
         assert!(!alone.contains("few positives"), "{alone}");
-        assert!(alone.contains("held out all together"), "{alone}");
+        assert!(alone.contains("all held out together"), "{alone}");
         assert!(said.contains("corn") && !said.contains("money"), "{said}");
     }
 }
@@ -442,7 +442,7 @@ fn calibrate_warns_of_a_class_in_one_group_and_refuses_a_single_group() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(
-        said.contains("warning") && said.contains("left out together"),
+        said.contains("warning") && said.contains("held out together"),
         "{said}"
     );
     sandbox.write("scores.csv", table(&|_, _| "all".to_owned()));
@@ -482,11 +482,11 @@ fn errors_are_counted_and_weighed_in_documents() {
     assert!((by_weight - 120.0 * share).abs() < 1e-9, "{by_weight}");
     assert!((number(&system["errors"]["sum"]) - by_weight).abs() < 1e-9);
     let said = sandbox.succeed(&evaluate);
-    let words = format!("{by_weight:.1} by weight, a mean weight being 1; ");
+    let words = format!("{by_weight:.1} by weight (mean weight 1); ");
     assert!(said.contains(&words), "no `{words}` in {said}");
     let said = sandbox.succeed(&compare);
     assert!(said.contains(&format!("{by_weight:.1}")), "{said}");
-    let legend = "by weight: what they weigh, a mean weight of a document being 1";
+    let legend = "by weight: their total weight, with a mean document weight of 1";
     assert!(said.contains(legend), "{said}");
 }
 
@@ -515,19 +515,19 @@ fn draws_are_called_what_they_are() {
             "alone.csv",
             &[][..],
             "drawn by document.",
-            "draws of the documents;",
+            "bootstrap replicates of the documents;",
         ),
         (
             "copied.csv",
             &[],
-            "drawn by document, copies together: 60 are different.",
-            "draws of the documents (copies together);",
+            "resampled by document, copies together (60 distinct).",
+            "bootstrap replicates of the documents (copies together);",
         ),
         (
             "copied.csv",
             &by_thread,
-            "drawn by group, of which there are 20 ",
-            "draws of the groups;",
+            "resampled by group (20 in all",
+            "bootstrap replicates of the groups;",
         ),
     ] {
         let evaluated = said(&["evaluate", "a", file], more);
@@ -540,7 +540,7 @@ fn draws_are_called_what_they_are() {
     }
 }
 
-/// Rows of a table by lot: `row(dice)` gives the cells, the label last.
+/// Rows of a table at random: `row(dice)` gives the cells, the label last.
 fn drawn(header: &str, count: usize, seed: u64, row: impl Fn(&mut Dice) -> String) -> String {
     let mut dice = Dice::new(seed);
     let rows: String = (0..count).map(|_| row(&mut dice) + "\n").collect();
@@ -662,7 +662,7 @@ fn a_list_of_texts_to_choose_from_gets_a_hint() {
     let said = sandbox.succeed(&["fit", "train.csv", "-o", "m"]);
     assert!(
         said.contains("10 different documents")
-            && said.contains("--categorical in place of --text"),
+            && said.contains("use --categorical instead of --text"),
         "{said}"
     );
 }

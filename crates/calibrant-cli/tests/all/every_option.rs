@@ -113,7 +113,7 @@ fn check(sandbox: &Sandbox, file: &str, class_count: usize, options: &[&str]) {
     sandbox.succeed(&["inspect", "model"]);
     let inspected = sandbox.json(&["inspect", "model", "--json"]);
     assert_eq!(inspected["format_version"], 4);
-    // Stored documents and stages of weights have no weight a term.
+    // Stored documents and stages of weights have no weight per term.
     let has_terms = !["--hash-bits", "knn", "--voted"]
         .iter()
         .any(|option| options.contains(option));

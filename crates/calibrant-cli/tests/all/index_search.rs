@@ -382,7 +382,7 @@ fn searches_that_make_no_sense_are_refused() {
         ),
         (
             vec!["search", "i", "--queries", "q.tsv", "--run", "no/r"],
-            vec!["no folder"],
+            vec!["does not exist"],
         ),
         (
             vec!["search", "i", "--queries", "q.tsv", "--run", "q.tsv"],
@@ -513,7 +513,7 @@ fn queries_that_nobody_judged_are_not_written_as_features() {
     for part in [
         "2 queries without any judgement are left out",
         "1 of 2 documents were judged (50.0 %)",
-        "1 relevant document was found by no function",
+        "1 relevant document was not found by any function",
     ] {
         assert!(said.contains(part), "no `{part}` in\n{said}");
     }
@@ -521,7 +521,7 @@ fn queries_that_nobody_judged_are_not_written_as_features() {
     assert_eq!(left.lines().count(), 2, "{left}");
 }
 
-#[test] // 236 were said in place of 245, and three queries went without a word.
+#[test] // 236 were said instead of 245, and three queries went without a word.
 fn leaving_out_the_unjudged_neither_hides_queries_nor_what_they_miss() {
     let sandbox = indexed();
     sandbox.write("q.tsv", "q1\tfoxes\nq2\ttree\n");
@@ -536,7 +536,7 @@ fn leaving_out_the_unjudged_neither_hides_queries_nor_what_they_miss() {
     };
     let (zero, left_out) = (said("zero"), said("leave-out"));
     for said in [&zero, &left_out] {
-        let part = "2 relevant documents were found by no function";
+        let part = "2 relevant documents were not found by any function";
         assert!(said.contains(part), "no `{part}` in\n{said}");
     }
     let part = "1 query has no judged document among those found, and is left out";

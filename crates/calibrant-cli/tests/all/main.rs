@@ -19,6 +19,7 @@ mod index_search;
 mod ledger;
 mod other;
 mod output_codes;
+mod pages;
 mod parity;
 #[path = "../../../calibrant/tests/all/common/parity.rs"]
 mod parity_cases;
@@ -35,3 +36,4 @@ mod rules;
 mod saved_files;
 mod search;
 mod side_columns;
+mod slips;

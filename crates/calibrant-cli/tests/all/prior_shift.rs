@@ -204,7 +204,7 @@ fn predict_shifts_to_given_and_to_estimated_priors() {
         &[&predict[..], &["each.csv", "--adapt-prior=always"]].concat(),
     );
     assert!(
-        stderr.contains("each class on its own") && stderr.contains("oil: "),
+        stderr.contains("each class separately") && stderr.contains("oil: "),
         "{stderr}"
     );
 }

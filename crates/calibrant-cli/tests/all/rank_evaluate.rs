@@ -78,7 +78,7 @@ fn queries_on_one_side_alone_are_told_and_counted_with_complete() {
     sandbox.write("part.txt", "q1 Q0 a 1 1 part\nq9 Q0 a 1 1 part\n");
     let (shown, said) = both(&sandbox, &["-m", "map", "qrels.txt", "part.txt"]);
     assert_eq!(shown, "map                   \tall\t0.5000\n");
-    assert!(said.contains("note: part.txt: 1 query without judgements passed over"));
+    assert!(said.contains("note: part.txt: 1 query without judgements ignored"));
     assert!(said.contains("warning: part.txt: 1 query with judgements not in the run, and left out of all means; -c counts them as 0"));
     let (shown, said) = both(&sandbox, &["-c", "-m", "map", "qrels.txt", "part.txt"]);
     assert_eq!(shown, "map                   \tall\t0.2500\n");
@@ -156,7 +156,7 @@ fn several_runs_are_compared_with_the_first_or_the_best() {
     assert_eq!(comparison["baseline"], 1);
     assert_eq!(comparison["systems"][0]["against_baseline"]["losses"], 2);
     assert_eq!(found["comparisons"][1]["measure"], "P_1");
-    // Runs with one name are told apart by their files.
+    // Runs with one name are distinguished by their files.
     let (shown, _) = both(&sandbox, &["qrels.txt", "run.txt", "./run.txt"]);
     assert!(shown.contains("against run.txt"), "{shown}");
 }
@@ -197,7 +197,7 @@ fn letor_counting_is_told_apart_and_its_trap_is_told() {
         "{shown}"
     );
     assert!(
-        said.contains("1 of 2 queries have no relevant document and count 0"),
+        said.contains("1 of 2 queries have no relevant document and count as 0"),
         "{said}"
     );
     let four = ["--letor", "4", "-m", "NDCG@4", "test.txt", "scores.txt"];
@@ -285,7 +285,7 @@ fn probabilities_are_measured_and_other_scores_refused() {
     );
     assert!(shown.contains("sure.txt"));
     assert!(
-        said.contains("1 document said to be certain that turned out otherwise"),
+        said.contains("1 document stated with certainty and wrong"),
         "{said}"
     );
     sandbox.write("bad.txt", "1\n0.5\n-0.5\n0\n");
@@ -305,7 +305,7 @@ fn everything_that_is_wrong_with_files_is_named_with_its_place() {
         (
             "twice",
             "q1 Q0 a 1 1 x\nq1 Q0 b 1 1 x\nq1 Q0 a 1 0 x\n",
-            "line 3, field `document`: document `a` of query `q1` was listed in line 1 already",
+            "line 3, field `document`: document `a` of query `q1` was already listed in line 1",
         ),
         (
             "short",
@@ -355,7 +355,7 @@ fn everything_that_is_wrong_with_files_is_named_with_its_place() {
         (
             "torn",
             "0 qid:1 1:1\n0 qid:2 1:1\n0 qid:1 1:1\n",
-            "line 3, column 3, field `qid`: query `1` began in line 1, and other queries lie between",
+            "line 3, column 3, field `qid`: query `1` began in line 1, and other queries come between",
         ),
         ("zero", "0 qid:1 0:1\n", "`0:1` needs a number from 1"),
         (
@@ -390,7 +390,7 @@ fn everything_that_is_wrong_with_files_is_named_with_its_place() {
     refused(
         &sandbox,
         &["--letor", "3", "test.txt", "run.txt"],
-        &["a file of scores has one number a line"],
+        &["a file of scores has one number per line"],
     );
 }
 
@@ -405,11 +405,8 @@ fn everything_that_is_wrong_with_options_is_named() {
             &["-m", "mapp"][..],
             "there is no measure `mapp`; the measures are runid",
         ),
-        (
-            &["-m", "P.0"],
-            "0 is not a number of documents of 1 or more",
-        ),
-        (&["-m", "P.5", "-m", "P.10"], "`P.5` is asked for, too"),
+        (&["-m", "P.0"], "0 is not a positive number of documents"),
+        (&["-m", "P.5", "-m", "P.10"], "`P.5` is given too"),
         (
             &["-m", "utility.1,1,1,1"],
             "depends on the number of documents in the collection",
@@ -436,7 +433,7 @@ fn everything_that_is_wrong_with_options_is_named() {
     refused(
         &sandbox,
         &["--letor", "3", "-m", "map@3", "test.txt", "scores.txt"],
-        &["there is no measure `map@3` with --letor"],
+        &["LETOR has no measure `map@3`"],
     );
     let (shown, _) = both(
         &sandbox,

@@ -532,7 +532,10 @@ fn bad_input_is_refused_with_the_next_step_and_nothing_is_written() {
         (&["bare.txt", "-o", "m"], &["error"]),
         (&["-", "-", "-o", "m"], &["standard input"]),
         (&["train.txt", "-o", "train.txt"], &["overwritten"]),
-        (&["train.txt", "-o", "no/such/folder/m"], &["no folder"]),
+        (
+            &["train.txt", "-o", "no/such/folder/m"],
+            &["does not exist"],
+        ),
         (&["-o", "m"], &["TRAIN"]),
         (&["--qrels", "train.txt", "-o", "m"], &["--from-run"]),
     ];

@@ -29,8 +29,8 @@ fn one_label_a_document() {
     let with = sandbox.succeed(&["evaluate", "model", "test.csv", "--html", "report.html"]);
     assert!(with.starts_with(&without));
     let html = page(&sandbox);
-    // Reliability twice, panels, two for each class, precision, costs, confusion.
-    assert_eq!(figures(&html), 2 + 1 + 2 * 4 + 3);
+    // Reliability twice, a panel and two more for each class, precision, costs, confusion.
+    assert_eq!(figures(&html), 2 + 4 + 2 * 4 + 3);
     assert!(
         html.contains("<h1>Evaluation of model</h1>") && html.contains("corn: log-odds by score")
     );
@@ -75,7 +75,7 @@ fn several_labels_a_document() {
     let all = ["evaluate", "model", "a.jsonl", "--html", "report.html"];
     sandbox.succeed(&all);
     let html = page(&sandbox);
-    assert_eq!(figures(&html), 2 + 1 + 2 * 4 + 3);
+    assert_eq!(figures(&html), 2 + 4 + 2 * 4 + 3);
     assert!(html.contains("(nothing)"));
     sandbox.succeed(&[&all[..], &["--classes", "oil"]].concat());
     let html = page(&sandbox);
@@ -92,9 +92,9 @@ fn a_wrong_place_is_refused_and_nothing_is_touched() {
     sandbox.succeed(&["fit", "a.csv", "-o", "model"]);
     let before = sandbox.contents();
     for (place, reason) in [
-        ("nowhere/report.html", "there is no folder"),
+        ("nowhere/report.html", "does not exist"),
         ("folder", "is a folder"),
-        ("a.csv", "holds the documents"),
+        ("a.csv", "is the input file"),
         ("model", "holds the model"),
     ] {
         let output = sandbox.run(&["evaluate", "model", "a.csv", "--html", place]);

@@ -558,9 +558,9 @@ fn fit_says_of_every_loss_what_it_is() {
     let said = sandbox.succeed(&["fit", "mail.csv", "-o", "model"]);
     for piece in [
         "(held-out log loss of trials on 150 documents, with one curve for all classes: ",
-        "log-tf-idf stays unless another is better by a standard error",
-        "held out, the model as served, its weights found without a document's fold: accuracy",
-        "(held-out log loss of each way alone × its weight: ",
+        "log_tf_idf is kept unless another is better by a standard error",
+        "held-out performance (with pool weights fitted without the document's fold): accuracy",
+        "(held-out log loss of each method alone × its weight: ",
     ] {
         assert!(said.contains(piece), "no `{piece}` in {said}");
     }

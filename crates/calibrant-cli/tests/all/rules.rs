@@ -250,7 +250,7 @@ fn mistakes_are_named_with_the_next_step() {
     assert!(error.contains("there is no field `nowhere`"), "{error}");
     let error = fit("billing: desk:billing\n", &[]);
     assert!(
-        error.contains("--rules: `desk` is the field with the label"),
+        error.contains("--rules: `desk` is the label field"),
         "{error}"
     );
     let error = fit(
@@ -258,7 +258,7 @@ fn mistakes_are_named_with_the_next_step() {
         &["--classifier", "rules", "--categorical", "subject"],
     );
     assert!(
-        error.contains("looks at rules alone, and not at the field `subject`"),
+        error.contains("uses rules only, not the field `subject`"),
         "{error}"
     );
     let mut alone = vec!["fit", "tickets.jsonl", "-o", "m", "--classifier", "rules"];

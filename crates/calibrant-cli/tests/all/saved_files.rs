@@ -1,4 +1,4 @@
-//! Files that the program writes and reads: whole or not there, named in errors, and told apart by kind.
+//! Files that the program writes and reads: whole or not there, named in errors, and distinguished by kind.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -122,7 +122,7 @@ fn the_figure_of_a_pool_is_called_what_it_is() {
     let line = shown.lines().find(|line| line.starts_with("combination"));
     let line = line.unwrap_or_else(|| panic!("{shown}"));
     assert!(
-        line.contains("by documents without a say in the choice"),
+        line.contains("on documents that took no part in the choice"),
         "{line}"
     );
     assert!(line.trim_end().ends_with(&figure), "{figure}: {line}");
@@ -132,7 +132,7 @@ fn the_figure_of_a_pool_is_called_what_it_is() {
 #[test]
 fn where_nothing_is_clearly_better_the_default_is_served() {
     let sandbox = Sandbox::new();
-    // Labels by lot.
+    // Labels at random.
     let mut dice = Dice::new(5);
     let mut all = messages(120, 2, 1);
     for message in &mut all {

@@ -401,7 +401,7 @@ fn what_cannot_be_read_is_named_with_the_next_step() {
     );
     let error = fit(&["--numeric", "length", "--classifier", "naive-bayes"]);
     assert!(
-        error.contains("naive Bayes needs counts, and the numeric field `length`")
+        error.contains("naive Bayes needs counts, but the numeric field `length`")
             && error.contains("hint: use --classifier svm"),
         "{error}"
     );
@@ -409,11 +409,11 @@ fn what_cannot_be_read_is_named_with_the_next_step() {
     assert!(error.contains("there is no field `lenght`"), "{error}");
     let error = fit(&["--categorical", "class"]);
     assert!(
-        error.contains("--categorical: `class` is the field with the label"),
+        error.contains("--categorical: `class` is the label field"),
         "{error}"
     );
     let error = fit(&["--numeric", "rings"]);
-    assert!(error.contains("no feature to learn from"), "{error}");
+    assert!(error.contains("so there are no features"), "{error}");
     sandbox.write("a.txt", "__label__a word\n__label__b other\n");
     let error = fails(&sandbox, &["fit", "a.txt", "-o", "m", "--numeric", "x"]);
     assert!(error.contains("there is no field `x`"), "{error}");

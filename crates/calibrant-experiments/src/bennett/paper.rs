@@ -4,7 +4,7 @@
 pub(super) type Printed = (f64, f64, u32);
 
 /// Bennett, SIGIR 2003, Table 1: Reuters-21578, ModApte split, ten largest classes, 32,990 decisions. The support vector
-/// machine's scores are no log-odds, so that its uncalibrated row has errors only.
+/// machine's scores are not log-odds, so that its uncalibrated row has errors only.
 pub(super) fn table_1(classifier: &str, method: &str) -> Option<(Option<f64>, Option<f64>, u32)> {
     let of = |(log_loss, squared, errors): Printed| (Some(log_loss), Some(squared), errors);
     Some(match (classifier, method) {

@@ -2,7 +2,7 @@
 //!
 //! `bench/defaults_corpora.py` prepares the corpora, `bench/defaults_peers.py` writes what the peers state. Here the
 //! program is run, both sides' written probabilities are measured by the same code, and a page is made of it. Every cell is
-//! kept as a line of JSON: a run that is broken off goes on where it stopped, and a changed program is measured anew
+//! kept as a line of JSON: a run that is broken off goes on where it stopped, and a changed program is measured again
 //! without its peers.
 
 mod acceptance;

@@ -10,12 +10,12 @@ use super::corpus::{About, Half};
 const INTRODUCTION: &str = "\
 # What the defaults give
 
-Made by `bench/run defaults`; see [README.md](README.md#defaults) for how. Means over draws of training and test documents; log loss in nats a
-document, or a decision where a document may have several labels. *ratio* is the default SVM's log loss over that of the scikit-learn
-pipeline that is best in the row, with the standard error of the paired difference in per cent of it: below 1 speaks for calibrant. *ECE* stands beside what a perfect
-forecaster of the same probabilities would show. *z* says how many standard deviations more errors came than were stated, in the
-worst draw. *logistic*, *bayes* and *search* are the log losses of these ways over the default SVM's. *CPU* is ours beside the peer's, fit and predictions, in seconds.
-A dash means that this has not been run, and *draws* counts those that both sides have had.
+Made by `bench/run defaults`; see [README.md](README.md#defaults) for how. Means over draws of training and test documents; log loss in nats per
+document, or per decision if documents may have several labels. *ratio* is the default SVM's log loss over that of the scikit-learn
+pipeline that is best in the row, with the standard error of the paired difference in per cent of it: below 1 favours calibrant. *ECE* is shown beside that of a perfect
+forecaster of the same probabilities. *z* is the number of standard deviations by which errors exceed the expected number, in the
+worst draw. *logistic*, *bayes* and *search* are the log losses of these options over the default SVM's. *CPU* is ours beside the peer's, fit and predictions, in seconds.
+A dash means that it has not been run, and *draws* counts those completed by both sides.
 ";
 
 /// The page for one program's outcomes.
@@ -26,17 +26,17 @@ pub(super) fn page(corpora: &[About], outcomes: &[Outcome], key: &str) -> String
         (
             Half::Reporting,
             "Corpora that report",
-            "No constant was chosen on these. (That SpamAssassin was behind here suggested to choose the cost of errors where classes are easy to separate; how was then settled on questions made of the corpora that choose. The texts of debtags_b stand in debian_sections, too, with other labels.)",
+            "No constant was chosen on these. (SpamAssassin was behind here, which suggested choosing the cost of errors if classes are easy to separate; the method was then settled on questions made from the corpora that choose. The texts of debtags_b also occur in debian_sections, with other labels.)",
         ),
         (
             Half::Choosing,
             "Corpora that choose",
-            "Constants were chosen on these: their figures flatter.",
+            "Constants were chosen on these, so their figures are optimistic.",
         ),
         (
             Half::Beside,
             "Beside",
-            "20 Newsgroups as its authors divided it, by date: the test posts are later ones, about other things. It is shown and chooses nothing.",
+            "20 Newsgroups as its authors split it, by date: the test posts are later, about other things. It is shown and chooses nothing.",
         ),
     ] {
         let names: Vec<&About> = corpora.iter().filter(|about| about.half == half).collect();

@@ -22,7 +22,7 @@ impl Split {
     }
 }
 
-/// Whole groups by lot until a third of the rows is tested on; all other groups by lot, row by row, to learn from. The
+/// Whole groups at random until a third of the rows is tested on; all other groups at random, row by row, to learn from. The
 /// group that the boundary cuts is learned from in no part.
 pub(super) fn draw_split(groups: &[u64], draw: u64) -> Split {
     let mut rows: Vec<usize> = (0..groups.len()).collect();
@@ -37,7 +37,7 @@ pub(super) fn draw_split(groups: &[u64], draw: u64) -> Split {
     }
 }
 
-/// SplitMix64's mixed numbers, with the place in place of a state.
+/// SplitMix64's mixed numbers, with the place instead of a state.
 fn lot(draw: u64, purpose: u64, number: u64) -> u64 {
     let place = number
         .wrapping_add((draw * 16 + purpose) << 40)

@@ -76,7 +76,7 @@ pub(super) const WAYS: [Way; 9] = [
         CalibratorKind::Platt,
     ),
     way("margin_auto", Some(Decode::Margin), CalibratorKind::Auto),
-    // A slope and an intercept a class as in the paper, but fitted for the sum of one.
+    // A slope and an intercept per class as in the paper, but fitted for the sum of one.
     Way {
         multiclass: MulticlassKind::Vector,
         ..way("margin_vector", Some(Decode::Margin), CalibratorKind::Platt)
@@ -235,10 +235,10 @@ fn judge(model: &Model, test: &[Document], fit_seconds: f64) -> Result<Outcome, 
     });
     let single = model.as_single();
     let mut raw = Vec::with_capacity(probabilities.len());
-    let mut room = vec![Probability::from_log_odds(0.0); names.len()];
+    let mut buffer = vec![Probability::from_log_odds(0.0); names.len()];
     let calibrators = single.map_or(&[][..], SingleModel::calibrators);
     for (document, _) in &known {
-        let said = model.predict_into(*document, &mut buffers, &mut room);
+        let said = model.predict_into(*document, &mut buffers, &mut buffer);
         let scores = calibrators.iter().zip(said.outputs());
         raw.extend(scores.map(|(calibrator, &score)| calibrator.probability(score)));
     }
@@ -293,17 +293,19 @@ fn judge(model: &Model, test: &[Document], fit_seconds: f64) -> Result<Outcome, 
 
 fn time_decoding(model: &SingleModel, scorer: &OutputCodeScorer, test: &[(&Document, u32)]) -> f64 {
     let length = scorer.decoder().code().length();
-    let (mut buffers, mut room) = (ExtractorBuffers::default(), ScorerBuffers::default());
+    let (mut buffers, mut buffer) = (ExtractorBuffers::default(), ScorerBuffers::default());
     let mut binary = vec![0.0; test.len() * length];
     for ((document, _), binary) in test.iter().zip(binary.chunks_exact_mut(length)) {
         let row = model.extractor().row(&document.content, &mut buffers);
-        scorer.binary_into(row, &mut room, binary);
+        scorer.binary_into(row, &mut buffer, binary);
     }
-    let mut room = DecodeBuffers::default();
+    let mut buffer = DecodeBuffers::default();
     let mut scores = vec![0.0; scorer.output_count()];
     per_row(test.len(), || {
         for binary in binary.chunks_exact(length) {
-            scorer.decoder().scores_into(binary, &mut room, &mut scores);
+            scorer
+                .decoder()
+                .scores_into(binary, &mut buffer, &mut scores);
             std::hint::black_box(&scores);
         }
     })

@@ -2,9 +2,7 @@
 
 use calibrant::Probability;
 use calibrant::evaluation::Forecasts;
-use calibrant::plot::{
-    Block, Figure, ReliabilityPanels, ReliabilitySeries, Section, Table, page, reliability_panels,
-};
+use calibrant::plot::{Block, Figure, ReliabilitySeries, Section, Table, page, reliability_panel};
 
 use super::measure::Outcome;
 
@@ -39,7 +37,7 @@ pub(super) fn section(name: &str, outcomes: &[(&'static str, Outcome)]) -> Secti
         "Brier",
         "classwise ECE",
         "of a perfect forecaster",
-        "before the sum of one",
+        "before normalisation",
         "accuracy",
         "µs a row",
         "of these decoding",
@@ -60,14 +58,13 @@ pub(super) fn section(name: &str, outcomes: &[(&'static str, Outcome)]) -> Secti
         let description = format!(
             "{name}: stated probability of a class and the share of rows that belong to it, for the most frequent classes"
         );
-        blocks.push(Block::WideFigure(Figure {
-            svg: reliability_panels(&ReliabilityPanels {
-                title: title.to_owned(),
-                description: description.clone(),
-                classes: series(&outcome.forecasts),
-            }),
-            caption: description,
-        }));
+        blocks.push(Block::Paragraph(format!("{title}. {description}.")));
+        let panel = |series: &ReliabilitySeries| Figure {
+            svg: reliability_panel(series, &description),
+            caption: String::new(),
+        };
+        let series = series(&outcome.forecasts);
+        blocks.push(Block::Panels(series.iter().map(panel).collect()));
     }
     Section {
         heading: name.to_owned(),

@@ -9,14 +9,14 @@ use calibrant::corpus::{Content, Document};
 use calibrant::numeric::Random;
 use flate2::read::GzDecoder;
 
-/// How training and test rows are told apart.
+/// How training and test rows are distinguished.
 #[derive(Debug, Clone, Copy)]
 enum Split {
     /// In two files.
     Files,
     /// The first rows train.
     First(usize),
-    /// Seven rows of ten of every class by lot, so many times.
+    /// Seven rows of ten of every class at random, so many times.
     Drawn(u64),
 }
 

@@ -151,7 +151,7 @@ impl Document {
         self
     }
 
-    /// With these labels in place of those that it has, as a list: a corpus with such documents is multi-label.
+    /// With these labels instead of those that it has, as a list: a corpus with such documents is multi-label.
     pub fn labels(mut self, labels: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.labels = labels.into_iter().map(Into::into).collect();
         self.labels.sort_unstable();

@@ -25,7 +25,7 @@ pub enum ReadError {
         /// What a folder must look like.
         hint: &'static str,
     },
-    /// The folder format was asked for, and the path is no folder.
+    /// The folder format was asked for, and the path is not a folder.
     #[error("{}: is not a folder; the folder format needs one subfolder of text files per class", path.display())]
     NotADirectory {
         /// The path as given.

@@ -12,7 +12,7 @@ use super::{Format, Layout};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fields {
-    /// The text fields, put together in this order; empty means `text`.
+    /// The text fields, joined in this order; empty means `text`.
     pub text: Vec<String>,
     /// The label field; `None` means `label`.
     pub label: Option<String>,
@@ -22,8 +22,7 @@ pub struct Fields {
     pub id: Option<String>,
     /// The field with the document's weight.
     pub weight: Option<String>,
-    /// The field that says which documents belong together. It is asked of no file but the one that is learned
-    /// or measured from.
+    /// The field that says which documents belong together. Only files for fitting and evaluating need it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// Fields that hold numbers, which become features beside the text's. With such fields, or
@@ -33,7 +32,7 @@ pub struct Fields {
     /// Fields that hold one of a set of values, each of which becomes a feature.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub categorical: Vec<String>,
-    /// Fields that rules ask for by name; they are no features by themselves.
+    /// Fields that rules ask for by name; they are not features by themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<String>,
 }
@@ -75,7 +74,7 @@ impl Fields {
         }
     }
 
-    /// Whether numbers or categories are read beside the text, or in its place.
+    /// Whether numbers or categories are read beside the text, or instead of it.
     pub fn has_side_columns(&self) -> bool {
         !(self.numeric.is_empty() && self.categorical.is_empty())
     }
@@ -140,14 +139,15 @@ impl fmt::Display for Filter {
 }
 
 /// What to do about labels: fitting and evaluating need them, predicting does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LabelNeed {
     /// The file must have the label field (single rows may leave it empty).
     #[default]
     Required,
     /// Labels are read if the file has the field.
     IfPresent,
-    /// Labels are not looked at.
+    /// Labels are ignored.
     Ignored,
 }
 
@@ -157,7 +157,8 @@ pub enum LabelNeed {
 /// use calibrant::corpus::ReadOptions;
 /// assert_eq!(ReadOptions::default().max_row_bytes, 67_108_864); // by hand: 64 · 2^20
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ReadOptions {
     /// Which field means what.
     pub fields: Fields,

@@ -1,9 +1,8 @@
 //! The file formats, their names and the endings they are known by.
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
+use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
 /// How a corpus is written down.
@@ -36,31 +35,18 @@ pub enum Format {
     SvmLight,
 }
 
+named! {
+    Format, "a known format";
+    Csv = "csv", "Comma-separated values with a header line";
+    Tsv = "tsv", "Tab-separated values with a header line";
+    JsonLines = "jsonl" | "json_lines", "A JSON object per line";
+    Parquet = "parquet", "Apache Parquet";
+    FastText = "fasttext" | "fast_text", "Lines of __label__a __label__b text";
+    Folder = "folder", "A folder with a subfolder of text files per class";
+    SvmLight = "svmlight" | "svm_light", "Lines of label index:value …";
+}
+
 impl Format {
-    /// Every format, in the order messages list them.
-    pub const ALL: [Format; 7] = [
-        Format::Csv,
-        Format::Tsv,
-        Format::JsonLines,
-        Format::Parquet,
-        Format::FastText,
-        Format::Folder,
-        Format::SvmLight,
-    ];
-
-    /// The name used on the command line and in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Csv => "csv",
-            Format::Tsv => "tsv",
-            Format::JsonLines => "jsonl",
-            Format::Parquet => "parquet",
-            Format::FastText => "fasttext",
-            Format::Folder => "folder",
-            Format::SvmLight => "svmlight",
-        }
-    }
-
     /// The format an ending stands for; `.gz` and `.zst` are looked through.
     ///
     /// Looks at the name only. Endings that say nothing (`.txt`, `.data`) give `None`,
@@ -80,30 +66,6 @@ impl Format {
             "svm" | "svmlight" | "libsvm" => Some(Format::SvmLight),
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A name that is no format.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not a known format; it must be csv, tsv, jsonl, parquet, fasttext, folder or svmlight"
-)]
-pub struct UnknownFormatName(pub String);
-
-impl FromStr for Format {
-    type Err = UnknownFormatName;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Format::ALL
-            .into_iter()
-            .find(|format| format.name().eq_ignore_ascii_case(name))
-            .ok_or_else(|| UnknownFormatName(name.to_owned()))
     }
 }
 

@@ -61,21 +61,22 @@ pub use content_ref::ContentRef;
 pub use document::{Content, Document, Record};
 pub(crate) use each_line::{Line, each_line};
 pub use error::{BadRow, NoRowsReason, ReadError};
-pub use field_names::{field_names, open_lines};
+pub use field_names::field_names;
+#[doc(hidden)] // For tests.
+pub use field_names::open_lines;
 pub use fields::{Fields, Filter, FilterError, LabelNeed, ReadOptions};
-pub use format::{Format, UnknownFormatName};
+pub use format::Format;
 pub use identifiers::identifier_fields;
 pub use layout::{DecimalSign, Delimiter, DelimiterError, Encoding, EncodingError, Layout};
-pub(crate) use rankings::CanonicalTable;
+pub(crate) use rankings::{CanonicalTable, read_score_list};
 pub use rankings::{
-    JudgedQuery, JudgedShare, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows,
-    RankedQuery, RankingTable, Run, RunBuilder, RunProblem, TableError, Unjudged, UnknownUnjudged,
-    check_identifier, read_score_list,
+    JudgedQuery, JudgedShare, Judgement, Qrels, QrelsBuilder, QueryRows, RankedQuery, RankingTable,
+    Run, RunBuilder, RunProblem, TableError, Unjudged, check_identifier,
 };
-pub use read::{ReadSummary, read_all, read_batches, read_batches_until};
+pub(crate) use read::read_batches_until;
+pub use read::{ReadSummary, read_all, read_batches};
 pub use scored::{ScoredRow, read_scores};
 pub use source::{ReadOnce, Source};
 pub use trec::{
-    Query, QueryFormat, TopicField, TrecDocument, TrecDocuments, UnknownQueryFormat,
-    UnknownTopicField, read_queries, read_trec_documents,
+    Query, QueryFormat, TopicField, TrecDocument, TrecDocuments, read_queries, read_trec_documents,
 };

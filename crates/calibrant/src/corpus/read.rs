@@ -82,7 +82,7 @@ pub fn read_batches<T: Send>(
 
 /// As [`read_batches`], until `sink` breaks off: a source without an end can be read like that.
 /// The summary is then of what was read up to there.
-pub fn read_batches_until<T: Send>(
+pub(crate) fn read_batches_until<T: Send>(
     source: &Source,
     options: &ReadOptions,
     progress: &dyn Progress,
@@ -327,10 +327,10 @@ impl<P> Window<P> {
     /// Two pieces per thread keep all threads busy while one of them reads on. How many there are
     /// has no influence on results, only on memory, so long rows count for several.
     fn read<S: PieceSource<Piece = P>>(source: &mut S) -> Self {
-        let room = (2 * rayon::current_num_threads()).clamp(4, 128);
-        let mut pieces = Vec::with_capacity(room);
+        let most = (2 * rayon::current_num_threads()).clamp(4, 128);
+        let mut pieces = Vec::with_capacity(most);
         let mut weight = 0;
-        while pieces.len() < room && weight < room * PIECE_BYTES {
+        while pieces.len() < most && weight < most * PIECE_BYTES {
             match source.next_piece() {
                 Ok(Some(piece)) => {
                     weight += S::weight(&piece);

@@ -47,8 +47,8 @@ impl Tally {
         self.kept += later.kept;
         self.filtered += later.filtered;
         self.bad_row_count += later.bad_row_count;
-        let room = BAD_ROWS_KEPT - self.bad_rows.len().min(BAD_ROWS_KEPT);
-        self.bad_rows.extend(later.bad_rows.into_iter().take(room));
+        let left = BAD_ROWS_KEPT - self.bad_rows.len().min(BAD_ROWS_KEPT);
+        self.bad_rows.extend(later.bad_rows.into_iter().take(left));
     }
 }
 

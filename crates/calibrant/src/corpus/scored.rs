@@ -27,7 +27,7 @@ pub struct ScoredRow {
 }
 
 /// Reads the fields [`ReadOptions::scores`] of every row as numbers; otherwise as
-/// [`read_batches_until`](super::read_batches_until) does: in order, in parallel, never the whole file at once.
+/// [`read_batches`](super::read_batches) does: in order, in parallel, never the whole file at once.
 ///
 /// A score that is missing, not a number or not finite is a malformed row, and so is a row
 /// without its label where labels are required, or with several. Text formats without named
@@ -98,9 +98,7 @@ impl Row for ScoredRow {
             && scores.len() > 1
             && scores.iter().all(|&score| score == 0.0)
         {
-            return Err(RowProblem::malformed(
-                "the probability of every class is 0, so nothing is stated",
-            ));
+            return Err(RowProblem::malformed("the probability of every class is 0"));
         }
         Ok(Self {
             id: plan.id(values)?,

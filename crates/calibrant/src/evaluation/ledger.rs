@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::corpus::{ContentRef, Document};
 
 /// What a ledger is called in the folder of the models that it speaks of.
-pub const LEDGER_FILE_NAME: &str = "calibrant-ledger.jsonl";
+pub(crate) const LEDGER_FILE_NAME: &str = "calibrant-ledger.jsonl";
 
 /// One evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct LedgerEntry {
     pub rows: u64,
     /// The file name of the model, or of the probabilities.
     pub model: String,
-    /// The contents of that file, by [`content_hash`].
+    /// The contents of that file, as 32 hexadecimal digits of a hash.
     pub model_hash: String,
     /// What kind of model it is.
     pub classifier: String,
@@ -212,7 +212,7 @@ impl TestSetHash {
 }
 
 /// The contents of a file as 32 hexadecimal digits.
-pub fn content_hash(mut reader: impl Read) -> io::Result<String> {
+pub(crate) fn content_hash(mut reader: impl Read) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

@@ -7,6 +7,7 @@ mod ledger;
 pub mod ranking;
 
 pub use calibrant_calibration::evaluation::*;
-pub use ledger::{
-    LEDGER_FILE_NAME, Ledger, LedgerEntry, LedgerNote, TestSetHash, content_hash, utc_time,
-};
+#[doc(hidden)] // How the ledger writes its times.
+pub use ledger::utc_time;
+pub(crate) use ledger::{LEDGER_FILE_NAME, content_hash};
+pub use ledger::{Ledger, LedgerEntry, LedgerNote, TestSetHash};

@@ -368,7 +368,7 @@ impl DocumentFrequencyLimits {
     ///
     /// The rarest terms are most of the vocabulary, and where documents are few they are much of what is known.
     /// Measured by the experiment `small` (linear SVM, log loss on unseen documents, means of three draws; of two
-    /// and without joint calibration at 10,000), taking all terms in place of those in two documents changed the log
+    /// and without joint calibration at 10,000), taking all terms instead of those in two documents changed the log
     /// loss by so many per cent:
     ///
     /// ```text

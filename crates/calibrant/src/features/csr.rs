@@ -87,7 +87,7 @@ pub struct Csr<'a, P, I, V> {
 #[non_exhaustive]
 pub enum CsrError {
     /// There is not one value per column number.
-    #[error("{columns} column numbers come with {values} values")]
+    #[error("there are {columns} column numbers but {values} values")]
     LengthMismatch {
         /// Column numbers.
         columns: usize,
@@ -95,7 +95,7 @@ pub enum CsrError {
         values: usize,
     },
     /// Rows do not follow one another within the arrays.
-    #[error("the start of row {row} does not lie between the one before and the number of entries")]
+    #[error("the start of row {row} is not between the previous start and the number of entries")]
     BadStart {
         /// The row, from 0.
         row: usize,

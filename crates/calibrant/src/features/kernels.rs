@@ -15,25 +15,25 @@ const MOST_PREFETCHED: usize = 32;
 
 /// Weights of `L` problems, feature after feature.
 #[derive(Debug, Clone)]
-pub struct LaneWeights<const L: usize> {
+pub(crate) struct LaneWeights<const L: usize> {
     values: Vec<[f32; L]>,
 }
 
 impl<const L: usize> LaneWeights<L> {
     /// Zeros for `column_count` features.
-    pub fn zeros(column_count: usize) -> Self {
+    pub(crate) fn zeros(column_count: usize) -> Self {
         Self {
             values: vec![[0.0; L]; column_count],
         }
     }
 
     /// The weights of one problem.
-    pub fn lane(&self, lane: usize) -> Vec<f32> {
+    pub(crate) fn lane(&self, lane: usize) -> Vec<f32> {
         self.values.iter().map(|weights| weights[lane]).collect()
     }
 
     /// The sum of squares of each problem's weights.
-    pub fn squared_norms(&self) -> [f64; L] {
+    pub(crate) fn squared_norms(&self) -> [f64; L] {
         let mut sums = [0.0; L];
         for weights in &self.values {
             for lane in 0..L {
@@ -62,7 +62,7 @@ impl<const L: usize> LaneWeights<L> {
 
     /// `Σ weight · value` over the row, for each problem.
     #[inline]
-    pub fn dot(&self, row: RowView<'_>) -> [f64; L] {
+    pub(crate) fn dot(&self, row: RowView<'_>) -> [f64; L] {
         assert!(self.covers(row) && row.columns.len() == row.values.len());
         // Four sums a lane, so that an addition need not wait for the one before.
         let mut sums = [[0f32; L]; 4];
@@ -91,7 +91,7 @@ impl<const L: usize> LaneWeights<L> {
 
     /// `weight += factor · value` over the row, for each problem by its own factor.
     #[inline]
-    pub fn add_scaled(&mut self, factors: [f64; L], row: RowView<'_>) {
+    pub(crate) fn add_scaled(&mut self, factors: [f64; L], row: RowView<'_>) {
         assert!(self.covers(row));
         let factors: [f32; L] = std::array::from_fn(|lane| factors[lane] as f32);
         for (&column, &value) in row.columns.iter().zip(row.values) {

@@ -1,9 +1,10 @@
 //! What is this document made of? Terms to sparse rows of numbers.
 //!
-//! [`BatchCounter`] counts terms, [`CorpusCounts`] puts the batches together over one
-//! [`Vocabulary`], [`FittedWeighting`] turns counts into feature values, and [`Selection`] keeps
-//! the columns that tell the classes apart. [`SideColumns`] makes features of what stands beside
-//! the text: numbers, categories and strengths of rules, collected in a [`SideTable`].
+//! [`DocumentFrequencyLimits`] say which terms are kept, [`WeightingSettings`] how counts become feature values, and
+//! [`Selection`] keeps the columns that tell the classes apart. [`Csr`] is for whoever has rows of numbers already.
+//!
+//! Inside, `BatchCounter` counts terms, `CorpusCounts` puts the batches together over one `Vocabulary`, and
+//! `SideColumns` makes features of what stands beside the text: numbers, categories and strengths of rules.
 
 mod counter;
 mod csr;
@@ -18,21 +19,31 @@ mod term_sum;
 mod vocabulary;
 mod weighting;
 
-pub use crate::numeric::stable_hash as term_hash;
-pub use counter::{
-    ArrangedCounts, BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits,
-};
+pub(crate) use crate::numeric::stable_hash as term_hash;
+pub(crate) use counter::ArrangedCounts;
+pub use counter::{ColumnSpace, DocumentFrequencyLimits};
 pub use csr::{Csr, CsrError, CsrIndex, CsrValue, RowSource};
-pub use kernels::LaneWeights;
+pub(crate) use kernels::LaneWeights;
 pub(crate) use prefetch::prefetch;
-pub use selection::{Selected, Selection, SelectionMeasure, SelectionScope};
-pub use side_columns::{
-    Beside, BeyondTraining, FittedSideColumns, MostlyUnknown, SideColumns, UnknownCells,
-    one_spelling,
-};
-pub use side_table::{Cells, RowCells, SideTable, TableRow};
+pub(crate) use selection::Selected;
+pub use selection::{Selection, SelectionMeasure, SelectionScope};
+pub use side_columns::{Beside, BeyondTraining, MostlyUnknown, UnknownCells};
+pub use weighting::{Weighting, WeightingSettings};
+
+// Not part of the documented interface: how documents are counted, for tests, examples and what is timed.
+#[doc(hidden)]
+pub use counter::{BatchCounter, BatchCounts, CorpusCounts};
+#[doc(hidden)]
+pub use side_columns::{FittedSideColumns, SideColumns, one_spelling};
+#[doc(hidden)]
+pub use side_table::{Cells, RowCells, SideTable};
+#[doc(hidden)]
 pub use sparse_matrix::{RowView, SparseMatrix};
+#[doc(hidden)]
 pub use term_counts::TermCounts;
+#[doc(hidden)]
 pub use term_sum::TermSum;
+#[doc(hidden)]
 pub use vocabulary::Vocabulary;
-pub use weighting::{FittedWeighting, Weighting, WeightingSettings};
+#[doc(hidden)]
+pub use weighting::FittedWeighting;

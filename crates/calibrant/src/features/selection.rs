@@ -16,7 +16,7 @@ pub enum SelectionMeasure {
     ChiSquare,
     /// In how many documents the term occurs; knows no classes.
     DocumentFrequency,
-    /// Mutual information given the terms chosen before (CMIM): avoids choosing the same
+    /// Conditional mutual information, given the terms already chosen (CMIM): avoids choosing the same
     /// information twice.
     ConditionalMutualInformation,
 }
@@ -26,7 +26,7 @@ named! {
     MutualInformation = "mutual_information", "Mutual information of term and class";
     ChiSquare = "chi_square", "Pearson's chi-square";
     DocumentFrequency = "document_frequency", "In how many documents the term occurs";
-    ConditionalMutualInformation = "conditional_mutual_information", "Mutual information given the terms chosen before";
+    ConditionalMutualInformation = "conditional_mutual_information", "Conditional mutual information, given the terms already chosen";
 }
 
 /// Whether all classes share one list of terms.
@@ -49,7 +49,7 @@ pub enum SelectionScope {
 /// ```
 /// # When it misleads
 /// Choosing sees the labels. Scores of documents that took part in the choice are not held out,
-/// so cross-fitting chooses anew without each fold. Documents count once whatever their weight.
+/// so cross-fitting chooses again without each fold. Documents count once whatever their weight.
 ///
 /// # Reference
 /// CMIM: Fleuret, JMLR 5 (2004), with its lazy evaluation: a term's score only falls as more are
@@ -67,7 +67,7 @@ pub struct Selection {
 
 /// The chosen columns, rising.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Selected {
+pub(crate) enum Selected {
     /// For all classes alike.
     Global(Vec<u32>),
     /// For each class.
@@ -77,7 +77,7 @@ pub enum Selected {
 impl Selection {
     /// Chooses from the rows that `takes_part` (all but the held-out fold). `members[class]` lists
     /// the rows of each class.
-    pub fn choose(
+    pub(crate) fn choose(
         &self,
         rows: &SparseMatrix,
         members: &[Vec<u32>],

@@ -65,7 +65,7 @@ const ROWS_AT_ONCE: usize = 1024;
 /// A matrix that keeps only non-zero entries, row after row.
 ///
 /// Where the entries stand is shared between a matrix and its clones until one of them is given other
-/// rows: several sets of values over the same documents cost four bytes an entry each.
+/// rows: several sets of values over the same documents cost four bytes per entry each.
 ///
 /// ```
 /// use calibrant::features::SparseMatrix;

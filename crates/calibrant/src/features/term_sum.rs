@@ -38,7 +38,7 @@ impl TermSum {
     }
 
     /// Numbered features with their values, or their presence alone. Features that are named twice are added up;
-    /// zeros are no features.
+    /// zeros are not features.
     pub fn of_features(features: &[(u32, f32)], presence_only: bool) -> Self {
         let mut features = features.to_vec();
         features.sort_by_key(|&(number, _)| number);

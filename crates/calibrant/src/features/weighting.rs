@@ -54,16 +54,9 @@ pub struct WeightingSettings {
 }
 
 impl WeightingSettings {
-    /// In a word: `log-tf-idf`.
+    /// In a word: `log_tf_idf`.
     pub fn short_name(&self) -> &'static str {
-        match self.weighting {
-            Weighting::Binary => "binary",
-            Weighting::Tf => "tf",
-            Weighting::LogTf => "log-tf",
-            Weighting::TfIdf => "tf-idf",
-            Weighting::LogTfIdf => "log-tf-idf",
-            Weighting::Bm25 { .. } => "bm25",
-        }
+        self.weighting.name()
     }
 
     /// Whether a row's values depend on the row alone: on no document frequency, mean length or norm.
@@ -75,7 +68,7 @@ impl WeightingSettings {
         by_itself && !self.l2_norm
     }
 
-    /// In a few words: `log-tf-idf, unit length`.
+    /// In a few words: `log_tf_idf, unit length`.
     pub fn name(&self) -> String {
         let name = self.short_name();
         let length = if self.l2_norm { ", unit length" } else { "" };

@@ -42,7 +42,7 @@ impl Default for IndexSettings {
 }
 
 /// The longest identifier, in bytes.
-pub const LONGEST_ID: usize = 1024;
+pub(super) const LONGEST_ID: usize = 1024;
 
 /// What an index came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -137,7 +137,7 @@ impl IndexBuilder {
     }
 
     /// Finds terms; with it, many threads can prepare documents for [`IndexBuilder::add_analyzed`].
-    pub fn analyzer(&self) -> DocumentAnalyzer {
+    pub(crate) fn analyzer(&self) -> DocumentAnalyzer {
         self.analyzer.clone()
     }
 
@@ -152,7 +152,7 @@ impl IndexBuilder {
     }
 
     /// Adds a document; `file` is named in messages.
-    pub fn add_analyzed(
+    pub(crate) fn add_analyzed(
         &mut self,
         file: &str,
         analyzed: AnalyzedDocument,
@@ -283,7 +283,7 @@ impl IndexBuilder {
             .to_bytes()
             .map_err(IndexError::saved(&self.target))?;
         saved::write_file(&path, &bytes_of_manifest)
-            .map_err(|error| IndexError::io("write", &path)(error.source))?;
+            .map_err(|error| IndexError::io("write", &self.target)(error.source))?;
         move_into_place(self.folder, &self.target)?;
         Ok(IndexSummary {
             documents: self.document_count,

@@ -6,6 +6,7 @@ use tantivy::DocId;
 use super::error::IndexError;
 use super::explain::ScoreExplanation;
 use super::query_terms::QueryTerms;
+use super::rank::ColumnPart;
 use super::search::SearchIndex;
 use super::snippet::{Snippet, SnippetTerms};
 use crate::ranking::functions::{Analysis, BaseFunction};
@@ -29,22 +30,30 @@ impl Default for DetailSettings {
     }
 }
 
-/// A document that was found, with title, some words and the parts of its score.
+/// A document that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DetailedHit {
-    /// The document's identifier.
+pub struct SearchHit {
+    /// Its place, from 1.
+    pub rank: usize,
+    /// Its identifier.
     pub id: String,
-    /// How well it answers the query.
+    /// How well it answers the query, by a retrieval function or a learned ranking.
     pub score: f64,
+    /// The probability that it is relevant, by a learned ranking that has a curve for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
     /// Its title, where the index has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The words that speak of the query, where the index has the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snippet: Option<Snippet>,
-    /// Why it has its score, if that was asked for.
+    /// What the terms of the query add to the score of a retrieval function, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<ScoreExplanation>,
+    /// What the columns add to the score of a learned ranking, in the order of the model's columns, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Vec<ColumnPart>>,
 }
 
 /// What a person is shown of a document.
@@ -80,7 +89,7 @@ impl SearchIndex {
         function: &BaseFunction,
         top: usize,
         settings: DetailSettings,
-    ) -> Result<Vec<DetailedHit>, IndexError> {
+    ) -> Result<Vec<SearchHit>, IndexError> {
         let mut found = self.best(text, std::slice::from_ref(function), top)?;
         let found = found.pop().unwrap_or_default();
         let documents: Vec<DocId> = found.iter().map(|scored| scored.document).collect();
@@ -91,12 +100,16 @@ impl SearchIndex {
         };
         let words = settings.snippet_words;
         let shown = self.shown_by(&query, function.analysis, &documents, words)?;
-        let hits = found.iter().zip(shown).map(|(scored, shown)| DetailedHit {
+        let hits = (1..).zip(found.iter().zip(shown));
+        let hits = hits.map(|(rank, (scored, shown))| SearchHit {
+            rank,
             id: self.id(scored.document).to_owned(),
             score: scored.score,
+            probability: None,
             title: shown.title,
             snippet: shown.snippet,
             explanation: explanations.next(),
+            parts: None,
         });
         Ok(hits.collect())
     }

@@ -34,7 +34,7 @@ impl From<TrecDocument> for IndexDocument {
 
 /// The terms of a document under every analysis, ready to be added.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AnalyzedDocument {
+pub(crate) struct AnalyzedDocument {
     pub(super) document: IndexDocument,
     /// In the order of [`Analysis::ALL`]; the terms end with [`SEPARATOR`] each.
     pub(super) analyses: [(String, DocumentStatistics); 3],
@@ -42,13 +42,13 @@ pub struct AnalyzedDocument {
 
 /// Finds the terms of documents; several threads may share one.
 #[derive(Debug, Clone)]
-pub struct DocumentAnalyzer {
+pub(crate) struct DocumentAnalyzer {
     analyzers: [CompiledAnalyzer; 3],
 }
 
 impl DocumentAnalyzer {
     /// The three analyses of an index.
-    pub fn new(settings: &IndexSettings) -> Result<Self, AnalyzerError> {
+    pub(crate) fn new(settings: &IndexSettings) -> Result<Self, AnalyzerError> {
         let compile = |analysis: Analysis| {
             analysis
                 .analyzer(settings.stemmer, settings.stop_words)
@@ -66,7 +66,7 @@ impl DocumentAnalyzer {
     }
 
     /// Finds and counts the terms of a document.
-    pub fn analyze(
+    pub(crate) fn analyze(
         &self,
         document: IndexDocument,
         buffers: &mut AnalyzerBuffers,

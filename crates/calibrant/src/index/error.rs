@@ -25,7 +25,7 @@ pub enum IndexError {
     Run(#[from] RunProblem),
     /// A ranking model looks at something that an index does not know.
     #[error(
-        "the ranking model looks at {} columns that are not retrieval functions, the first of them `{}`; an index can only give it columns such as `bm25.stems`",
+        "the ranking model uses {} columns that are not retrieval functions, the first being `{}`; an index can only provide columns such as `bm25.stems`",
         columns.len(),
         columns.first().map_or("", String::as_str)
     )]
@@ -54,9 +54,7 @@ pub enum IndexError {
         limit: usize,
     },
     /// Two documents have one identifier.
-    #[error(
-        "{file}, line {line}: the id `{id}` was given before, to {first_file}, line {first_line}"
-    )]
+    #[error("{file}, line {line}: the id `{id}` already occurs in {first_file}, line {first_line}")]
     DuplicateId {
         /// The identifier.
         id: String,
@@ -79,7 +77,7 @@ pub enum IndexError {
     },
     /// TREC documents have no fields to choose from.
     #[error(
-        "{file} holds TREC documents, of which all text is indexed: {option} cannot be used with them"
+        "{file} holds TREC documents, whose whole text is indexed: {option} cannot be used with them"
     )]
     NoFields {
         /// The file.

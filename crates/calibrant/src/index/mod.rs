@@ -10,7 +10,7 @@
 //! values, from which a ranking can be learned.
 //!
 //! # When it misleads
-//! An index is written once; a changed collection is indexed anew. The checksums of an index tell damage,
+//! An index is written once; a changed collection is indexed again. The checksums of an index tell damage,
 //! not malice: open only indexes that come from where you trust.
 
 mod build;
@@ -34,17 +34,17 @@ mod target;
 mod term_counts;
 mod top;
 
-pub use crate::corpus::{
-    Query, QueryFormat, TopicField, TrecDocuments, UnknownQueryFormat, UnknownTopicField,
-    read_queries, read_trec_documents,
-};
-pub use build::{IndexBuilder, IndexSettings, IndexSummary, LONGEST_ID};
-pub use detail::{DetailSettings, DetailedHit};
-pub use document::{AnalyzedDocument, DocumentAnalyzer, IndexDocument};
+// Documented in `corpus`, where they are read.
+#[doc(hidden)]
+pub use crate::corpus::{Query, QueryFormat, TopicField, read_queries};
+pub use build::{IndexBuilder, IndexSettings, IndexSummary};
+pub use detail::{DetailSettings, SearchHit};
+pub use document::IndexDocument;
 pub use error::IndexError;
 pub use explain::{ScoreExplanation, TermPart};
 pub use manifest::{AnalysisCounts, INDEX_VERSION};
-pub use rank::{ColumnPart, RankedHit, retrieval_columns};
+pub use rank::ColumnPart;
+pub(crate) use rank::retrieval_columns;
 pub use search::{Hit, SearchIndex, StoredText};
 pub use snippet::Snippet;
 pub use sources::{DocumentFormat, DocumentOptions, UnknownDocumentFormat, build_index};

@@ -3,34 +3,12 @@
 use serde::Serialize;
 use tantivy::DocId;
 
-use super::detail::DetailSettings;
+use super::detail::{DetailSettings, SearchHit};
 use super::error::IndexError;
 use super::search::SearchIndex;
-use super::snippet::Snippet;
 use crate::corpus::RankingTable;
 use crate::ranking::functions::{Analysis, BaseFunction};
 use crate::ranking::learning::RankModel;
-
-/// A document in a learned ranking.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RankedHit {
-    /// The document's identifier.
-    pub id: String,
-    /// Its score by the model.
-    pub score: f64,
-    /// The probability that it is relevant to the query; none where the model has no curve for that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub probability: Option<f64>,
-    /// Its title, where the index has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// The words that speak of the query, where the index has the text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub snippet: Option<Snippet>,
-    /// What each column says and adds to the score, in the order of the model's columns, if that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parts: Option<Vec<ColumnPart>>,
-}
 
 /// What a column says of a document, and what the model makes of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -44,7 +22,7 @@ pub struct ColumnPart {
 }
 
 /// The retrieval functions that a model looks at: its columns, by their names. A column that is not a retrieval function is an error.
-pub fn retrieval_columns(model: &RankModel) -> Result<Vec<BaseFunction>, IndexError> {
+pub(crate) fn retrieval_columns(model: &RankModel) -> Result<Vec<BaseFunction>, IndexError> {
     let columns = model.features().columns();
     let (known, unknown): (Vec<_>, Vec<_>) = columns
         .iter()
@@ -108,7 +86,7 @@ impl SearchIndex {
         text: &str,
         model: &RankModel,
         depth: usize,
-    ) -> Result<Vec<RankedHit>, IndexError> {
+    ) -> Result<Vec<SearchHit>, IndexError> {
         let plain = DetailSettings {
             snippet_words: 0,
             explain: false,
@@ -125,7 +103,7 @@ impl SearchIndex {
         depth: usize,
         top: usize,
         settings: DetailSettings,
-    ) -> Result<Vec<RankedHit>, IndexError> {
+    ) -> Result<Vec<SearchHit>, IndexError> {
         let mut ranking = self.ranking(text, model, depth)?;
         ranking.order.truncate(top);
         self.hits_of(text, model, ranking, settings)
@@ -166,7 +144,7 @@ impl SearchIndex {
         model: &RankModel,
         ranking: Ranking,
         settings: DetailSettings,
-    ) -> Result<Vec<RankedHit>, IndexError> {
+    ) -> Result<Vec<SearchHit>, IndexError> {
         let Ranking { table, order } = ranking;
         let words = settings.snippet_words;
         let mut shown = match words {
@@ -185,16 +163,18 @@ impl SearchIndex {
             false => Vec::new(),
         }
         .into_iter();
-        let hits = order
-            .into_iter()
-            .map(|(row, document, score, probability)| {
+        let hits = (1..)
+            .zip(order)
+            .map(|(rank, (row, document, score, probability))| {
                 let shown = shown.next().unwrap_or_default();
-                RankedHit {
+                SearchHit {
+                    rank,
                     id: self.id(document).to_owned(),
                     score,
                     probability,
                     title: shown.title,
                     snippet: shown.snippet,
+                    explanation: None,
                     parts: parts.next().map(|parts| columns_of(&table, row, parts)),
                 }
             });

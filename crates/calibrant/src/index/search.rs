@@ -178,6 +178,17 @@ impl SearchIndex {
         &self.path
     }
 
+    /// The size of all files of its folder.
+    pub fn file_bytes(&self) -> Result<u64, IndexError> {
+        let failed = |error| IndexError::io("read", &self.path)(error);
+        let mut bytes = 0;
+        for entry in std::fs::read_dir(&self.path).map_err(failed)? {
+            let metadata = entry.and_then(|entry| entry.metadata());
+            bytes += metadata.map_err(failed)?.len();
+        }
+        Ok(bytes)
+    }
+
     /// How many documents there are, empty ones included.
     pub fn document_count(&self) -> u64 {
         self.manifest.document_count

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::build::{IndexBuilder, IndexSettings, IndexSummary};
 use super::document::{AnalyzedDocument, DocumentAnalyzer, IndexDocument};
@@ -19,7 +20,8 @@ use crate::progress::Stage;
 use crate::text::AnalyzerBuffers;
 
 /// How documents are written down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub enum DocumentFormat {
     /// One of the formats of [`crate::corpus`].
     Corpus(Format),
@@ -49,6 +51,20 @@ impl FromStr for DocumentFormat {
     }
 }
 
+impl TryFrom<String> for DocumentFormat {
+    type Error = UnknownDocumentFormat;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        name.parse()
+    }
+}
+
+impl From<DocumentFormat> for String {
+    fn from(format: DocumentFormat) -> Self {
+        format.to_string()
+    }
+}
+
 impl fmt::Display for DocumentFormat {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -59,7 +75,8 @@ impl fmt::Display for DocumentFormat {
 }
 
 /// How files of documents are read.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct DocumentOptions {
     /// The format, if the name and the first bytes shall not decide.
     pub format: Option<DocumentFormat>,
@@ -274,7 +291,7 @@ fn sniff(source: &Source) -> Result<Option<DocumentFormat>, IndexError> {
         return Ok(None);
     };
     let mut head = Vec::new();
-    // What cannot be read is said by the reader proper.
+    // The reader itself reports what cannot be read.
     let _ = std::io::Read::read_to_end(&mut std::io::Read::take(&mut lines, 4096), &mut head);
     let head = head.trim_ascii_start();
     let begins = head

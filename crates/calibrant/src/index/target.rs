@@ -98,11 +98,13 @@ pub(super) fn move_into_place(folder: TemporaryFolder, target: &Path) -> Result<
 #[cfg(unix)]
 fn set_usual_permissions(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    // Temporary folders and files are private; an index is for everybody who may read the folder around it.
+    // The folder has what the umask leaves of all permissions; some files that the engine writes are private. All are given what
+    // the umask leaves of an ordinary file's.
+    let mode = folder.metadata()?.permissions().mode() & 0o666;
     for entry in std::fs::read_dir(folder)? {
-        std::fs::set_permissions(entry?.path(), std::fs::Permissions::from_mode(0o644))?;
+        std::fs::set_permissions(entry?.path(), std::fs::Permissions::from_mode(mode))?;
     }
-    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755))
+    Ok(())
 }
 
 #[cfg(not(unix))]

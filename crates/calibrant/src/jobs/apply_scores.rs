@@ -142,7 +142,7 @@ impl Batch {
 /// soon as they can; only shares that must be estimated hold them back until all are read.
 ///
 /// Labels, weights and groups have no part in it and are not looked at. Where `options` names no score fields, those are read that
-/// the calibrator was fitted to. `plan` is one for [`TrainedShares::of_calibrator`](super::TrainedShares::of_calibrator).
+/// the calibrator was fitted to. `plan` is one for [`ScoreCalibrator::trained_shares`].
 pub fn apply_scores<'c, E: From<CalibrateError>>(
     calibrator: &'c ScoreCalibrator,
     source: &Source,
@@ -218,8 +218,7 @@ mod tests {
     use super::*;
     use crate::NoProgress;
     use crate::jobs::{
-        AdaptPrior, CalibrateSettings, ClassField, PriorChoice, TrainedShares, fit_scores,
-        forecast_scores,
+        AdaptPrior, CalibrateSettings, ClassField, PriorChoice, fit_scores, forecast_scores,
     };
 
     fn calibrator() -> ScoreCalibrator {
@@ -246,7 +245,7 @@ mod tests {
         table: &'static str,
         choice: PriorChoice,
     ) -> (Vec<PositivePrediction<'c>>, AppliedScores) {
-        let trained = TrainedShares::of_calibrator(calibrator);
+        let trained = calibrator.trained_shares();
         let plan = PriorPlan::new(&choice, trained).unwrap();
         let source = Source::bytes("new.csv", table.as_bytes());
         let mut all = Vec::new();

@@ -1,6 +1,6 @@
 //! Tables of scores to a calibrator, and to measures of one.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ScoreColumns, is_usual};
 use crate::calibration::{CalibratorKind, ChoiceRules, MulticlassKind};
@@ -9,10 +9,11 @@ use crate::evaluation::{Evaluation, EvaluationError, Forecasts, StatedEnds, eval
 use crate::pipeline::{
     ScoreBuffers, ScoreCalibrator, ScoreFields, ScoreIs, ScoreSettings, ScoreTable,
 };
-use crate::{FitError, Probability, Progress};
+use crate::{CalibrationError, FitError, Probability, Progress};
 
 /// A score field and the class that it speaks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ClassField {
     /// The class; of a single score it has no meaning.
     pub class: String,
@@ -21,7 +22,8 @@ pub struct ClassField {
 }
 
 /// How a calibrator is fitted to a table of scores.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CalibrateSettings {
     /// The fields that hold scores: one, or one per class.
     pub scores: Vec<ClassField>,
@@ -50,6 +52,12 @@ impl Default for CalibrateSettings {
     }
 }
 
+impl From<CalibrationError> for CalibrateError {
+    fn from(error: CalibrationError) -> Self {
+        Self::Fit(error.into())
+    }
+}
+
 /// Why there is no calibrator, or no measures of one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -70,7 +78,7 @@ pub enum CalibrateError {
         examples: usize,
     },
     /// No row has the label that was said to be positive.
-    #[error("no example of {file} has the label `{positive}`, which is to be the positive one")]
+    #[error("no example of {file} has the label `{positive}`, the positive label")]
     NoPositive {
         /// The table.
         file: String,
@@ -80,7 +88,7 @@ pub enum CalibrateError {
         labels: Vec<String>,
     },
     /// There are more than two labels for one score.
-    #[error("{file} has {} labels ({}), and one score can tell only two apart", labels.len(), listed(labels))]
+    #[error("{file} has {} labels ({}), and one score can separate only two", labels.len(), listed(labels))]
     ManyLabels {
         /// The table.
         file: String,
@@ -89,7 +97,7 @@ pub enum CalibrateError {
     },
     /// A label is none of the classes.
     #[error(
-        "{file}, {place} {line}: the label `{label}` is none of the classes {}",
+        "{file}, {place} {line}: the label `{label}` is not one of the classes {}",
         listed(classes)
     )]
     UnknownLabel {
@@ -512,7 +520,7 @@ mod tests {
         let error = fit(&three, None).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "t.csv has 3 labels (`a`, `b`, `c`), and one score can tell only two apart"
+            "t.csv has 3 labels (`a`, `b`, `c`), and one score can separate only two"
         );
         let against = fit(&three, Some("c")).unwrap();
         assert_eq!(against.calibrator.classes(), ["not c", "c"]);

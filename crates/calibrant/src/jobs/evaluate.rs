@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::forecast::{ForecastSettings, LabelledForecasts};
 use super::predict::{PredictError, Predictor};
-use super::prior::{PriorChoice, PriorPlan, PriorReport, TrainedShares};
 use super::systems::Answers;
-use crate::corpus::{ReadOptions, Source};
-use crate::decision::{CostMatrix, OtherRule};
+use crate::corpus::{Document, ReadOptions, Source};
+use crate::decision::{CostMatrix, OtherRule, PriorChoice, PriorPlan, PriorReport};
 use crate::evaluation::{
     BootstrapSettings, Evaluation, EvaluationError, EvaluationOptions, Forecasts, LedgerNote,
     OpenWorldReport, StatedEnds, evaluate_with,
@@ -23,11 +22,12 @@ mod class_scores;
 use class_scores::{class_scores, shown_outputs};
 
 /// What is to be measured of a model.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct EvaluateSettings {
     /// Only these classes, of a multi-label model; none named means all.
     pub classes: Vec<String>,
-    /// What to do about classes that are as common as in training no longer.
+    /// What to do about classes that are no longer as common as in training.
     pub prior: PriorChoice,
     /// Whether documents of no class are noticed by this rule.
     pub other: Option<OtherRule>,
@@ -50,7 +50,7 @@ pub enum EvaluateError {
         class: String,
     },
     /// Some of the classes cannot be measured where they exclude each other.
-    #[error("the classes of this model exclude each other: all of them are measured, or none")]
+    #[error("the classes of this model are exclusive: all of them are measured, or none")]
     ExclusiveClasses,
     /// Predictions cannot be made.
     #[error(transparent)]
@@ -111,6 +111,31 @@ pub struct Evaluator<'m> {
     options: EvaluationOptions,
 }
 
+/// Measures a model on labelled documents in memory, as [`evaluate_source`] does on those of a file.
+///
+/// ```
+/// use calibrant::jobs::{EvaluateSettings, evaluate_documents};
+/// use calibrant::{Document, FitSettings, fit};
+/// let documents = |from: usize| (from..from + 40).map(|i| match i % 2 {
+///     0 => Document::new(format!("lunch at noon {i}")).label("ham"),
+///     _ => Document::new(format!("win big money {i}")).label("spam"),
+/// });
+/// let model = fit(documents(0), &FitSettings::default())?;
+/// let test: Vec<Document> = documents(100).collect();
+/// let evaluated = evaluate_documents(&model, &test, &EvaluateSettings::default())?;
+/// assert_eq!(evaluated.forecasts.labels.len(), 40);
+/// assert!(evaluated.report.evaluation.log_loss < 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn evaluate_documents<'m>(
+    model: &'m Model,
+    documents: &[Document],
+    settings: &EvaluateSettings,
+) -> Result<Evaluated<'m>, EvaluateError> {
+    let evaluator = Evaluator::new(model, settings)?;
+    evaluator.measure(evaluator.forecast_documents(documents))
+}
+
 /// Measures a model on the labelled documents of a source. Fields that `options` do not name are those that the model learned
 /// from; a group field makes documents that belong together one piece of evidence.
 pub fn evaluate_source<'m>(
@@ -129,7 +154,7 @@ impl<'m> Evaluator<'m> {
     /// Checks the settings against the model.
     pub fn new(model: &'m Model, settings: &EvaluateSettings) -> Result<Self, EvaluateError> {
         let wanted = wanted_classes(model, &settings.classes)?;
-        let plan = PriorPlan::new(&settings.prior, TrainedShares::of(model));
+        let plan = PriorPlan::new(&settings.prior, model.trained_shares());
         let plan = plan.map_err(PredictError::from)?;
         if settings.other.is_some() && settings.prior.is_given() {
             return Err(PredictError::OtherWithPrior.into());
@@ -165,6 +190,12 @@ impl<'m> Evaluator<'m> {
             .model
             .forecast_with(source, options, &self.forecast, progress);
         Ok(found.map_err(PredictError::from)?)
+    }
+
+    /// Predicts documents in memory.
+    pub fn forecast_documents(&self, documents: &[Document]) -> LabelledForecasts {
+        self.model
+            .forecast_documents_with(documents, &self.forecast)
     }
 
     /// Measures them.

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
+use super::content::{Readable, Unreadable};
 use crate::Progress;
 use crate::corpus::{
     Content, ContentRef, Document, LabelNeed, ReadError, ReadOptions, Source, read_batches_until,
@@ -20,11 +21,14 @@ pub enum ExplainError {
         class: String,
     },
     /// A text for a model that reads none.
-    #[error("the model reads no text, only {}: a text tells it nothing", fields.join(", "))]
+    #[error("the model reads no text, only {}", fields.join(", "))]
     NoText {
         /// What it reads.
         fields: Vec<String>,
     },
+    /// Numbered features for a model that reads none.
+    #[error("the model reads no numbered features: it was fitted on text or named columns")]
+    NoFeatures,
     /// The file has fewer documents.
     #[error("{file}: there is no row {row}; {rows} rows were read")]
     NoRow {
@@ -40,6 +44,15 @@ pub enum ExplainError {
     Read(#[from] ReadError),
 }
 
+impl From<Unreadable> for ExplainError {
+    fn from(content: Unreadable) -> Self {
+        match content {
+            Unreadable::Text(fields) => Self::NoText { fields },
+            Unreadable::Features => Self::NoFeatures,
+        }
+    }
+}
+
 /// Explains the probabilities of these classes for a document, or of the most probable class where none is named.
 ///
 /// A model of numbers, categories or counted features alone is not asked about a bare text.
@@ -49,15 +62,7 @@ pub fn explain<'c>(
     classes: &[String],
 ) -> Result<Vec<Explanation>, ExplainError> {
     let content = content.into();
-    if matches!(content, ContentRef::Text(_)) && !model.reads_text() {
-        let fields = model.fields();
-        let names = fields.numeric.iter().chain(&fields.categorical);
-        let mut names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-        if names.is_empty() {
-            names.push("numbered features".to_owned());
-        }
-        return Err(ExplainError::NoText { fields: names });
-    }
+    Readable::of(model).check(content)?;
     let mut numbers = Vec::new();
     for name in classes {
         let found = model.class_names().position(|class| class == name);

@@ -97,7 +97,7 @@ pub fn fit_documents(
     trainer.fit(progress)
 }
 
-/// Reads labelled documents, tries settings for them as `plan` says, and keeps the best: see [`search`].
+/// Reads labelled documents, tries settings for them as `plan` says, and keeps the best: see [`SearchSettings`].
 pub fn search_source(
     source: &Source,
     options: &ReadOptions,

@@ -2,7 +2,9 @@
 
 use rayon::prelude::*;
 
-use crate::corpus::Fields;
+use super::content::Readable;
+use super::{ExplainError, PredictError};
+use crate::corpus::{ContentRef, Fields};
 use crate::features::RowSource;
 use crate::pipeline::{
     Explanation, FitSettings, Model, PredictBuffers, TrainingCorpus, TrainingRows,
@@ -30,7 +32,7 @@ const ROWS_AT_ONCE: usize = 256;
 /// let classes: Vec<u32> = (0..40).map(|row| row % 2).collect();
 /// let rows = Csr::new(&starts, &columns, &values)?;
 /// let model = fit_rows(&TrainingRows::new(&rows, &classes), &FitSettings::default(), &NoProgress)?;
-/// let forecasts = predict_rows(&model, &rows);
+/// let forecasts = predict_rows(&model, &rows)?;
 /// assert_eq!(forecasts.len(), 80); // row after row, class after class
 /// assert!(forecasts[0].value() > 0.9 && forecasts[1].value() < 0.1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -44,8 +46,10 @@ pub fn fit_rows(
     crate::pipeline::fit(corpus, Fields::default(), settings, progress)
 }
 
-/// The probability of every class, row after row, in the order of [`Model::class_names`].
-pub fn predict_rows(model: &Model, rows: &dyn RowSource) -> Vec<Probability> {
+/// The probability of every class, row after row, in the order of [`Model::class_names`]. A model that was fitted on text
+/// is an error: it has no numbered features.
+pub fn predict_rows(model: &Model, rows: &dyn RowSource) -> Result<Vec<Probability>, PredictError> {
+    Readable::of(model).check(ContentRef::Features(&[]))?;
     let width = model.class_count();
     let mut forecasts = vec![Probability::from_log_odds(0.0); rows.row_count() * width];
     forecasts
@@ -58,11 +62,11 @@ pub fn predict_rows(model: &Model, rows: &dyn RowSource) -> Vec<Probability> {
                 model.predict_into(&entries[..], &mut buffers, classes);
             }
         });
-    forecasts
+    Ok(forecasts)
 }
 
 /// Explains the probability of a class (a number below [`Model::class_count`]) for one row. Features go by the names of
-/// their columns, by the numbers where there is no name.
+/// their columns, by the numbers where there is no name. A model that was fitted on text is an error.
 ///
 /// # Panics
 /// If there is no such row or class.
@@ -72,7 +76,8 @@ pub fn explain_row(
     row: usize,
     class: usize,
     column_names: &[String],
-) -> Explanation {
+) -> Result<Explanation, ExplainError> {
+    Readable::of(model).check(ContentRef::Features(&[]))?;
     let mut entries = Vec::new();
     rows.row_into(row, &mut entries);
     let mut explanation = model.explain(&entries[..], class);
@@ -82,5 +87,5 @@ pub fn explain_row(
             term.term.clone_from(name);
         }
     }
-    explanation
+    Ok(explanation)
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::test_set::{Ask, Said, TestSet};
 use crate::corpus::{Document, LabelNeed, ReadError, ReadOptions, ReadSummary, Source};
 use crate::evaluation::{Forecasts, OpenForecast, TestSetHash};
@@ -10,7 +12,8 @@ use crate::pipeline::{Acquaintance, Model, TestDocuments};
 use crate::{Probability, Progress};
 
 /// What is kept of a model's forecasts beside the probabilities.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ForecastSettings {
     /// Outputs of the scorer whose scores are kept.
     pub outputs: Vec<usize>,
@@ -221,7 +224,7 @@ impl std::fmt::Display for WrittenOtherwise {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             formatter,
-            "all unknown labels are whole numbers written otherwise: `{}` where the other has `{}`",
+            "all unknown labels are whole numbers written differently: `{}` instead of `{}`",
             self.label, self.class
         )
     }

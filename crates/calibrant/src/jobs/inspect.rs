@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Combination;
+use super::{Combination, Saved};
 use crate::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::Fields;
+#[cfg(feature = "index")]
+use crate::index::{AnalysisCounts, INDEX_VERSION, IndexSettings, SearchIndex};
 use crate::pipeline::{
     CALIBRATOR_VERSION, CombinedModel, FORMAT_VERSION, FitSettings, Model, ScoreCalibrator,
     SingleModel, TermsError, TrainingSummary,
 };
 use crate::ranking::Relevance;
 use crate::ranking::learning::{FeatureCurve, RankModel, RankParameters, RankSummary};
+use crate::saved::SavedKind;
 use crate::scorers::ScorerDescription;
 
-/// A model, combination, calibrator or ranking laid open, as `calibrant inspect --json` writes it.
+/// A model, combination, calibrator, ranking or index laid open, as `calibrant inspect --json` writes it.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -28,6 +31,9 @@ pub enum Inspection<'a> {
     Calibrator(Box<CalibratorInspection<'a>>),
     /// A learned ranking.
     Ranking(Box<RankingInspection<'a>>),
+    /// A search index.
+    #[cfg(feature = "index")]
+    Index(Box<IndexInspection<'a>>),
 }
 
 /// Why something cannot be shown.
@@ -37,9 +43,29 @@ pub enum InspectError {
     /// A model cannot name its terms.
     #[error(transparent)]
     Terms(#[from] TermsError),
-    /// Only models of texts have terms.
-    #[error("{0}")]
-    NoTerms(&'static str),
+    /// Only models of texts have terms with weights.
+    #[error("{}", without_terms(*kind))]
+    NoTerms {
+        /// What was to be shown.
+        kind: SavedKind,
+    },
+}
+
+fn without_terms(kind: SavedKind) -> &'static str {
+    match kind {
+        SavedKind::Combination => "a combination has no terms of its own",
+        SavedKind::Calibrator => "a calibrator of scores knows no terms",
+        SavedKind::Ranking => "a ranking model knows columns, not terms",
+        SavedKind::Index => "the terms of an index have no weights",
+        SavedKind::Model => "this model has no terms",
+    }
+}
+
+fn refuse_terms(terms: Option<usize>, kind: SavedKind) -> Result<(), InspectError> {
+    match terms {
+        Some(_) => Err(InspectError::NoTerms { kind }),
+        None => Ok(()),
+    }
 }
 
 /// A model of texts.
@@ -132,7 +158,59 @@ pub struct RankingInspection<'a> {
     pub model: &'a RankModel,
 }
 
+/// A search index.
+#[cfg(feature = "index")]
+#[derive(Debug, Serialize)]
+pub struct IndexInspection<'a> {
+    /// `index`.
+    pub kind: &'static str,
+    /// The version of the format.
+    pub format_version: u32,
+    /// The size of all files of its folder.
+    pub file_bytes: u64,
+    /// How documents were indexed.
+    pub settings: &'a IndexSettings,
+    /// How many documents there are.
+    pub documents: u64,
+    /// What each analysis of their texts comes to.
+    pub analyses: &'a [AnalysisCounts],
+}
+
 impl<'a> Inspection<'a> {
+    /// Lays open whatever was saved; with so many `terms` of each class, where they are asked for.
+    pub fn of(
+        saved: &'a Saved,
+        file_bytes: u64,
+        terms: Option<usize>,
+    ) -> Result<Self, InspectError> {
+        let refused = || refuse_terms(terms, saved.kind());
+        match saved {
+            Saved::Model(model) => Self::of_model(model, file_bytes, terms),
+            Saved::Ranking(model) => refused().map(|()| Self::of_ranking(model, file_bytes)),
+            Saved::Calibrator(calibrator) => {
+                refused().map(|()| Self::of_calibrator(calibrator, file_bytes))
+            }
+        }
+    }
+
+    /// Lays an index open; the terms of one have no weights that could be shown.
+    #[cfg(feature = "index")]
+    pub fn of_index(
+        index: &'a SearchIndex,
+        file_bytes: u64,
+        terms: Option<usize>,
+    ) -> Result<Self, InspectError> {
+        refuse_terms(terms, SavedKind::Index)?;
+        Ok(Self::Index(Box::new(IndexInspection {
+            kind: SavedKind::Index.name(),
+            format_version: INDEX_VERSION,
+            file_bytes,
+            settings: index.settings(),
+            documents: index.document_count(),
+            analyses: index.analyses(),
+        })))
+    }
+
     /// Lays a model or combination open; with so many `terms` of each class, where they are asked for.
     pub fn of_model(
         model: &'a Model,
@@ -141,18 +219,18 @@ impl<'a> Inspection<'a> {
     ) -> Result<Self, InspectError> {
         match model {
             Model::Single(model) => Self::of_single(model, file_bytes, terms),
-            Model::Combined(_) if terms.is_some() => Err(InspectError::NoTerms(
-                "a combination has no terms of its own",
-            )),
-            Model::Combined(model) => Ok(Self::Combination(Box::new(CombinationInspection {
-                kind: "combination",
-                format_version: FORMAT_VERSION,
-                file_bytes,
-                fields: model.fields(),
-                summary: model.summary(),
-                combination: Combination::of(model),
-                model,
-            }))),
+            Model::Combined(model) => {
+                refuse_terms(terms, SavedKind::Combination)?;
+                Ok(Self::Combination(Box::new(CombinationInspection {
+                    kind: "combination",
+                    format_version: FORMAT_VERSION,
+                    file_bytes,
+                    fields: model.fields(),
+                    summary: model.summary(),
+                    combination: Combination::of(model),
+                    model,
+                })))
+            }
         }
     }
 

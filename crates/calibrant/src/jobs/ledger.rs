@@ -10,7 +10,7 @@ use super::systems::System;
 use crate::evaluation::{
     LEDGER_FILE_NAME, Ledger, LedgerEntry, LedgerNote, TestSetHash, content_hash, utc_time,
 };
-use crate::pipeline::Model;
+use crate::pipeline::{Model, SingleModel};
 
 /// One system that has been measured.
 #[derive(Debug, Clone)]
@@ -60,15 +60,12 @@ impl LedgerProblem {
 
 /// The learner's name as model files write it.
 fn learner_name(model: &Model) -> String {
-    let Some(model) = model.as_single() else {
-        return "combination".to_owned();
-    };
-    let settings = serde_json::to_value(model.settings().classifier).unwrap_or_default();
-    settings["learner"].as_str().unwrap_or("unknown").to_owned()
+    let tag = |model: &SingleModel| model.settings().classifier.tag();
+    model.as_single().map_or("combination", tag).to_owned()
 }
 
 /// Says how often the test set was evaluated before, and writes down that it was now, in a file beside each of the systems.
-/// No evaluation fails because of its ledger: what goes wrong is told in `problems`. `None` where there is no ledger.
+/// No evaluation fails because of its ledger: what goes wrong is listed in `problems`. `None` where there is no ledger.
 pub fn record_looks(
     test_set: &TestSetHash,
     looks: &[Look<'_>],
@@ -79,7 +76,7 @@ pub fn record_looks(
     let time = utc_time(now.map_or(0, |since| since.as_secs()));
     let mut lines: BTreeMap<PathBuf, String> = BTreeMap::new();
     for look in looks {
-        // What is no ordinary file has no folder of its own to keep a ledger in.
+        // What is not an ordinary file has no folder of its own to keep a ledger in.
         if !look.path.metadata().is_ok_and(|found| found.is_file()) {
             continue;
         }

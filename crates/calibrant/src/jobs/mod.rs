@@ -5,12 +5,19 @@
 //! loop that reads labelled documents, predicts them and matches labels to classes; [`evaluate_source`], [`compare_systems`]
 //! and [`explain`] say how good the probabilities are and where they come from.
 
+#[doc(no_inline)]
+pub use crate::decision::{
+    AdaptPrior, DecidedPrior, PriorChoice, PriorError, PriorPlan, PriorReport, TrainedShares,
+};
+
 mod apply_scores;
 mod calibrate;
 mod calibrate_report;
 mod check_rules;
 mod combine;
 mod compare;
+mod content;
+mod costs;
 mod evaluate;
 mod explain;
 mod fit;
@@ -23,7 +30,7 @@ mod open_any;
 mod positive;
 mod predict;
 mod prediction;
-mod prior;
+mod predictions;
 pub mod rankings;
 mod score_columns;
 #[cfg(feature = "index")]
@@ -36,9 +43,11 @@ mod testing;
 mod trainer;
 
 pub use apply_scores::{AppliedScores, PositivePrediction, ScorePrediction, apply_scores};
+#[doc(hidden)] // Names in a sentence, as the program's messages have them.
+pub use calibrate::listed;
 pub use calibrate::{
     CalibrateError, CalibrateSettings, CalibratedScores, ChosenClasses, ClassField, LabelGuess,
-    MeasuredOn, MeasuredScores, fit_scores, forecast_scores, listed, measure_scores, read_examples,
+    MeasuredOn, MeasuredScores, fit_scores, forecast_scores, measure_scores, read_examples,
 };
 pub use calibrate_report::{
     CalibrateMeasures, CalibrateReport, TriedCalibration, tried_calibrations,
@@ -48,25 +57,30 @@ pub use combine::{
     Combination, CombineJobError, CombineReport, CombinedModels, Member, combine_source,
 };
 pub use compare::{CompareReport, compare_systems};
+pub use costs::{CostProblem, ReadCostsError, parse_costs, read_costs};
 pub use evaluate::{
-    EvaluateError, EvaluateReport, EvaluateSettings, Evaluated, Evaluator, evaluate_source,
+    EvaluateError, EvaluateReport, EvaluateSettings, Evaluated, Evaluator, evaluate_documents,
+    evaluate_source,
 };
 pub use explain::{ExplainError, explain, read_row};
 pub use fit::{FitJobError, FittedModel, SearchOutcome, fit_documents, fit_source, search_source};
 pub use fit_report::{ClassFit, FitReport, NextBest, class_fits, rules_without_class};
 pub use fit_rows::{explain_row, fit_rows, predict_rows};
 pub use forecast::{ForecastSettings, LabelledForecasts, WrittenOtherwise};
+#[cfg(feature = "index")]
+pub use inspect::IndexInspection;
 pub use inspect::{
     CalibratorInspection, CombinationInspection, InspectError, Inspection, ModelInspection,
     RankingInspection,
 };
 pub use ledger::{LedgerProblem, Look, record_looks};
 pub use open_any::{Saved, open_any, open_any_bytes};
+#[doc(hidden)] // Words that usually mean yes or no.
 pub use positive::is_usual;
 pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor};
 pub use prediction::{ClassProbability, DocumentKey, DocumentKeys, Prediction};
-pub use prior::{
-    AdaptPrior, DecidedPrior, PriorChoice, PriorError, PriorPlan, PriorReport, TrainedShares,
+pub use predictions::{
+    PredictionColumns, PredictionFormat, PredictionWriter, WritePredictionsError,
 };
 pub use score_columns::{LabelName, ScoreColumns};
 pub use systems::{

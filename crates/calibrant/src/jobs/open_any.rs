@@ -39,7 +39,7 @@ impl Saved {
             T::read(map).map_err(|problem| SavedFileError::new(T::KIND, problem))
         }
         match kind_of(map) {
-            // What is none of ours is told why it is not a model.
+            // The error of a foreign file says why it is not a model.
             Some(SavedKind::Model | SavedKind::Combination) | None => Ok(Self::Model(read(map)?)),
             Some(SavedKind::Ranking) => Ok(Self::Ranking(read(map)?)),
             Some(SavedKind::Calibrator) => Ok(Self::Calibrator(read(map)?)),

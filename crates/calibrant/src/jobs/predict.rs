@@ -5,16 +5,16 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
+use super::content::{Readable, Unreadable};
 use super::prediction::{DocumentKey, DocumentKeys, Prediction};
-use super::prior::{PriorChoice, PriorError, PriorPlan, PriorReport, TrainedShares};
 use crate::corpus::{
     ContentRef, Document, Fields, LabelNeed, ReadError, ReadOptions, ReadSummary, Source,
     read_batches_until,
 };
-use crate::decision::{OtherError, OtherRule};
+use crate::decision::{OtherError, OtherRule, PriorChoice, PriorError, PriorPlan, PriorReport};
 use crate::features::UnknownCells;
 use crate::pipeline::{Model, PredictBuffers};
-use crate::{FitError, Probability, Progress};
+use crate::{CalibrationError, FitError, Probability, Progress};
 
 /// What is asked of predictions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -24,10 +24,16 @@ pub struct PredictSettings {
     pub top: Option<NonZeroUsize>,
     /// Whether the learner's own scores are wanted, too.
     pub scores: bool,
-    /// What to do about classes that are as common as in training no longer.
+    /// What to do about classes that are no longer as common as in training.
     pub prior: PriorChoice,
     /// When a document belongs to none of the classes; `None` never says so.
     pub other: Option<OtherRule>,
+}
+
+impl From<CalibrationError> for PredictError {
+    fn from(error: CalibrationError) -> Self {
+        Self::Fit(error.into())
+    }
 }
 
 /// Why nothing can be predicted.
@@ -47,20 +53,38 @@ pub enum PredictError {
     #[error(transparent)]
     Other(#[from] OtherError),
     /// A class is called as documents of none of the classes would be.
-    #[error("the model has a class of the name `{}` already", Predictor::OTHER)]
+    #[error("the model already has a class named `{}`", Predictor::OTHER)]
     OtherIsAClass,
     /// Shifted shares say how common the known classes are, not whether there are others.
-    #[error("a rule for documents of no class cannot go with other shares of the classes")]
+    #[error("a rule for documents of no class cannot be combined with other class priors")]
     OtherWithPrior,
     /// With `other` there are more classes than scores.
-    #[error("scores cannot go with a rule for documents of no class")]
+    #[error("scores cannot be combined with a rule for documents of no class")]
     OtherWithScores,
     /// A combination has no learner of its own.
     #[error("a combination of models has no scores of its own")]
     NoScores,
+    /// A text for a model that reads none.
+    #[error("the model reads no text, only {}", fields.join(", "))]
+    NoText {
+        /// What it reads.
+        fields: Vec<String>,
+    },
+    /// Numbered features for a model that reads none.
+    #[error("the model reads no numbered features: it was fitted on text or named columns")]
+    NoFeatures,
     /// Shares are estimated from many documents.
-    #[error("shares of classes are estimated from many documents, not from one")]
+    #[error("class priors are estimated from many documents, not from one")]
     OneDocument,
+}
+
+impl From<Unreadable> for PredictError {
+    fn from(content: Unreadable) -> Self {
+        match content {
+            Unreadable::Text(fields) => Self::NoText { fields },
+            Unreadable::Features => Self::NoFeatures,
+        }
+    }
 }
 
 /// A model with what is asked of its predictions.
@@ -89,6 +113,7 @@ pub struct Predictor<'m> {
     thresholds: Option<Vec<f64>>,
     /// The classes, and `other` where it can be said.
     names: Vec<&'m str>,
+    readable: Readable<'m>,
 }
 
 /// What a source of documents was like.
@@ -138,6 +163,7 @@ impl<'m> Predictor<'m> {
             plan: None,
             thresholds: None,
             names: model.class_names().collect(),
+            readable: Readable::of(model),
         }
     }
 
@@ -175,12 +201,12 @@ impl<'m> Predictor<'m> {
         Ok(self)
     }
 
-    /// For classes that are as common as in training no longer.
+    /// For classes that are no longer as common as in training.
     pub fn prior(mut self, choice: &PriorChoice) -> Result<Self, PredictError> {
         if choice.is_given() && self.thresholds.is_some() {
             return Err(PredictError::OtherWithPrior);
         }
-        let plan = PriorPlan::new(choice, TrainedShares::of(self.model))?;
+        let plan = PriorPlan::new(choice, self.model.trained_shares())?;
         self.plan = choice.is_given().then_some(plan);
         Ok(self)
     }
@@ -211,7 +237,7 @@ impl<'m> Predictor<'m> {
         }
     }
 
-    /// One text.
+    /// One text. A model that reads no text is an error.
     pub fn predict_text(&self, text: &str) -> Result<Prediction<'m>, PredictError> {
         self.predict_content(ContentRef::from(text))
     }
@@ -233,12 +259,16 @@ impl<'m> Predictor<'m> {
         if self.must_see_all() {
             return Err(PredictError::OneDocument);
         }
+        let content = content.into();
+        self.readable.check(content)?;
         let mut rows = Rows::default();
-        self.add_row(content.into(), &mut Buffers::default(), &mut rows);
+        self.add_row(content, &mut Buffers::default(), &mut rows);
         Ok(self.chosen(&rows.probabilities, &rows.scores))
     }
 
-    /// Many documents, in their order; identifiers or numbers of rows as for a file of them.
+    /// Many documents, predicted in parallel, in their order. Each prediction has its document's identifier, or the number of
+    /// its row if no document has one, as in the predictions of a file. The second value says what was done about the
+    /// classes' shares; it is `None` unless [`Self::prior`] asked for something.
     pub fn predict_batch(
         &self,
         documents: &[Document],
@@ -246,6 +276,9 @@ impl<'m> Predictor<'m> {
         use rayon::prelude::*;
         /// Documents per piece of work; results do not depend on it.
         const PIECE: usize = 64;
+        for document in documents {
+            self.readable.check(ContentRef::from(document))?;
+        }
         let mut rows = Rows::default();
         let pieces: Vec<Rows> = documents
             .par_chunks(PIECE)
@@ -290,15 +323,23 @@ impl<'m> Predictor<'m> {
             let mut buffers = Buffers::default();
             for document in documents {
                 let content = ContentRef::from(&document);
+                self.readable.check(content)?;
                 self.model.count_unknown_cells(content, &mut rows.unknown);
                 self.add_row(content, &mut buffers, &mut rows);
                 rows.ids.push(document.id);
             }
             // The best are chosen here, on many threads.
             let chosen = (!self.must_see_all()).then(|| self.all_chosen(&rows));
-            (rows, chosen)
+            Ok::<_, PredictError>((rows, chosen))
         };
-        let read = read_batches_until(source, &options, progress, map, |(mut rows, chosen)| {
+        let read = read_batches_until(source, &options, progress, map, |batch| {
+            let (mut rows, chosen) = match batch {
+                Ok(batch) => batch,
+                Err(error) => {
+                    failure = Some(error.into());
+                    return ControlFlow::Break(());
+                }
+            };
             unknown_cells.merge(std::mem::take(&mut rows.unknown));
             let Some(chosen) = chosen else {
                 held.append(rows);

@@ -108,7 +108,7 @@ impl<'a> ClassProbability<'a> {
 }
 
 /// The classes of one document, the most probable first. Its JSON is the same from every front end:
-/// `{"id": …, "classes": [{"label": …, "probability": …, "log_odds": …}, …]}`, with `row` in place of `id` where
+/// `{"id": …, "classes": [{"label": …, "probability": …, "log_odds": …}, …]}`, with `row` instead of `id` where
 /// documents have no identifiers, and with neither for a document that came from no file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -157,7 +157,7 @@ impl<'a> Prediction<'a> {
     }
 
     /// With the key of its document.
-    pub fn with_key(mut self, key: DocumentKey) -> Self {
+    pub(crate) fn with_key(mut self, key: DocumentKey) -> Self {
         self.key = Some(key);
         self
     }

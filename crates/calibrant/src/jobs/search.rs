@@ -8,13 +8,13 @@ use crate::corpus::{
     JudgedShare, Qrels, Query, RankingTable, Run, RunBuilder, RunProblem, Unjudged,
     check_identifier,
 };
-use crate::index::{
-    ColumnPart, DetailSettings, IndexError, ScoreExplanation, SearchIndex, Snippet,
-    retrieval_columns,
-};
+use crate::index::{DetailSettings, IndexError, SearchIndex, retrieval_columns};
 use crate::progress::Stage;
 use crate::ranking::functions::BaseFunction;
 use crate::ranking::learning::{RankModel, unlisted_relevant};
+
+#[doc(no_inline)]
+pub use crate::index::SearchHit;
 
 /// What documents are ranked by.
 #[derive(Debug, Clone, Copy)]
@@ -79,32 +79,6 @@ pub struct SearchAnswer {
     pub hits: Vec<SearchHit>,
 }
 
-/// A document that was found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SearchHit {
-    /// Its place, from 1.
-    pub rank: usize,
-    /// Its identifier.
-    pub id: String,
-    /// Its score.
-    pub score: f64,
-    /// The probability that it is relevant, by a learned ranking.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub probability: Option<f64>,
-    /// Its title.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// Some of its words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub snippet: Option<Snippet>,
-    /// What the terms of the query add to the score of a retrieval function.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub explanation: Option<ScoreExplanation>,
-    /// What the columns add to the score of a learned ranking.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parts: Option<Vec<ColumnPart>>,
-}
-
 /// Why a search gave no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -134,35 +108,14 @@ pub fn search(
     settings: SearchSettings,
 ) -> Result<SearchAnswer, IndexError> {
     let SearchSettings { top, detail } = settings;
-    let numbered = 1..;
     let (function, hits) = match by {
         SearchBy::Function(function) => {
-            let found = index.search_in_detail(query, &function, top, detail)?;
-            let hits = numbered.zip(found).map(|(rank, hit)| SearchHit {
-                rank,
-                id: hit.id,
-                score: hit.score,
-                probability: None,
-                title: hit.title,
-                snippet: hit.snippet,
-                explanation: hit.explanation,
-                parts: None,
-            });
-            (Some(function.to_string()), hits.collect())
+            let hits = index.search_in_detail(query, &function, top, detail)?;
+            (Some(function.to_string()), hits)
         }
         SearchBy::Model { model, depth } => {
-            let found = index.rank_in_detail(query, model, depth, top, detail)?;
-            let hits = numbered.zip(found).map(|(rank, hit)| SearchHit {
-                rank,
-                id: hit.id,
-                score: hit.score,
-                probability: hit.probability,
-                title: hit.title,
-                snippet: hit.snippet,
-                explanation: None,
-                parts: hit.parts,
-            });
-            (None, hits.collect())
+            let hits = index.rank_in_detail(query, model, depth, top, detail)?;
+            (None, hits)
         }
     };
     Ok(SearchAnswer {
@@ -205,7 +158,7 @@ pub struct RunSettings {
     pub top: usize,
     /// The run's name; without one it is the function's, or `calibrant` for a learned ranking.
     pub name: Option<String>,
-    /// Write probabilities of relevance in place of scores, by a learned ranking.
+    /// Write probabilities of relevance instead of scores, by a learned ranking.
     pub probabilities: bool,
 }
 

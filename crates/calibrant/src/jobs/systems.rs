@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::forecast::WrittenOtherwise;
 use super::tables::{
     StatedForecasts, TableError, TableNote, TableQuestion, Wanted, quoted, read_forecasts,
@@ -28,7 +30,8 @@ pub struct System {
 }
 
 /// What is asked of systems.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct SystemSettings {
     /// Only these classes, or the class columns of files of probabilities; none named means those that all systems have.
     pub classes: Vec<String>,

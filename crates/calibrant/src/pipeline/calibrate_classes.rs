@@ -51,14 +51,14 @@ impl CalibrationData<'_> {
         if self.settings.monotone && !kind.rises() {
             return Err(FitError::BadSetting {
                 setting: "calibration of many classes",
-                requirement: "auto, one_vs_rest, shared_curve or temperature where curves are to rise",
+                requirement: "auto, one_vs_rest, shared_curve or temperature with monotone curves",
                 value: kind.name().into(),
             });
         }
         if self.labels.task == Task::MultiLabel {
             return Err(FitError::BadSetting {
                 setting: "calibration of many classes",
-                requirement: "one_vs_rest or auto where documents may have several labels",
+                requirement: "one_vs_rest or auto if documents may have several labels",
                 value: kind.name().into(),
             });
         }
@@ -183,11 +183,11 @@ impl CalibrationData<'_> {
         let class_count = self.labels.class_count;
         let even = Probability::from_log_odds(0.0);
         let mut forecasts = vec![even; self.weights.len() * class_count];
-        let (mut row_outputs, mut room) = (Vec::new(), Vec::new());
+        let (mut row_outputs, mut buffer) = (Vec::new(), Vec::new());
         for (row, classes) in forecasts.chunks_exact_mut(class_count).enumerate() {
             row_outputs.clear();
             row_outputs.extend(outputs.iter().map(|output| output.forecasts[row]));
-            combine(self.labels.task, &row_outputs, classes, &mut room);
+            combine(self.labels.task, &row_outputs, classes, &mut buffer);
         }
         Ok((outputs, forecasts))
     }
@@ -213,7 +213,7 @@ impl CalibrationData<'_> {
     }
 }
 
-/// One score a class, for a calibrator of all classes together, from one per output. Log-odds against
+/// One score per class, for a calibrator of all classes together, from one per output. Log-odds against
 /// the rest become log-probabilities, whose differences are the log-odds of one class against another.
 pub(super) fn joint_scores_into(link: Link, outputs: &[f64], classes: &mut [f64]) {
     match link {
@@ -238,14 +238,14 @@ pub(super) fn combine(
     task: Task,
     outputs: &[Probability],
     classes: &mut [Probability],
-    room: &mut Vec<f64>,
+    buffer: &mut Vec<f64>,
 ) {
     match (task, outputs) {
         (Task::SingleLabel, &[second]) if classes.len() == 2 => {
             classes[0] = second.complement();
             classes[1] = second;
         }
-        (Task::SingleLabel, _) => normalise_into(outputs, classes, room),
+        (Task::SingleLabel, _) => normalise_into(outputs, classes, buffer),
         (Task::MultiLabel, _) => classes.copy_from_slice(outputs),
     }
 }

@@ -6,41 +6,19 @@
 //! The checksum is BLAKE3 over the version and the calibrator's own text. There is nothing in it to run, and
 //! any bytes give a calibrator or an error.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use memmap2::Mmap;
 
 use super::score_calibrator::ScoreCalibrator;
 use crate::saved::{
-    self, Saveable, SavedFileError, SavedKind, SavedProblem, read_text, text_to_bytes,
+    self, Saveable, SavedKind, SavedProblem, read_text, saved_in_files, text_to_bytes,
 };
 
 /// The version that this code writes; it reads this one and all before it.
-pub const CALIBRATOR_VERSION: u32 = SavedKind::Calibrator.version();
+pub(crate) const CALIBRATOR_VERSION: u32 = SavedKind::Calibrator.version();
 
-impl ScoreCalibrator {
-    /// Writes to a temporary file beside `path` and renames it, so that `path` holds either what it
-    /// held before or the whole calibrator.
-    pub fn save(&self, path: &Path) -> Result<(), SavedFileError> {
-        saved::save(self, path)
-    }
-
-    /// The calibrator as the bytes of a file. Equal calibrators give equal bytes.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, SavedFileError> {
-        saved::to_bytes(self)
-    }
-
-    /// Opens a calibrator file.
-    pub fn open(path: &Path) -> Result<Self, SavedFileError> {
-        saved::open(path)
-    }
-
-    /// The calibrator that [`ScoreCalibrator::to_bytes`] gave, or that a file holds.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SavedFileError> {
-        saved::from_bytes(bytes)
-    }
-}
+saved_in_files!(ScoreCalibrator, "calibrator");
 
 impl Saveable for ScoreCalibrator {
     const KIND: SavedKind = SavedKind::Calibrator;
@@ -57,6 +35,8 @@ impl Saveable for ScoreCalibrator {
 #[cfg(test)]
 mod tests {
     use super::super::score_calibrator::testing::{class_fit, one_score_fit};
+    use std::path::Path;
+
     use super::*;
     use proptest::prelude::*;
 

@@ -37,7 +37,7 @@ impl Ground {
 ///
 /// # Method
 /// The usual cost suits most corpora within a per cent or two of their log loss, and few documents tell no better. The
-/// exception are classes that are told apart easily: nearly all that is left to learn is in the few documents near the boundary,
+/// exception are classes that are distinguished easily: nearly all that is left to learn is in the few documents near the boundary,
 /// and at the usual cost they are not heard. So where the first trial is nearly always right, twice the cost is tried,
 /// then four times, and takes the lead where its held-out log loss is lower by a standard error. Lower costs are not tried: what they
 /// gain on few documents is lost with many.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::combined_model::{MOST_MEMBERS, shared_key};
 use super::distinct::{Distinct, Documents, Identities};
 use super::document_key::key_of_group;
@@ -20,7 +22,8 @@ use crate::problem::ClassLabels;
 use crate::{FitError, Probability, Task};
 
 /// How a combination is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CombineSettings {
     /// Folds of the cross-validation that says what to expect.
     pub folds: usize,
@@ -377,6 +380,10 @@ impl Combiner {
             groups: documents.group_count(),
             documents_left_out: left_out,
             features: features.sum(),
+            numbered_features: self
+                .members
+                .iter()
+                .any(|member| member.summary().numbered_features),
             folds: settings.folds,
             classes: classes.collect(),
             multiclass: None,
@@ -451,7 +458,7 @@ fn check_alike(
             }
         }
         if differences.is_empty() {
-            differences.push("they come in another order".to_owned());
+            differences.push("they are in another order".to_owned());
         }
         let (first, other) = named();
         return Err(CombineError::Classes {

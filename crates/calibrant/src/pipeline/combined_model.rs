@@ -21,7 +21,7 @@ pub struct CombinedModel {
     pub(super) training_keys: Option<TrainingKeys>,
 }
 
-/// Documents are the same where no model can tell them apart; `keys` has the document's for each model.
+/// Documents are the same where no model can distinguish them; `keys` has the document's for each model.
 pub(super) fn shared_key(keys: impl IntoIterator<Item = u128>) -> u128 {
     let mut hasher = blake3::Hasher::new();
     let mut words = false;
@@ -57,7 +57,7 @@ impl CombinedMember {
     }
 }
 
-/// Room for one prediction.
+/// Buffers for one prediction.
 #[derive(Debug, Default)]
 pub(super) struct CombinedBuffers {
     members: Vec<PredictBuffers>,
@@ -115,18 +115,24 @@ impl CombinedModel {
     ) {
         assert_eq!(classes.len(), self.summary.classes.len());
         buffers.clear();
-        let room = &mut buffers.combined;
-        room.members
+        let buffer = &mut buffers.combined;
+        buffer
+            .members
             .resize_with(self.members.len(), PredictBuffers::default);
-        room.evidence.clear();
-        for (member, buffers) in self.members.iter().zip(&mut room.members) {
+        buffer.evidence.clear();
+        for (member, buffers) in self.members.iter().zip(&mut buffer.members) {
             member.model.predict_into(content, buffers, classes);
             let stated = classes.iter();
-            room.evidence
+            buffer
+                .evidence
                 .extend(stated.map(|&probability| evidence(self.summary.task, probability)));
         }
-        self.pool
-            .pool_into(self.summary.task, &room.evidence, &mut room.sums, classes);
+        self.pool.pool_into(
+            self.summary.task,
+            &buffer.evidence,
+            &mut buffer.sums,
+            classes,
+        );
     }
 
     /// The document's key, and whether one of the models, or the pool, learned from it.

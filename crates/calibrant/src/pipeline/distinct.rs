@@ -9,7 +9,7 @@ use crate::numeric::{Links, relative_weights};
 use crate::problem::ClassLabels;
 use crate::problem::{FoldError, Folds};
 
-/// What decides which rows are the same: one entry a row of the file in every list.
+/// What decides which rows are the same: one entry per row of the file in every list.
 pub(super) struct Identities<'a> {
     /// Of content and labels as written; rows are put in the order of these.
     pub(super) orders: &'a [u128],

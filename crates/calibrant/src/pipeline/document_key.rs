@@ -1,4 +1,4 @@
-//! When are two documents the same? When a model cannot tell them apart.
+//! When are two documents the same? When a model cannot distinguish them.
 
 use super::training_corpus::side_cells;
 use crate::corpus::ContentRef;

@@ -84,13 +84,13 @@ impl SingleModel {
         let (names, unknown) = self.term_names(content);
         let scores = buffers.scores.clone();
         let row = self.extractor.row(content, &mut buffers.extractor);
-        let room = &mut buffers.scorer;
+        let buffer = &mut buffers.scorer;
         let mut outputs = vec![0.0; self.scorer.output_count()];
-        self.scorer.outputs_into(row, room, &mut outputs);
+        self.scorer.outputs_into(row, buffer, &mut outputs);
         let entries: Vec<(usize, f64)> = row.entries().collect();
         let mut parts_of = |output: usize| {
             let mut parts = vec![0.0; entries.len()];
-            self.scorer.parts_into(row, output, room, &mut parts);
+            self.scorer.parts_into(row, output, buffer, &mut parts);
             parts
         };
 

@@ -44,7 +44,7 @@ impl SingleModel {
             against_rest: Vec::new(),
             scores: vec![0.0; self.class_count()],
             classes: vec![Probability::from_log_odds(0.0); self.class_count()],
-            room: ClassBuffers::default(),
+            buffer: ClassBuffers::default(),
         };
         let (base, total) = (asked.at(from), asked.at(to));
         let way: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();
@@ -104,7 +104,7 @@ struct JointLogOdds<'a> {
     against_rest: Vec<f64>,
     scores: Vec<f64>,
     classes: Vec<Probability>,
-    room: ClassBuffers,
+    buffer: ClassBuffers,
 }
 
 impl JointLogOdds<'_> {
@@ -118,7 +118,7 @@ impl JointLogOdds<'_> {
         };
         joint_scores_into(self.link, outputs, &mut self.scores);
         self.joint
-            .probabilities_into(&self.scores, &mut self.room, &mut self.classes);
+            .probabilities_into(&self.scores, &mut self.buffer, &mut self.classes);
         self.classes[self.class].log_odds()
     }
 }

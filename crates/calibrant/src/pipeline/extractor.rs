@@ -23,7 +23,7 @@ pub struct FeatureExtractor {
     pub(super) rules: Option<RuleMatcher>,
 }
 
-/// Room for one document, reused from one to the next.
+/// Buffers for one document, reused between calls.
 #[derive(Debug, Default)]
 pub struct ExtractorBuffers {
     analyzer: AnalyzerBuffers,
@@ -110,7 +110,7 @@ impl FeatureExtractor {
         self.column(std::str::from_utf8(&digits[first..]).ok()?)
     }
 
-    /// A hash of what a model sees of a document: its terms, also those that are no features, and what stands
+    /// A hash of what a model sees of a document: its terms, also those that are not features, and what stands
     /// beside the text. Training documents had theirs by the same rule.
     pub(super) fn document_key(
         &self,
@@ -140,10 +140,10 @@ impl FeatureExtractor {
     }
 
     /// What a text's terms add up to, each as often as it comes.
-    fn sum_of_terms(&self, text: &str, room: &mut AnalyzerBuffers) -> TermSum {
+    fn sum_of_terms(&self, text: &str, buffer: &mut AnalyzerBuffers) -> TermSum {
         let mut terms = TermSum::default();
         self.analyzer
-            .for_each_term(text, room, |term| match self.space {
+            .for_each_term(text, buffer, |term| match self.space {
                 ColumnSpace::Vocabulary => terms.add(term),
                 ColumnSpace::Hashed { bits } => {
                     terms.add_column(ColumnSpace::hashed_column(term, bits));
@@ -165,7 +165,7 @@ impl FeatureExtractor {
             entries,
             columns,
             values,
-            rules: room,
+            rules: buffer,
             strengths,
         } = buffers;
         columns.clear();
@@ -200,7 +200,7 @@ impl FeatureExtractor {
         if let Some(side) = &self.side {
             if let Some(rules) = &self.rules {
                 strengths.resize(rules.rule_count(), 0.0);
-                match_rules(rules, content, room, strengths);
+                match_rules(rules, content, buffer, strengths);
             }
             let first = self.term_count() as u32;
             side.for_each_entry(&side_cells(content, strengths), |column, value| {

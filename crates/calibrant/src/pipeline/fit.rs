@@ -30,7 +30,7 @@ use crate::{FitError, Probability, Progress, Task};
 
 /// Learns a scorer from all documents and calibrates it on scores of documents it had not seen.
 ///
-/// The same documents, settings and seed give the same model, in whatever order the documents
+/// The same documents, settings and seed give the same model, whatever order the documents
 /// come and whatever the number of threads.
 pub fn fit(
     corpus: TrainingCorpus,
@@ -362,6 +362,7 @@ impl Outcome<'_> {
             groups: documents.group_count(),
             documents_left_out: self.corpus.left_out,
             features: self.fit.scorer.feature_count(),
+            numbered_features: self.corpus.numbered_features,
             folds: self.settings.folds,
             classes: self.classes(),
             multiclass: self.calibrated.multiclass.clone(),
@@ -538,7 +539,7 @@ pub(super) fn check_survives<T: Serialize + DeserializeOwned>(value: &T) -> Resu
         .map_err(|_| FitError::Overflow)
 }
 
-/// Numbered features come with values of their own, which are left as they are unless a weighting
+/// Numbered features come with values of their own, which are kept as they are unless a weighting
 /// was asked for.
 fn with_usual_weighting(settings: &FitSettings, numbered_features: bool) -> FitSettings {
     let mut settings = settings.clone();

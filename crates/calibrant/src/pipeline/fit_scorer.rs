@@ -87,7 +87,7 @@ impl Training<'_> {
         })
     }
 
-    /// One list of terms for all classes, chosen anew without each fold.
+    /// One list of terms for all classes, chosen again without each fold.
     fn fit_selected(
         &self,
         counts: &TermCounts,
@@ -110,7 +110,7 @@ impl Training<'_> {
         drop(chosen);
         let stage = self.begin_fitting();
         let learner = self.learner();
-        // A solution over other terms is no start: every fold learns anew.
+        // A solution over other terms is no start: every fold learns again.
         let fit = cross_fit_anew(
             |problem| learner.fit(problem),
             whole,
@@ -165,7 +165,7 @@ impl Training<'_> {
     }
 }
 
-/// All terms, weighted anew without each fold.
+/// All terms, weighted again without each fold.
 struct PlainFolds<'a> {
     training: &'a Training<'a>,
     rows: FoldRows<'a>,
@@ -215,7 +215,7 @@ impl FoldSource for PlainFolds<'_> {
     }
 }
 
-/// Terms that tell the classes apart, chosen anew without each fold.
+/// The most discriminative terms, chosen again without each fold.
 struct SelectedFolds<'a> {
     training: &'a Training<'a>,
     counts: &'a TermCounts,
@@ -226,7 +226,7 @@ struct SelectedFolds<'a> {
 
 impl SelectedFolds<'_> {
     /// The terms that are chosen without a fold. There may be none: it may hold all documents of the only other class,
-    /// and then a scorer without terms has to do for its documents.
+    /// and then its documents get a scorer without terms.
     fn terms(&self, without: Option<usize>) -> Vec<u32> {
         let folds = self.training.folds;
         let takes_part = |row: usize| Some(folds.of(row)) != without;

@@ -17,7 +17,7 @@ use crate::problem::Folds;
 pub(super) struct FoldRows<'a> {
     pub(super) counts: &'a TermCounts,
     pub(super) settings: WeightingSettings,
-    /// Terms in fewer documents are no features.
+    /// Terms in fewer documents are not features.
     pub(super) min_documents: u32,
     pub(super) folds: &'a Folds,
     /// Rows that are not the first of their document count in no document frequency.
@@ -45,7 +45,7 @@ impl FoldRows<'_> {
     }
 
     /// All documents over what the others than this fold give; columns keep their numbers, and terms
-    /// that are no features without the fold have no entries.
+    /// that are not features without the fold have no entries.
     pub(super) fn without(&self, fold: usize) -> SparseMatrix {
         let (is_feature, weighting) = self.weighting(|row| self.folds.of(row) != fold);
         let numbers: Vec<usize> = (0..self.counts.row_count()).collect();

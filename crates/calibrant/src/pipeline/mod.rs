@@ -42,29 +42,26 @@ mod training_corpus;
 mod training_keys;
 mod training_rows;
 
+// Documented in `calibration` and `scorers`.
+#[doc(hidden)]
 pub use crate::calibration::CalibrationNote;
+#[doc(hidden)]
 pub use crate::scorers::Classifier;
-pub use calibrator_file::CALIBRATOR_VERSION;
+pub(crate) use calibrator_file::CALIBRATOR_VERSION;
 pub use combine::{CombineError, CombineSettings, Combiner, ForecastBatch, HeldOutDocuments};
 pub use combined_model::{CombinedMember, CombinedModel};
 pub use explain::{Explanation, TermContribution};
-pub use extractor::{ExtractorBuffers, FeatureExtractor};
-pub use fit::{fit, fit_keeping_scores};
-pub use label_matcher::LabelMatcher;
+pub use fit::fit;
 pub use model::Model;
-pub use model_file::FORMAT_VERSION;
-pub use observations::leading_words;
-pub use output_scores::OutputScores;
+pub(crate) use output_scores::OutputScores;
 pub use score_calibrator::{
     ScoreBuffers, ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreNote,
     ScoreSettings, ScoreSummary, ScoreTable, TriedMethod,
 };
-pub use search::{
-    Contender, Found, LeftOut, LeftOutTerms, SearchBatch, SearchCorpus, SearchCounter, SearchGain,
-    SearchSettings, Trial, search,
-};
+pub(crate) use search::search;
+pub use search::{Contender, LeftOut, LeftOutTerms, SearchGain, SearchSettings, Trial};
 pub use settings::{ClassWeights, FitSettings};
-pub use single_model::{PredictBuffers, SingleModel};
+pub use single_model::SingleModel;
 pub use strongest_terms::TermsError;
 pub use summary::{
     ClassSummary, HeldOutMeasures, MulticlassSummary, TrainingSummary, TriedCost, TriedSettings,
@@ -74,3 +71,19 @@ pub use test_documents::TestDocuments;
 pub use training_corpus::{CountedBatch, DocumentCounter, TrainingCorpus};
 pub use training_keys::{Acquaintance, TrainingKeys};
 pub use training_rows::{RowClasses, TrainingRows};
+
+// Not part of the documented interface: steps of fitting and predicting, for tests, experiments and what is timed.
+#[doc(hidden)]
+pub use extractor::ExtractorBuffers;
+#[doc(hidden)]
+pub use fit::fit_keeping_scores;
+#[doc(hidden)]
+pub use label_matcher::LabelMatcher;
+#[doc(hidden)]
+pub use model_file::FORMAT_VERSION;
+#[doc(hidden)]
+pub use observations::leading_words;
+#[doc(hidden)]
+pub use search::SearchCounter;
+#[doc(hidden)]
+pub use single_model::PredictBuffers;

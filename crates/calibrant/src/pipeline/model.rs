@@ -1,10 +1,11 @@
-//! From text to probabilities as one value, be it one path or several that are combined.
+//! From text to probabilities as one value: a single path, or several combined.
 
 use super::{
     Acquaintance, ClassSummary, CombinedModel, Explanation, OutputScores, PredictBuffers,
     SingleModel, TrainingSummary,
 };
 use crate::corpus::{ContentRef, Fields};
+use crate::decision::TrainedShares;
 use crate::features::UnknownCells;
 use crate::{Probability, Task};
 
@@ -61,7 +62,7 @@ impl Model {
     }
 
     /// Whether it was asked for some of the training documents' classes only.
-    pub fn chose_classes(&self) -> bool {
+    pub(crate) fn chose_classes(&self) -> bool {
         match self {
             Self::Single(model) => model.settings().classes.is_some(),
             Self::Combined(model) => {
@@ -71,8 +72,34 @@ impl Model {
         }
     }
 
-    /// Whether it reads texts: a model of numbers and categories alone does not.
+    /// Whether it reads rows of numbered features: a model of words does not.
+    ///
+    /// A file of an earlier version does not say what it learned from; then only terms that are not numbers tell.
+    pub fn reads_features(&self) -> bool {
+        let reads = |model: &SingleModel| {
+            let vocabulary = model.extractor().vocabulary();
+            let is_word = |term: &str| term.parse::<u32>().is_err();
+            let has_words = || vocabulary.is_some_and(|terms| terms.terms().any(is_word));
+            model.summary().numbered_features || !(self.fields().has_side_columns() || has_words())
+        };
+        match self {
+            Self::Single(model) => reads(model),
+            Self::Combined(model) => model.members().iter().all(|member| reads(member.model())),
+        }
+    }
+
+    /// Whether it reads texts: a model of numbers and categories, or of numbered features, does not.
     pub fn reads_text(&self) -> bool {
+        let numbered = match self {
+            Self::Single(model) => model.summary().numbered_features,
+            Self::Combined(model) => {
+                let mut members = model.members().iter();
+                members.any(|member| member.model().summary().numbered_features)
+            }
+        };
+        if numbered {
+            return false;
+        }
         let fields = self.fields();
         let terms = match self {
             Self::Single(model) => model.extractor().term_count(),
@@ -127,6 +154,18 @@ impl Model {
             .map(|class| class.label.as_str())
     }
 
+    /// What it knows of the classes' shares in training, for a [`PriorPlan`](crate::decision::PriorPlan).
+    pub fn trained_shares(&self) -> TrainedShares {
+        TrainedShares {
+            task: self.task(),
+            classes: self.class_names().map(str::to_owned).collect(),
+            negative: None,
+            shares: self.priors(),
+            examples: self.summary().different_documents(),
+            shape: self.summary().held_out_shape.clone(),
+        }
+    }
+
     /// The share that each class had among the training documents, by their weights (for a
     /// combination: among those that decided its weights). With one label per document the shares sum to
     /// one; a class that all documents or none have is put half a document away from that.
@@ -176,6 +215,7 @@ impl Model {
     ///
     /// # Panics
     /// If `classes` is not as long as there are classes.
+    #[doc(hidden)] // `Predictor` is for users; this is what it calls.
     pub fn predict_into<'a, 'c>(
         &'a self,
         content: impl Into<ContentRef<'c>>,
@@ -198,8 +238,9 @@ impl Model {
     /// combination knows what one of its models knows, and what decided its weights. Models without a filter
     /// (old ones, or fitted without [`FitSettings::training_keys`](super::FitSettings::training_keys)) know nothing.
     ///
-    /// Gives the document's key: documents that the model cannot tell apart have equal ones
+    /// Gives the document's key: documents that the model cannot distinguish have equal ones
     /// (see [`TestDocuments`](super::TestDocuments)).
+    #[doc(hidden)] // For jobs and tests.
     pub fn count_known<'a>(
         &self,
         content: impl Into<ContentRef<'a>>,

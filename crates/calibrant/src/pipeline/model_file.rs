@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! metadata   calibrant = JSON {version, checksum, model: {settings, fields, calibrators, summary, …}}
-//!            class_calibrator: all classes together, in place of calibrators
+//!            class_calibrator: all classes together, instead of calibrators
 //!            a combination has {fields, pool, members, summary}, a description for each member
 //! tensors    vocabulary.bytes U8, vocabulary.ends U32     absent with hashed features
 //!            document_frequencies U32
@@ -13,7 +13,6 @@
 //! The checksum is BLAKE3 over version, JSON and tensors, so that any change to them is noticed. A
 //! file is data only: nothing in it is ever run.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use memmap2::Mmap;
@@ -27,8 +26,8 @@ use crate::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::Fields;
 use crate::features::{FittedSideColumns, FittedWeighting, Vocabulary};
 use crate::saved::{
-    self, NamedTensor, Saveable, SavedFileError, SavedKind, SavedProblem, TensorReader,
-    arrays_to_bytes, read_arrays,
+    self, NamedTensor, Saveable, SavedKind, SavedProblem, TensorReader, arrays_to_bytes,
+    read_arrays, saved_in_files,
 };
 use crate::scorers::{LinearDescription, Link, SavedScorer, ScorerDescription};
 
@@ -56,30 +55,7 @@ pub(super) struct Description {
     summary: TrainingSummary,
 }
 
-impl Model {
-    /// Writes the model to a temporary file beside `path` and renames it, so that `path` holds either
-    /// what it held before or the whole model.
-    pub fn save(&self, path: &Path) -> Result<(), SavedFileError> {
-        saved::save(self, path)
-    }
-
-    /// The model as the bytes of a file. Equal models give equal bytes.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, SavedFileError> {
-        saved::to_bytes(self)
-    }
-
-    /// Opens a model file by memory map.
-    ///
-    /// The file must not be changed in place while it is open; [`Model::save`] never does that.
-    pub fn open(path: &Path) -> Result<Self, SavedFileError> {
-        saved::open(path)
-    }
-
-    /// The model that [`Model::to_bytes`] gave, or that a file holds; the bytes are copied.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SavedFileError> {
-        saved::from_bytes(bytes)
-    }
-}
+saved_in_files!(Model, "model");
 
 impl Saveable for Model {
     const KIND: SavedKind = SavedKind::Model;

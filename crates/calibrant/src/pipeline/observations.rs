@@ -46,7 +46,7 @@ pub fn leading_words<'a>(content: impl Into<ContentRef<'a>>) -> u8 {
 ///   is a standard text ("see attachment"), and its rows are observations, too. All other equal texts are one text, however many labels they got: labels by
 ///   several people say much about that text and nothing about others.
 /// * Rows without: where there are fewer than 50 patterns with ten rows or more on average; else patterns of ten rows or more, and those of fewer,
-///   where those rows disagree about the class (of `k` rows to a pattern by `1/k` of what rows drawn by lot do, or a tenth). With fewer patterns
+///   where those rows disagree about the class (of `k` rows to a pattern by `1/k` of what rows drawn at random do, or a tenth). With fewer patterns
 ///   than folds nothing could be held out, and they are observations however few there are.
 #[derive(Debug, Clone)]
 pub(super) struct Observations {
@@ -217,7 +217,7 @@ fn standard_texts<C: Ord>(
     let often = (STANDARD_SHARE * rows as f64).max(STANDARD_ROWS as f64);
     let is_standard = move |pattern: &&Pattern<C>| {
         let rows = pattern.rows() as f64;
-        // Two classes by lot disagree half the time.
+        // Two classes at random disagree half the time.
         most_come_once && rows >= often && pattern.disagreement() > MUCH_DISAGREEMENT * 0.5 * rows
     };
     let standard = repeated.iter().filter(is_standard);
@@ -227,7 +227,7 @@ fn standard_texts<C: Ord>(
         .into_iter()
 }
 
-/// How much rows that look alike disagree about their classes, as a share of what rows drawn by lot do.
+/// How much rows that look alike disagree about their classes, as a share of what rows drawn at random do.
 fn disagreement_of<C: Ord>(patterns: &[Pattern<C>]) -> f64 {
     let within: f64 = patterns.iter().map(Pattern::disagreement).sum();
     let mut of_class: BTreeMap<&C, usize> = BTreeMap::new();
@@ -239,7 +239,7 @@ fn disagreement_of<C: Ord>(patterns: &[Pattern<C>]) -> f64 {
 }
 
 /// How much rows, so many of each class, disagree: their number times the probability that two of them, drawn
-/// by lot without putting back, have not the same. One has nobody to disagree with.
+/// at random without putting back, have not the same. One has nobody to disagree with.
 fn disagreement(of_class: impl Iterator<Item = usize>) -> f64 {
     let (rows, pairs) = of_class.fold((0.0, 0.0), |(rows, pairs), count| {
         let count = count as f64;
@@ -295,7 +295,7 @@ mod tests {
         rows.extend((0..80).map(|n| (100 + n, n % 2)));
         assert!(!are_observations(&rows, 0));
         assert!(!are_observations(&rows, 1));
-        // By hand: of each thousand copies a fifth disagrees, where rows drawn by lot do so half the time.
+        // By hand: of each thousand copies a fifth disagrees, where rows drawn at random do so half the time.
         for row in &mut rows[..200] {
             row.1 = 1 - row.1;
         }

@@ -48,7 +48,7 @@ impl Model {
     ///
     /// # Panics
     /// If `classes` is not one longer than there are classes, or `thresholds` come from elsewhere.
-    pub fn predict_open_into<'a>(
+    pub(crate) fn predict_open_into<'a>(
         &self,
         content: impl Into<ContentRef<'a>>,
         thresholds: &[f64],

@@ -33,9 +33,9 @@ pub(super) fn pooled<'p>(
     let (task, class_count) = (forecasts.task(), forecasts.class_count());
     let even = Probability::from_log_odds(0.0);
     let mut probabilities = vec![even; forecasts.len() * class_count];
-    let mut room = Vec::new();
+    let mut buffer = Vec::new();
     for (row, classes) in probabilities.chunks_exact_mut(class_count).enumerate() {
-        pool_of(row).pool_into(task, forecasts.evidence(row), &mut room, classes);
+        pool_of(row).pool_into(task, forecasts.evidence(row), &mut buffer, classes);
     }
     Forecasts {
         task,

@@ -19,6 +19,7 @@ use crate::calibration::{
     Calibrator, CalibratorKind, ChoiceRules, ClassBuffers, HeldOutShape, MulticlassKind,
     SavedCalibrator, SavedMulticlassCalibrator, ScoreScale,
 };
+use crate::decision::TrainedShares;
 use crate::evaluation::{Forecasts, StatedCell, StatedEnds, exclusive_into};
 use crate::{Probability, Task};
 use stated::{Outputs, as_stated, cell, scale_row, softmax_into};
@@ -89,7 +90,7 @@ pub struct ScoreFields {
 pub struct TriedMethod {
     /// Its name.
     pub method: String,
-    /// Its cross-validated log loss, in nats per example; absent where it was dropped before, since it was not surely ahead even on the examples
+    /// Its cross-validated log loss, in nats per example; absent where it was dropped before, since it was not significantly ahead even on the examples
     /// that it was fitted to.
     pub log_loss: Option<f64>,
     /// How much it counts, where several are weighed; zero if it was left out.
@@ -149,9 +150,9 @@ pub struct ScoreCalibrator {
 pub enum ScoreCurve {
     /// One score to the probability of the positive class.
     OneScore(SavedCalibrator),
-    /// One score a class to probabilities that sum to one.
+    /// One score per class to probabilities that sum to one.
     ClassScores(SavedMulticlassCalibrator),
-    /// One score a class, left as it is: stated probabilities normalised, or the softmax of numbers.
+    /// One score per class, left as it is: stated probabilities normalised, or the softmax of numbers.
     AsStated,
 }
 
@@ -235,7 +236,7 @@ pub struct ScoreFit {
     pub cross_validated: Vec<Probability>,
 }
 
-/// Room for one example, reused from one to the next.
+/// Buffers for one example, reused between calls.
 #[derive(Debug, Clone, Default)]
 pub struct ScoreBuffers {
     scores: Vec<f64>,
@@ -284,6 +285,19 @@ impl ScoreCalibrator {
         Outputs::of(&self.classes, self.is_binary()).task
     }
 
+    /// What it knows of the classes' shares in training, for a [`PriorPlan`](crate::decision::PriorPlan).
+    pub fn trained_shares(&self) -> TrainedShares {
+        let summary = &self.summary;
+        TrainedShares {
+            task: self.task(),
+            classes: self.outputs().to_vec(),
+            negative: self.is_binary().then(|| self.classes[0].clone()),
+            shares: self.priors(),
+            examples: summary.groups.unwrap_or(summary.examples),
+            shape: summary.held_out_shape.clone(),
+        }
+    }
+
     /// The share that each output had among the examples; at least half an example's.
     pub fn priors(&self) -> Vec<f64> {
         let summary = &self.summary;
@@ -306,7 +320,7 @@ impl ScoreCalibrator {
     pub fn probabilities_into(
         &self,
         scores: &[f64],
-        room: &mut ScoreBuffers,
+        buffer: &mut ScoreBuffers,
         out: &mut [Probability],
     ) {
         match &self.curve {
@@ -319,28 +333,28 @@ impl ScoreCalibrator {
                 out[0] = curve.probability(self.scale.apply(scores[0]));
             }
             ScoreCurve::ClassScores(curve) => {
-                room.scores.clear();
-                room.scores.extend_from_slice(scores);
-                scale_row(self.scale, self.zeros.as_deref(), &mut room.scores);
-                curve.probabilities_into(&room.scores, &mut room.classes, out);
+                buffer.scores.clear();
+                buffer.scores.extend_from_slice(scores);
+                scale_row(self.scale, self.zeros.as_deref(), &mut buffer.scores);
+                curve.probabilities_into(&buffer.scores, &mut buffer.classes, out);
             }
-            ScoreCurve::AsStated => self.as_stated_into(scores, room, out),
+            ScoreCurve::AsStated => self.as_stated_into(scores, buffer, out),
         }
     }
 
-    fn as_stated_into(&self, scores: &[f64], room: &mut ScoreBuffers, out: &mut [Probability]) {
+    fn as_stated_into(&self, scores: &[f64], buffer: &mut ScoreBuffers, out: &mut [Probability]) {
         assert!(scores.len() == self.classes.len() && out.len() == scores.len());
         let (ScoreScale::ClassProbability { .. }, Some(zeros)) = (self.scale, &self.zeros) else {
-            softmax_into(scores, room, out);
+            softmax_into(scores, buffer, out);
             return;
         };
         let ln_zeros: Vec<f64> = zeros.iter().map(|zero| zero.ln()).collect();
         let cells: Vec<StatedCell> = scores.iter().map(|&score| cell(score)).collect();
-        exclusive_into(&cells, &ln_zeros, &mut room.log_odds, out);
+        exclusive_into(&cells, &ln_zeros, &mut buffer.log_odds, out);
     }
 
     /// Whether stated probabilities of a row sum to one, but for rounding; scores of other kinds need not.
-    pub fn is_whole_row(&self, scores: &[f64]) -> bool {
+    pub(crate) fn is_whole_row(&self, scores: &[f64]) -> bool {
         match self.scale {
             ScoreScale::ClassProbability { .. } => {
                 (scores.iter().sum::<f64>() - 1.0).abs() <= StatedEnds::WORTH_SAYING
@@ -360,7 +374,7 @@ impl ScoreCalibrator {
     /// What scores of a whole table say by themselves, output after output: plain numbers are read as log-odds,
     /// or normalised by the softmax; stated probabilities are taken at their word, zeros and ones
     /// by the rule of [`StatedTable`](crate::evaluation::StatedTable), which then says what it did.
-    pub fn as_stated(&self, scores: &[f64]) -> (Vec<Probability>, Option<StatedEnds>) {
+    pub(crate) fn as_stated(&self, scores: &[f64]) -> (Vec<Probability>, Option<StatedEnds>) {
         as_stated(self.scale, self.outputs().len(), scores)
     }
 
@@ -398,13 +412,13 @@ impl ScoreCalibrator {
     ///     rules: ChoiceRules::default(),
     /// };
     /// let fit = ScoreCalibrator::fit(table, &settings)?;
-    /// // The score says nothing: forecasts are near one half (folds drawn by lot are not quite even),
+    /// // The score says nothing: forecasts are near one half (folds drawn at random are not quite even),
     /// // and by hand the log loss of one half is ln 2.
     /// let forecasts = fit.calibrator.forecasts(fit.cross_validated, &[1, 0, 1, 0].repeat(5), vec![1.0; 20]);
     /// assert!((evaluate(&forecasts)?.log_loss - 2f64.ln()).abs() < 0.1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    /// One score a row speaks of two classes, and its forecasts are measured as forecasts of two classes are
+    /// One score per row speaks of two classes, and its forecasts are measured as forecasts of two classes are
     /// everywhere.
     pub fn forecasts(
         &self,

@@ -16,17 +16,17 @@ use crate::scorers::{Classifier, Reads};
 use crate::text::Analyzer;
 use crate::{FitError, Task};
 
-/// How much the classes count in training. Calibration never sees these factors, so that
-/// probabilities stay those of the documents as they are.
+/// The weights of classes in training. Calibration does not use them, so
+/// probabilities refer to the documents as they are.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassWeights {
-    /// All alike.
+    /// Equal weights.
     #[default]
     Equal,
-    /// Both sides of every problem with the same total weight.
+    /// Both sides of every binary problem have the same total weight.
     Balanced,
-    /// Positives of the named classes this many times more.
+    /// The positives of the named classes are weighted by these factors.
     Given(BTreeMap<String, f64>),
 }
 
@@ -38,50 +38,49 @@ pub struct FitSettings {
     pub analyzer: Analyzer,
     /// Which terms become features.
     pub limits: DocumentFrequencyLimits,
-    /// A hashed space of `2^bits` columns in place of a vocabulary.
+    /// A hashed space of `2^bits` columns instead of a vocabulary.
     pub hash_bits: Option<u32>,
-    /// Counts to values. Absent, linear learners have the one of three with the least held-out log loss, others
-    /// their usual one.
+    /// How counts become values. If absent, linear learners use the one of three with the lowest held-out log loss, others
+    /// their default.
     pub weighting: Option<WeightingSettings>,
-    /// A choice of terms that tell the classes apart.
+    /// A selection of discriminative terms.
     pub selection: Option<Selection>,
     /// The text of a rules file; each rule's strength is a feature. Fields that it names have to be
     /// read, as [`Fields::asked`](crate::corpus::Fields::asked).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<String>,
-    /// What numbers and categories count beside text of unit length: a factor above 0 and at most 1.
-    /// Absent, it is 1; for learners by similarity (nearest neighbours, Rocchio), who give no column a
-    /// weight of its own, the one of least held-out log loss.
+    /// The weight of numbers and categories relative to text of unit length: a factor above 0 and at most 1.
+    /// If absent, it is 1; for learners by similarity (nearest neighbours, Rocchio), which do not weight
+    /// columns individually, the one with the lowest held-out log loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side_factor: Option<f64>,
     /// The learner.
     pub classifier: Classifier,
-    /// An output code around the learner, for documents with one of several classes; each class
-    /// against the rest if absent.
+    /// An output code around the learner, for single-label documents; one-vs-rest if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<CodeSettings>,
     /// Weights of the classes in training.
     pub class_weights: ClassWeights,
     /// The calibration method.
     pub calibrator: CalibratorKind,
-    /// Whether a class's curve that would fall while the score rises is made to rise.
+    /// Whether every curve is made monotone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub monotone: bool,
-    /// How the classes of documents with one label come to probabilities together.
+    /// How the classes of single-label documents are calibrated together.
     pub multiclass: MulticlassKind,
-    /// What mistakes about a single class cost, for thresholds beyond which a document is of none.
+    /// The costs of mistakes about a single class, for the thresholds below which a document belongs to no class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_cost: Option<ThresholdCosts>,
-    /// Folds of the cross-fitting that calibration rests on.
+    /// Folds of the cross-fitting for calibration.
     pub folds: usize,
     /// Only these classes; all that occur if absent.
     pub classes: Option<Vec<String>>,
-    /// One label per document or several; told from the data if absent.
+    /// One label per document or several; detected from the data if absent.
     pub task: Option<Task>,
-    /// For folds and the order in which learners visit rows.
+    /// The seed of folds and of the order in which learners visit rows.
     pub seed: u64,
-    /// Whether the model keeps a small filter of the documents it learned from, so that it can be said how many
-    /// of a test set's it knows.
+    /// Whether the model keeps a small filter of its training documents, to count how many documents
+    /// of a test set it has seen.
     #[serde(skip_serializing_if = "is_true")]
     pub training_keys: bool,
 }
@@ -129,7 +128,7 @@ impl FitSettings {
             .map_or(ColumnSpace::Vocabulary, |bits| ColumnSpace::Hashed { bits })
     }
 
-    /// What of a document the learner looks at.
+    /// Which parts of a document the learner uses.
     pub(super) fn reads(&self) -> Reads {
         self.classifier.learner().reads()
     }
@@ -144,13 +143,13 @@ impl FitSettings {
     }
 
     /// The rules, if there are any.
-    pub fn rule_set(&self) -> Result<Option<RuleSet>, FitError> {
+    pub(crate) fn rule_set(&self) -> Result<Option<RuleSet>, FitError> {
         let rules = self.rules.as_deref().map(str::parse).transpose();
         rules.map_err(FitError::Rules)
     }
 
     /// The rules, ready to be matched with texts that are analysed as these settings say.
-    pub fn rule_matcher(&self) -> Result<Option<RuleMatcher>, FitError> {
+    pub(crate) fn rule_matcher(&self) -> Result<Option<RuleMatcher>, FitError> {
         let matcher = |rules: RuleSet| RuleMatcher::new(&rules, &self.analyzer);
         let rules = self.rule_set()?.map(matcher).transpose();
         rules.map_err(FitError::Rules)

@@ -27,7 +27,7 @@ pub(super) struct SettingsTrial {
 }
 
 impl SettingsTrial {
-    /// Fits with simple curves, which are told apart by nothing but the settings; what cannot be fitted is no candidate.
+    /// Fits with simple curves, which are distinguished by nothing but the settings; what cannot be fitted is no candidate.
     /// Nothing is chosen inside it: a cost of errors that was not asked for is the usual one.
     pub(super) fn of(
         corpus: &PreparedCorpus,

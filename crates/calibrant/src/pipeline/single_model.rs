@@ -31,14 +31,14 @@ pub(super) struct Calibrators {
     pub(super) joint: Option<SavedMulticlassCalibrator>,
 }
 
-/// Room for one prediction, reused from one document to the next.
+/// Buffers for one prediction, reused between calls.
 #[derive(Debug, Default)]
 pub struct PredictBuffers {
     pub(super) extractor: ExtractorBuffers,
     pub(super) scorer: ScorerBuffers,
     pub(super) scores: Vec<f64>,
     outputs: Vec<Probability>,
-    room: Vec<f64>,
+    buffer: Vec<f64>,
     classes: ClassBuffers,
     pub(super) combined: CombinedBuffers,
 }
@@ -107,11 +107,13 @@ impl SingleModel {
     }
 
     /// Text to rows.
+    #[doc(hidden)] // For the program, tests and experiments.
     pub fn extractor(&self) -> &FeatureExtractor {
         &self.extractor
     }
 
     /// Rows to scores.
+    #[doc(hidden)] // For the program, tests and experiments.
     pub fn scorer(&self) -> &SavedScorer {
         &self.scorer
     }
@@ -129,7 +131,7 @@ impl SingleModel {
 
     /// The class that an output of the scorer speaks for: two exclusive classes share one, which
     /// speaks for the second.
-    pub fn class_of_output(&self, output: usize) -> usize {
+    pub(crate) fn class_of_output(&self, output: usize) -> usize {
         if self.scorer.output_count() < self.class_count() {
             output + 1
         } else {
@@ -179,9 +181,9 @@ impl SingleModel {
         self.scorer
             .scores_into(row, &mut buffers.scorer, &mut buffers.scores);
         if let Some(joint) = &self.calibrators.joint {
-            buffers.room.resize(classes.len(), 0.0);
-            joint_scores_into(self.scorer.link(), &buffers.scores, &mut buffers.room);
-            joint.probabilities_into(&buffers.room, &mut buffers.classes, classes);
+            buffers.buffer.resize(classes.len(), 0.0);
+            joint_scores_into(self.scorer.link(), &buffers.scores, &mut buffers.buffer);
+            joint.probabilities_into(&buffers.buffer, &mut buffers.classes, classes);
             return;
         }
         buffers.outputs.clear();
@@ -192,6 +194,6 @@ impl SingleModel {
                 .zip(&buffers.scores)
                 .map(|(calibrator, &score)| calibrator.probability(score)),
         );
-        combine(self.task(), &buffers.outputs, classes, &mut buffers.room);
+        combine(self.task(), &buffers.outputs, classes, &mut buffers.buffer);
     }
 }

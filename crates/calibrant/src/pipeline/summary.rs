@@ -162,6 +162,10 @@ pub struct TrainingSummary {
     pub documents_left_out: usize,
     /// Features of the model.
     pub features: usize,
+    /// Whether the features came by number, as rows of an array or of an svmlight file do, instead of from text. False in
+    /// older files, which do not say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub numbered_features: bool,
     /// Folds of the cross-fitting.
     pub folds: usize,
     /// Every class.
@@ -188,7 +192,7 @@ pub struct TrainingSummary {
     /// What was tried before these settings were chosen; empty where nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<TriedSettings>,
-    /// Which of `search` is the default, by its place: what a fit without a search would give, be it that it failed.
+    /// Which of `search` is the default, by its place: what a fit without a search would give, even if it failed.
     /// Absent in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search_default: Option<usize>,

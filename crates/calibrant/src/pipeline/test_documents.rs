@@ -41,7 +41,7 @@ pub struct TestDocuments {
 }
 
 impl TestDocuments {
-    /// Adds what one more model sees of a document: documents are the same where no model can tell them apart.
+    /// Adds what one more model sees of a document: documents are the same where no model can distinguish them.
     pub fn see(&mut self, document: usize, key: u128, words: u8) {
         /// Any odd number: what was seen before stays in the sum, and the order of models in it.
         const ODD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;

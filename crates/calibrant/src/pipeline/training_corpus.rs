@@ -119,7 +119,7 @@ impl DocumentCounter {
     pub fn count(&self, documents: Vec<Document>) -> CountedBatch {
         let mut counter = self.batch();
         let mut side = SideTable::default();
-        let mut room = MatchBuffers::default();
+        let mut buffer = MatchBuffers::default();
         let rules = self.rules.as_ref();
         let mut strengths = vec![0.0; rules.map_or(0, RuleMatcher::rule_count)];
         let documents = documents
@@ -132,7 +132,7 @@ impl DocumentCounter {
                 }
                 if let Some(rules) = rules {
                     let content = ContentRef::from(&document);
-                    match_rules(rules, content, &mut room, &mut strengths);
+                    match_rules(rules, content, &mut buffer, &mut strengths);
                 }
                 side.push(side_cells(ContentRef::from(&document), &strengths));
                 let seen = |presence_only| match self.counts_terms {
@@ -180,12 +180,12 @@ pub(super) fn side_cells<'a>(content: ContentRef<'a>, strengths: &'a [f32]) -> R
 pub(super) fn match_rules(
     rules: &RuleMatcher,
     content: ContentRef<'_>,
-    room: &mut MatchBuffers,
+    buffer: &mut MatchBuffers,
     strengths: &mut [f32],
 ) {
     let text = content.as_text().unwrap_or_default();
     let asked = content.as_record().map_or(&[][..], |record| &record.asked);
-    rules.strengths_into(text, asked, room, strengths);
+    rules.strengths_into(text, asked, buffer, strengths);
 }
 
 /// [`content_key`] of a document and its labels.
@@ -358,17 +358,12 @@ impl TrainingCorpus {
     }
 
     /// Whether the documents came as numbered features instead of text.
-    pub fn has_features(&self) -> bool {
+    pub(crate) fn has_features(&self) -> bool {
         self.any_features
     }
 
-    /// Whether any document belongs to a group.
-    pub fn has_groups(&self) -> bool {
-        !self.groups.is_empty()
-    }
-
-    /// Whether any document has a text, be it empty.
-    pub fn has_text(&self) -> bool {
+    /// Whether any document has a text, even an empty one.
+    pub(crate) fn has_text(&self) -> bool {
         self.any_text
     }
 
@@ -623,7 +618,7 @@ pub(super) struct PreparedCorpus {
     pub(super) class_names: Vec<String>,
     /// Rows whose class was not asked for.
     pub(super) left_out: usize,
-    /// Whether features came as numbers in place of text.
+    /// Whether features came as numbers instead of text.
     pub(super) numbered_features: bool,
     /// Which terms are features, with what was chosen by the number of documents.
     pub(super) limits: DocumentFrequencyLimits,

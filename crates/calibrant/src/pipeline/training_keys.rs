@@ -96,7 +96,7 @@ fn places_of(key: u128, places: u8, byte_count: usize) -> impl Iterator<Item = u
         .map(move |place| (start.wrapping_add(place.wrapping_mul(step)) % bit_count) as usize)
 }
 
-/// The probability that places drawn by lot are all set.
+/// The probability that places drawn at random are all set.
 fn chance(places: u8, bits: &[u8]) -> f64 {
     let set: u64 = bits.iter().map(|byte| u64::from(byte.count_ones())).sum();
     let share = set as f64 / (bits.len() as f64 * 8.0).max(1.0);

@@ -31,7 +31,7 @@ impl ConfusionPlot {
     pub const MOST_CLASSES: usize = 30;
 
     /// Whether the figure needs the whole width of a page.
-    pub fn is_wide(&self) -> bool {
+    pub(crate) fn is_wide(&self) -> bool {
         self.names.len() > FEW_CLASSES
     }
 }

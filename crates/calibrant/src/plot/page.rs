@@ -23,6 +23,8 @@ pub enum Block {
     Table(Table),
     /// Figures, side by side where there is room.
     Figures(Vec<Figure>),
+    /// Small figures, as many side by side as there is room for.
+    Panels(Vec<Figure>),
     /// One figure over the whole width.
     WideFigure(Figure),
     /// A text shown as it was written, such as a document.
@@ -53,7 +55,8 @@ pub struct Figure {
 }
 
 /// Writes a page that needs nothing but itself: styles inside, light and dark, fit for
-/// small screens and for paper, no scripts.
+/// small screens and for paper, no scripts. Figures become smaller or stand one below the other where
+/// there is little room; tables, wide figures and code move sideways within themselves, and show that they do.
 ///
 /// ```
 /// use calibrant::plot::{Block, Section, page};
@@ -81,7 +84,7 @@ pub fn page(title: &str, sections: &[Section]) -> String {
             );
         }
         for block in &section.blocks {
-            write_block(&mut html, block);
+            write_block(&mut html, block, &section.heading);
         }
         html.push_str("</section>\n");
     }
@@ -96,14 +99,17 @@ fn push(html: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = html.write_fmt(text);
 }
 
-fn write_block(html: &mut String, block: &Block) {
+fn write_block(html: &mut String, block: &Block, heading: &str) {
     match block {
         Block::Paragraph(text) => push(html, format_args!("<p>{}</p>\n", escape(text))),
         Block::Quotation(text) => push(
             html,
             format_args!("<blockquote>{}</blockquote>\n", escape(text)),
         ),
-        Block::Code(text) => push(html, format_args!("<pre>{}</pre>\n", escape(text))),
+        Block::Code(text) => push(
+            html,
+            format_args!("<pre tabindex=\"0\">{}</pre>\n", escape(text)),
+        ),
         Block::Numbers(numbers) => {
             html.push_str("<dl class=\"numbers\">\n");
             for (name, value) in numbers {
@@ -115,23 +121,45 @@ fn write_block(html: &mut String, block: &Block) {
             }
             html.push_str("</dl>\n");
         }
-        Block::Table(table) => write_table(html, table),
-        Block::Figures(figures) => {
-            html.push_str("<div class=\"figures\">\n");
-            for figure in figures {
-                write_figure(html, figure, "");
-            }
-            html.push_str("</div>\n");
+        Block::Table(table) => write_table(html, table, heading),
+        Block::Figures(figures) => write_figures(html, figures, "figures"),
+        Block::Panels(figures) => write_figures(html, figures, "panels"),
+        Block::WideFigure(figure) => {
+            html.push_str("<figure class=\"wide\">\n<p class=\"hint\">");
+            html.push_str(WIDER);
+            let sideways = sideways("figure", heading);
+            push(
+                html,
+                format_args!("</p>\n<div{sideways}>{}</div>", figure.svg),
+            );
+            close_figure(html, figure);
         }
-        Block::WideFigure(figure) => write_figure(html, figure, " class=\"wide\""),
     }
 }
 
-fn write_figure(html: &mut String, figure: &Figure, class: &str) {
-    push(
-        html,
-        format_args!("<figure{class}>\n<div>{}</div>", figure.svg),
-    );
+/// Shown above a wide figure where it is wider than the screen. What else moves sideways has a shadow at the edge
+/// beyond which it goes on; a figure has a background of its own, which would hide the shadow.
+const WIDER: &str = "Wider than the screen: move it sideways.";
+
+/// Attributes of what may move sideways, so that it can be reached by keyboard, and has a name for who cannot see it.
+fn sideways(what: &str, name: &str) -> String {
+    let name = match name {
+        "" => what.to_owned(),
+        name => format!("{what}: {}", escape(name)),
+    };
+    format!(" role=\"region\" tabindex=\"0\" aria-label=\"{name}\"")
+}
+
+fn write_figures(html: &mut String, figures: &[Figure], class: &str) {
+    push(html, format_args!("<div class=\"{class}\">\n"));
+    for figure in figures {
+        push(html, format_args!("<figure>\n<div>{}</div>", figure.svg));
+        close_figure(html, figure);
+    }
+    html.push_str("</div>\n");
+}
+
+fn close_figure(html: &mut String, figure: &Figure) {
     if !figure.caption.is_empty() {
         push(
             html,
@@ -141,7 +169,7 @@ fn write_figure(html: &mut String, figure: &Figure, class: &str) {
     html.push_str("</figure>\n");
 }
 
-fn write_table(html: &mut String, table: &Table) {
+fn write_table(html: &mut String, table: &Table, heading: &str) {
     let cell = |row: &[String], column: usize| row.get(column).cloned().unwrap_or_default();
     let classes: Vec<&str> = (0..table.header.len())
         .map(|column| {
@@ -153,7 +181,15 @@ fn write_table(html: &mut String, table: &Table) {
             }
         })
         .collect();
-    html.push_str("<div class=\"table\"><table>\n");
+    let name = match table.caption.as_str() {
+        "" => heading,
+        caption => caption,
+    };
+    let sideways = sideways("table", name);
+    push(
+        html,
+        format_args!("<div class=\"table\"{sideways}><table>\n"),
+    );
     if !table.caption.is_empty() {
         push(
             html,
@@ -185,8 +221,11 @@ fn write_table(html: &mut String, table: &Table) {
 }
 
 /// Whether a cell may stand in a column of numbers: a number with perhaps a sign (also of
-/// being a bound), a unit of per cent or grouping commas, or nothing.
+/// being a bound), a unit of per cent or grouping commas, from one number to another, or nothing.
 fn is_number(cell: &str) -> bool {
+    if let Some((from, to)) = cell.split_once(" to ") {
+        return is_number(from) && is_number(to);
+    }
     let bare = cell
         .trim()
         .trim_start_matches(['<', '>'])
@@ -205,10 +244,12 @@ mod tests {
 
     #[test]
     fn number_columns_are_told_from_text() {
-        for cell in ["1", " 0.5 ", "-3e-4", "85 %", "1,234", ">0.999", "", "–"] {
+        for cell in [
+            "1", " 0.5 ", "-3e-4", "85 %", "1,234", ">0.999", "", "–", "-1 to +2",
+        ] {
             assert!(is_number(cell), "{cell}");
         }
-        for cell in ["class 1", "1 of 2", "%a"] {
+        for cell in ["class 1", "1 of 2", "%a", "1 to a"] {
             assert!(!is_number(cell), "{cell}");
         }
     }
@@ -235,6 +276,43 @@ mod tests {
         assert!(!html.contains("no column"));
     }
 
+    #[test] // A page as wide as its widest table is cut off on a telephone.
+    fn what_may_be_wide_moves_within_itself_and_shows_it() {
+        let figure = Figure {
+            svg: "<svg></svg>".into(),
+            caption: String::new(),
+        };
+        let html = page(
+            "x",
+            &[Section {
+                heading: "R&D".into(),
+                blocks: vec![
+                    Block::Table(Table::default()),
+                    Block::WideFigure(figure.clone()),
+                    Block::Panels(vec![figure.clone(), figure]),
+                ],
+            }],
+        );
+        let region =
+            |what: &str| format!(" role=\"region\" tabindex=\"0\" aria-label=\"{what}: R&amp;D\"");
+        assert!(html.contains(&format!("<div class=\"table\"{}><table>", region("table"))));
+        assert!(html.contains(&format!("<div{}><svg>", region("figure"))));
+        assert_eq!(html.matches(WIDER).count(), 1);
+        assert_eq!(html.matches("<figure>").count(), 2);
+        let rule = |selector: &str| {
+            let start = STYLE.find(&format!("\n{selector} {{")).unwrap();
+            STYLE[start..].split_once('}').unwrap().0
+        };
+        // Tables and code have shadows at their edges, wide figures words above them.
+        for selector in [".table", "pre", "figure.wide > div"] {
+            assert!(rule(selector).contains("overflow-x: auto"), "{selector}");
+        }
+        for selector in [".table", "pre"] {
+            assert!(rule(selector).contains("var(--edges)"), "{selector}");
+        }
+        assert!(rule("figure svg").contains("width: 100%"));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
@@ -251,6 +329,7 @@ mod tests {
                     caption: text.clone(), header: vec![text.clone()], rows: vec![vec![text.clone()]],
                 }),
                 Block::Figures(vec![Figure { svg: svg.clone(), caption: text.clone() }]),
+                Block::Panels(vec![Figure { svg: svg.clone(), caption: text.clone() }]),
                 Block::WideFigure(Figure { svg, caption: text.clone() }),
             ];
             check_markup(&page(&text, &[Section { heading: text.clone(), blocks }]), &[]);

@@ -122,7 +122,7 @@ impl Folds {
     /// As [`Self::stratified`], but documents with the same number in `together` (a thread, a customer, an
     /// author) are never divided: what was learned from one of them must not be tested on another.
     ///
-    /// Such groups are dealt out in place of documents, the largest first, each to the fold with the fewest
+    /// Such groups are dealt out instead of documents, the largest first, each to the fold with the fewest
     /// documents of its rarest class so far. Folds are as even as the sizes of the groups allow.
     ///
     /// ```

@@ -9,10 +9,11 @@ pub mod functions;
 pub mod learning;
 mod relevance;
 
+// Documented in `corpus`, where they are read.
+#[doc(hidden)]
 pub use crate::corpus::{
-    JudgedQuery, JudgedShare, Judgement, LARGEST_FEATURE, Qrels, QrelsBuilder, QueryRows,
-    RankedQuery, RankingTable, Run, RunBuilder, RunProblem, TableError, Unjudged, UnknownUnjudged,
-    check_identifier, read_score_list,
+    JudgedQuery, JudgedShare, Judgement, Qrels, QrelsBuilder, QueryRows, RankedQuery, RankingTable,
+    Run, RunBuilder, RunProblem, TableError, Unjudged, check_identifier,
 };
 pub use relevance::{
     HeldOutRankings, Outlook, Relevance, RelevanceSettings, RelevanceSummary, ScoreFrame,

@@ -1,18 +1,13 @@
 //! Every measure of calibration in one table, each beside what chance alone would give.
 
-use super::Report;
 use super::html::{measure, paragraph, section};
+use super::{CalibrationMeasure, CalibrationValue, Report, calibration_measures};
 use crate::Task;
-use crate::evaluation::{Calibration, Decomposition, Further, Interval, TestResult};
 use crate::plot::{Block, Section, Table};
 
 /// The section; nothing where only the cheaper measures were taken.
 pub(super) fn calibration(report: &Report) -> Option<Section> {
     let further = report.evaluation.further.as_ref()?;
-    let found = further
-        .calibration_of_second
-        .as_ref()
-        .unwrap_or(&further.calibration);
     let whose = match (report.evaluation.task, &further.calibration_of_second) {
         (_, Some(_)) => {
             let second = report.evaluation.classes.get(1);
@@ -23,6 +18,7 @@ pub(super) fn calibration(report: &Report) -> Option<Section> {
         (Task::MultiLabel, None) => "of the probability of every decision".to_owned(),
     };
     let header = |names: [&str; 3]| names.map(str::to_owned).to_vec();
+    let measures = calibration_measures(&report.evaluation);
     Some(section(
         "How far from honest",
         vec![
@@ -33,7 +29,7 @@ pub(super) fn calibration(report: &Report) -> Option<Section> {
             Block::Table(Table {
                 caption: String::new(),
                 header: header(["error", "here", "perfect forecaster"]),
-                rows: errors(report, further, found),
+                rows: measures.iter().filter_map(error).collect(),
             }),
             Block::Table(Table {
                 caption: "Log-odds of what came true against log-odds stated, as a straight line, with 95 % \
@@ -41,101 +37,49 @@ pub(super) fn calibration(report: &Report) -> Option<Section> {
                           the forecasts could be perfect."
                     .to_owned(),
                 header: header(["", "value", ""]),
-                rows: lines_and_tests(found, taken_apart(report)),
+                rows: measures.iter().filter_map(line_or_test).collect(),
             }),
         ],
     ))
 }
 
-fn errors(report: &Report, further: &Further, found: &Calibration) -> Vec<Vec<String>> {
-    let row = |name: &str, value: f64, of_perfect: f64| {
-        vec![name.to_owned(), measure(value), measure(of_perfect)]
+fn error(found: &CalibrationMeasure) -> Option<Vec<String>> {
+    let (value, of_perfect) = match found.value {
+        CalibrationValue::Error { value, of_perfect } => (value, measure(of_perfect)),
+        CalibrationValue::Debiased(root) => (root, "0".to_owned()),
+        _ => return None,
     };
-    let evaluation = &report.evaluation;
-    let width = &found.ece_equal_width;
-    let classwise = &further.classwise_ece;
-    let largest = &found.max_calibration_error;
-    let smooth = &found.smooth_error;
-    let mut rows = vec![
-        row(
-            match (report.evaluation.task, &further.calibration_of_second) {
-                (_, Some(_)) => "ECE of the likelier class, bins of equal weight",
-                _ => "ECE, bins of equal weight",
-            },
-            evaluation.ece,
-            evaluation.ece_of_perfect,
+    Some(vec![found.name.clone(), measure(value), of_perfect])
+}
+
+fn line_or_test(found: &CalibrationMeasure) -> Option<Vec<String>> {
+    let (value, note) = match &found.value {
+        CalibrationValue::Line(None, right) => ("–".to_owned(), format!("({right})")),
+        CalibrationValue::Line(Some(line), right) => (
+            measure(line.value),
+            format!(
+                "{} to {} ({right})",
+                measure(line.lower),
+                measure(line.upper)
+            ),
         ),
-        row("ECE, bins of equal width", width.value, width.of_perfect),
-        row("ECE, class by class", classwise.value, classwise.of_perfect),
-    ];
-    if let Some(top) = &further.top_label_ece {
-        rows.push(row("ECE, by predicted class", top.value, top.of_perfect));
-    }
-    rows.push(row(
-        "largest error of a bin",
-        largest.value,
-        largest.of_perfect,
-    ));
-    rows.push(row("smooth ECE", smooth.value, smooth.of_perfect));
-    rows.push(vec![
-        "debiased error (root; below 0: none to be seen)".to_owned(),
-        measure(found.debiased_error.signed_root),
-        "0".to_owned(),
-    ]);
-    rows
-}
-
-/// What the losses that are taken apart are losses of: with several classes, of the first choice alone.
-fn taken_apart(report: &Report) -> &'static str {
-    let two = report
-        .evaluation
-        .further
-        .as_ref()
-        .is_some_and(|further| further.calibration_of_second.is_some());
-    match report.evaluation.task {
-        Task::SingleLabel if !two => " of the first choice, right or wrong,",
-        _ => "",
-    }
-}
-
-fn lines_and_tests(found: &Calibration, of: &str) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
-    let mut line = |name: &str, interval: Option<Interval>, note: &str| {
-        let (value, ends) = interval.map_or(("–".to_owned(), String::new()), |found| {
-            let ends = format!("{} to {}", measure(found.lower), measure(found.upper));
-            (measure(found.value), ends)
-        });
-        rows.push(vec![name.to_owned(), value, format!("{ends} {note}")]);
-    };
-    line("slope", found.line.slope, "(1 is right; below: too sure)");
-    line("intercept", found.line.intercept, "(0 is right)");
-    line(
-        "intercept at slope 1",
-        found.line.intercept_in_the_large,
-        "(above 0: more comes true than stated)",
-    );
-    let mut parts = |name: &str, parts: &Decomposition| {
-        let told = format!(
-            "= {} miscalibration − {} discrimination + {} uncertainty",
-            measure(parts.miscalibration),
-            measure(parts.discrimination),
-            measure(parts.uncertainty)
-        );
-        rows.push(vec![name.to_owned(), measure(parts.loss), told]);
-    };
-    parts(&format!("log loss{of} in parts"), &found.log_loss_parts);
-    parts(&format!("Brier score{of} in parts"), &found.brier_parts);
-    let mut test = |name: &str, test: Option<TestResult>| {
-        if let Some(test) = test {
-            let p = match test.p_value {
+        CalibrationValue::Parts(parts) => (
+            measure(parts.loss),
+            format!(
+                "= {} miscalibration − {} discrimination + {} uncertainty",
+                measure(parts.miscalibration),
+                measure(parts.discrimination),
+                measure(parts.uncertainty)
+            ),
+        ),
+        CalibrationValue::Test(test) => (
+            measure(test.statistic),
+            match test.p_value {
                 small if small < 1e-4 => format!("p = {small:.1e}"),
                 other => format!("p = {other:.4}"),
-            };
-            rows.push(vec![name.to_owned(), measure(test.statistic), p]);
-        }
+            },
+        ),
+        _ => return None,
     };
-    test("Spiegelhalter’s z", found.spiegelhalter);
-    test("Kolmogorov-Smirnov", found.kolmogorov_smirnov);
-    test("Kuiper", found.kuiper);
-    rows
+    Some(vec![found.name.clone(), value, note])
 }

@@ -1,14 +1,14 @@
 //! The report as a page for a browser.
 
 use super::calibration_table::calibration;
-use super::{Report, ScoreFit};
+use super::{CLASS_COLUMNS, ClassCell, Report, ScoreFit};
 use crate::Task;
 use crate::evaluation::{ClassEvaluation, LossUnit};
 use crate::plot::{
     Block, ConfusionPlot, CostPlot, Curve, DensityPlot, Figure, LogOddsPlot, PrecisionRecallPlot,
-    PrecisionRecallSeries, ReliabilityPanels, ReliabilityPlot, ReliabilitySeries, Section, Table,
-    confusion_plot, cost_plot, density_plot, log_odds_plot, page, precision_recall_plot,
-    reliability_diagram, reliability_diagram_of_log_odds, reliability_panels,
+    PrecisionRecallSeries, ReliabilityPlot, ReliabilitySeries, Section, Table, confusion_plot,
+    cost_plot, density_plot, log_odds_plot, page, precision_recall_plot, reliability_diagram,
+    reliability_diagram_of_log_odds, reliability_panel,
 };
 
 /// Rows of the table of classes; of more classes the most frequent are listed.
@@ -222,7 +222,7 @@ fn reliability(report: &Report) -> Section {
 }
 
 /// The points of a diagram in words.
-fn told(series: &ReliabilitySeries) -> String {
+pub(super) fn told(series: &ReliabilitySeries) -> String {
     let outside = series.points.iter().filter(|point| point.is_surprising());
     format!(
         "{} of {} points lie outside the band of a perfect forecaster.",
@@ -238,21 +238,32 @@ fn classes_in_small(report: &Report) -> Section {
     } else {
         "the most frequent classes"
     };
-    let title = "Stated and observed, class by class";
-    let caption = format!(
-        "Reliability of {which}, each against the rest; the most frequent comes first. Axes and bands as above."
-    );
     section(
-        title,
-        vec![Block::WideFigure(Figure {
-            svg: reliability_panels(&ReliabilityPanels {
-                title: "Stated probability across, share that came true upwards".to_owned(),
-                description: caption.clone(),
-                classes: report.class_reliability.clone(),
-            }),
-            caption,
-        })],
+        "Stated and observed, class by class",
+        vec![
+            paragraph(format!(
+                "Reliability of {which}, each against the rest; the most frequent comes first. Stated probability \
+                 across, share that came true upwards; bands as above."
+            )),
+            panels(&report.class_reliability),
+        ],
     )
+}
+
+/// A small diagram for each series, as many side by side as there is room for.
+pub(super) fn panels(series: &[ReliabilitySeries]) -> Block {
+    let panel = |series: &ReliabilitySeries| {
+        let description = format!(
+            "Reliability diagram of {}: stated probability across, share that came true upwards. {}",
+            series.name,
+            told(series)
+        );
+        Figure {
+            svg: reliability_panel(series, &description),
+            caption: String::new(),
+        }
+    };
+    Block::Panels(series.iter().map(panel).collect())
 }
 
 fn scores(report: &Report) -> Section {
@@ -265,14 +276,14 @@ fn scores(report: &Report) -> Section {
         "From scores to probabilities",
         vec![
             paragraph(
-                "Left, how the scores of the documents that belong to the class, and of the others, are \
-                 distributed; the steps are counted here, on documents that were not learned \
+                "The figures named “scores” show how the scores of the documents that belong to the class, and of the \
+                 others, are distributed; the steps are counted here, on documents that were not learned \
                  from, and the lines are what the calibrator holds to be true. A calibrator that knows no \
                  densities implies them: the line shows where the documents of a class would lie \
                  if its probabilities were right. Both areas are one, however many documents there are.",
             ),
             paragraph(
-                "Right, the log-odds of belonging to the class for each score. The eye finds errors \
+                "The figures named “log-odds by score” show the log-odds of belonging to the class for each score. The eye finds errors \
                  more easily here than in probabilities: a curve that leaves the intervals is wrong \
                  there. Arrows are bins in which no document belongs, or every one.",
             ),
@@ -320,14 +331,14 @@ fn decisions(report: &Report) -> Section {
             "accept every first choice",
             "accept none",
             "cost of passing on a right answer / of accepting a wrong one",
-            "Suppose the first choice may be accepted, or the document passed on to a person. To the \
-             left, accepting a wrong answer is dear; to the right, passing on what would have been right.",
+            "Suppose the first choice may be accepted, or the document passed on to a person. Where the ratio is small, \
+             accepting a wrong answer is dear; where it is large, passing on what would have been right.",
         ),
         Task::MultiLabel => (
             "always yes",
             "always no",
             "cost of a miss / cost of a false alarm",
-            "To the left false alarms are dear, to the right misses. Deciding by the probabilities means to \
+            "Where the ratio is small false alarms are dear, where it is large misses. Deciding by the probabilities means to \
              say yes from the probability 1/(1 + ratio) on.",
         ),
     };
@@ -376,7 +387,7 @@ fn precision_and_recall(report: &Report) -> Figure {
     };
     let caption = format!(
         "How many of the right classes are found, and how many of the found are right, as the threshold \
-         is lowered from left to right. The number is the average precision; markers are the decisions as \
+         is lowered. The number is the average precision; markers are the decisions as \
          they are taken.{rest}"
     );
     Figure {
@@ -480,37 +491,19 @@ fn class_table(report: &Report) -> Section {
             whole(report.evaluation.classes.len())
         );
     }
-    let header = [
-        "class",
-        "documents",
-        "predicted",
-        "precision",
-        "recall",
-        "F1",
-        "log loss of yes or no",
-        "Brier of yes or no",
-        "AUC",
-        "ECE of the class",
-    ];
-    let or_dash = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), measure);
-    let rows = classes.into_iter().map(|class| {
-        vec![
-            class.label.clone(),
-            whole(class.positives),
-            whole(class.predicted),
-            or_dash(class.precision),
-            or_dash(class.recall),
-            or_dash(class.f1),
-            measure(class.log_loss),
-            measure(class.brier),
-            or_dash(class.auc),
-            or_dash(class.ece),
-        ]
-    });
+    let written = |cell: ClassCell<'_>| match cell {
+        ClassCell::Name(name) => name.to_owned(),
+        ClassCell::Count(count) => whole(count),
+        ClassCell::Measure(value) => value.map_or_else(|| "–".to_owned(), measure),
+    };
+    let row = |class: &ClassEvaluation| {
+        let cells = CLASS_COLUMNS.iter().map(|column| (column.cell)(class));
+        cells.map(written).collect()
+    };
     let table = Table {
         caption,
-        header: header.map(str::to_owned).to_vec(),
-        rows: rows.collect(),
+        header: CLASS_COLUMNS.map(|column| column.name.to_owned()).to_vec(),
+        rows: classes.into_iter().map(row).collect(),
     };
     section("Class by class", vec![Block::Table(table)])
 }

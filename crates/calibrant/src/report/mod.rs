@@ -1,14 +1,20 @@
-//! One set of forecasts, told whole: what was measured, and the figures that show it.
+//! One set of forecasts, told whole: what was measured, and the figures that show it; and several side by side.
 //!
 //! [`Report::new`] gathers everything as plain data; [`Report::to_html`] writes it as a page that
 //! needs nothing but itself. Figures hold a bounded number of elements however many documents
 //! there are.
 
+mod calibration_measures;
 mod calibration_table;
+mod class_columns;
+mod comparison;
 mod html;
 mod points;
 mod score_fit;
 
+pub use calibration_measures::{CalibrationMeasure, CalibrationValue, calibration_measures};
+pub use class_columns::{CLASS_COLUMNS, ClassCell, ClassColumn};
+pub use comparison::{SystemReliability, differences_section, reliability_section, telling_pairs};
 pub use score_fit::{ClassScores, ScoreFit};
 
 use crate::evaluation::{

@@ -86,8 +86,15 @@ fn reports_of_both_tasks_are_whole_pages() {
         assert_eq!(report.scores.len(), 1);
         let html = report.to_html();
         check_markup(&html, &[]);
-        // Reliability twice, panels, densities, log-odds, precision, costs, confusion.
-        assert_eq!(html.matches("<svg ").count(), 8);
+        // Reliability twice, a panel for each class, densities, log-odds, precision, costs, confusion.
+        assert_eq!(html.matches("<svg ").count(), 2 + 4 + 5);
+        for column in CLASS_COLUMNS {
+            assert!(
+                html.contains(&format!(">{}</th>", column.name)),
+                "{}",
+                column.name
+            );
+        }
         assert!(html.contains("class &lt;1&gt;: log-odds by score"));
         for measure in [
             "smooth ECE",

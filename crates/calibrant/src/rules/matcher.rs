@@ -70,7 +70,7 @@ enum Node {
     AtLeast(usize, Vec<Node>),
 }
 
-/// Room for one document, reused from one to the next.
+/// Buffers for one document, reused between calls.
 #[derive(Debug, Default, Clone)]
 pub struct MatchBuffers {
     analyzer: AnalyzerBuffers,
@@ -177,7 +177,7 @@ impl RuleMatcher {
     /// How often each leaf occurs.
     fn count(&self, text: &str, asked: &[String], buffers: &mut MatchBuffers) {
         let MatchBuffers {
-            analyzer: room,
+            analyzer: buffer,
             positions,
             counts,
         } = buffers;
@@ -193,7 +193,7 @@ impl RuleMatcher {
             let apart = self.analyzer.settings().fields_apart;
             let parts = text.split(|c: char| apart && c == FIELD_BREAK);
             parts.for_each(|part| {
-                self.analyzer.for_each_term(part, room, |term| {
+                self.analyzer.for_each_term(part, buffer, |term| {
                     if let Some(&word) = field.words.get(term) {
                         positions[word as usize].push(next);
                     }
@@ -209,7 +209,7 @@ impl RuleMatcher {
                 .as_ref()
                 .filter(|_| !field.prefixes.is_empty())
             {
-                analyzer.for_each_term(text, room, |term| {
+                analyzer.for_each_term(text, buffer, |term| {
                     field.for_each_prefix(term, |leaf| counts[leaf] += 1);
                 });
             }

@@ -17,8 +17,8 @@
 //! - Words are analysed as the model's texts are (case, accents, stems), except that stop words and
 //!   short words count: who writes them means them. Beginnings are compared with unstemmed words.
 //!
-//! [`RuleSet`] reads and prints such files, [`RuleMatcher`] gives a document the strength of every rule, and
-//! [`RuleAudit`] measures what rules and their clauses bring and cost on labelled documents.
+//! [`RuleSet`] reads and prints such files, and [`jobs::check_rules`](crate::jobs::check_rules) measures what rules and their
+//! clauses bring and cost on labelled documents. Inside, `RuleMatcher` gives a document the strength of every rule.
 //!
 //! # Reference
 //! Manual categorisation by Boolean queries with phrases, as Construe did for Reuters: Hayes &
@@ -31,7 +31,12 @@ mod parser;
 mod query;
 mod tokens;
 
-pub use audit::{AuditCounts, ClauseReport, PartReport, RuleAudit, RuleReport, RulesReport};
+pub use audit::{AuditCounts, ClauseReport, PartReport, RuleReport, RulesReport};
 pub use error::RulesError;
-pub use matcher::{MatchBuffers, RuleMatcher};
 pub use query::{Atom, Query, Rule, RuleSet, Wanted};
+
+// Not part of the documented interface: `jobs::check_rules` puts these together.
+#[doc(hidden)]
+pub use audit::RuleAudit;
+#[doc(hidden)]
+pub use matcher::{MatchBuffers, RuleMatcher};

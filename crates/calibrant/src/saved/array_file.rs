@@ -105,7 +105,7 @@ pub(crate) fn read_arrays<T>(
         .filter_map(|name| Some((*name, tensors.tensor(name).ok()?.data())));
     if written != checksum(version, model.get(), parts) {
         return Err(SavedProblem::damaged(
-            "the checksum does not fit its contents",
+            "the checksum does not match its contents",
         ));
     }
     if !found.serves_as(wanted) {

@@ -30,7 +30,8 @@ impl WriteError {
 
 /// A file that is written beside its place and takes it in one step.
 ///
-/// The name stands for what it stood for before, or for the whole new file. Dropped without [`AtomicFile::finish`],
+/// The name stands for what it stood for before, or for the whole new file. A symbolic link stays and the file that it
+/// points to is replaced. A new file has the permissions that the umask leaves, a replaced one those it had. Dropped without [`AtomicFile::finish`],
 /// it leaves nothing behind; [`super::remove_temporary_files`] sees to that where a program is stopped.
 ///
 /// ```
@@ -48,17 +49,21 @@ impl WriteError {
 #[derive(Debug)]
 pub struct AtomicFile {
     file: TemporaryFile,
+    /// The file that was named, for messages.
     target: PathBuf,
+    /// The file that is written: `target`, or what it links to.
+    place: PathBuf,
 }
 
 impl AtomicFile {
     /// Begins a file that will stand at `target`.
     pub fn create(target: &Path) -> Result<Self, WriteError> {
-        let file = TemporaryFile::beside(target)
-            .map_err(WriteError::new("write a temporary file for", target))?;
+        let refused = WriteError::new("write a temporary file for", target);
+        let place = behind_links(target).map_err(&refused)?;
         Ok(Self {
-            file,
+            file: TemporaryFile::beside(&place).map_err(&refused)?,
             target: target.to_owned(),
+            place,
         })
     }
 
@@ -77,17 +82,25 @@ impl AtomicFile {
     /// Gives the file its name, after all of it is on the disk. What is not an ordinary file is refused: renaming over a
     /// device such as `/dev/null` would put a file in its place, for everyone.
     pub fn finish(self) -> Result<(), WriteError> {
-        let Self { file, target } = self;
+        let Self {
+            file,
+            target,
+            place,
+        } = self;
         let finish = || {
-            if target.metadata().is_ok_and(|found| !found.is_file()) {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    "it is not an ordinary file",
-                ));
+            if let Ok(found) = place.metadata() {
+                if !found.is_file() {
+                    return Err(io::Error::new(
+                        io::ErrorKind::InvalidInput,
+                        "it is not an ordinary file",
+                    ));
+                }
+                file.file().set_permissions(found.permissions())?;
             }
             file.file().sync_all()?;
-            set_usual_permissions(file.file())?;
-            file.persist(&target)
+            file.persist(&place)?;
+            sync_folder(folder_of(&place));
+            Ok(())
         };
         finish().map_err(WriteError::new("write", &target))
     }
@@ -129,23 +142,38 @@ pub fn write_file(target: &Path, bytes: &[u8]) -> Result<(), WriteError> {
 
 /// Whether a file can be written here, found out by beginning one. Better before the work than after it.
 pub fn check_writable(target: &Path) -> Result<(), WriteError> {
-    let begun = TemporaryFile::beside(target);
+    let place = behind_links(target).map_err(WriteError::new("write", target))?;
+    let begun = TemporaryFile::beside(&place);
     begun
         .map(drop)
-        .map_err(WriteError::new("write to the folder", folder_of(target)))
+        .map_err(WriteError::new("write to the folder", folder_of(&place)))
 }
 
+/// More links in a row than this are taken for a circle, as Linux does.
+const MOST_LINKS: usize = 40;
+
+/// The file that a path stands for: where links lead, even to a file that does not exist yet.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if !path.is_symlink() {
+            return Ok(path);
+        }
+        // A relative link starts from the folder of the link; an absolute one replaces it.
+        path = folder_of(&path).join(path.read_link()?);
+    }
+    Err(io::Error::other("its symbolic links lead in a circle"))
+}
+
+/// Puts the new name on the disk as well. The file is in its place whatever becomes of this, and some file systems cannot
+/// sync folders: a failure is not an error.
 #[cfg(unix)]
-fn set_usual_permissions(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    // A temporary file is private; a model is an ordinary file.
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+fn sync_folder(folder: &Path) {
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
 #[cfg(not(unix))]
-fn set_usual_permissions(_file: &File) -> io::Result<()> {
-    Ok(())
-}
+fn sync_folder(_folder: &Path) {}
 
 #[cfg(test)]
 mod tests {
@@ -173,6 +201,48 @@ mod tests {
         file.finish().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"third");
         assert_eq!(names(folder.path()), ["a"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_are_those_of_any_other_new_file_or_stay() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        let (usual, path) = (folder.path().join("usual"), folder.path().join("a"));
+        File::create(&usual).unwrap();
+        write_file(&path, b"first").unwrap();
+        assert_eq!(mode(&path), mode(&usual));
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+        write_file(&path, b"second").unwrap();
+        assert_eq!(mode(&path), 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_and_what_they_point_to_is_replaced() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        let [first, second, new, circle] =
+            ["first", "second", "new", "circle"].map(|name| folder.path().join(name));
+        symlink("inner/file", &second).unwrap();
+        symlink(&second, &first).unwrap();
+        for bytes in [b"one", b"two"] {
+            check_writable(&first).unwrap();
+            write_file(&first, bytes).unwrap();
+            assert!(first.is_symlink() && second.is_symlink());
+            assert_eq!(std::fs::read(inner.join("file")).unwrap(), bytes);
+        }
+        assert_eq!(names(&inner), ["file"]);
+        symlink("missing/file", &new).unwrap();
+        let error = write_file(&new, b"x").unwrap_err().to_string();
+        assert!(error.contains("new`"), "{error}");
+        assert!(!error.contains(".calibrant-"), "{error}");
+        symlink("circle", &circle).unwrap();
+        let error = write_file(&circle, b"x").unwrap_err().to_string();
+        assert!(error.contains("circle"), "{error}");
     }
 
     #[test]

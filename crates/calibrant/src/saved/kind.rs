@@ -1,5 +1,6 @@
 //! Kinds of saved files, and the version of each.
 
+use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
 /// The file that makes a folder an index.
@@ -22,27 +23,16 @@ pub enum SavedKind {
     Index,
 }
 
+named! {
+    SavedKind, "a kind of saved file";
+    Model = "model", "A model of texts";
+    Combination = "combination", "Several models of texts, whose forecasts are pooled";
+    Ranking = "ranking", "A learned ranking";
+    Calibrator = "calibrator", "A calibrator of scores";
+    Index = "index", "The manifest of a search index";
+}
+
 impl SavedKind {
-    /// Every kind.
-    pub const ALL: [Self; 5] = [
-        Self::Model,
-        Self::Combination,
-        Self::Ranking,
-        Self::Calibrator,
-        Self::Index,
-    ];
-
-    /// The kind's name, as files and `inspect --json` write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Combination => "combination",
-            Self::Ranking => "ranking",
-            Self::Calibrator => "calibrator",
-            Self::Index => "index",
-        }
-    }
-
     /// The version that this code writes; it reads this one and all before it.
     pub const fn version(self) -> u32 {
         match self {
@@ -89,31 +79,6 @@ impl SavedKind {
             Self::Index => "an index",
         }
     }
-}
-
-impl std::fmt::Display for SavedKind {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for SavedKind {
-    type Err = UnknownKind;
-
-    fn from_str(name: &str) -> Result<Self, UnknownKind> {
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| UnknownKind {
-            name: name.to_owned(),
-        })
-    }
-}
-
-/// A name that no kind has.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is not a kind of saved file")]
-pub struct UnknownKind {
-    /// The name.
-    pub name: String,
 }
 
 #[cfg(test)]

@@ -25,11 +25,11 @@ mod text_file;
 pub use atomic_file::{AtomicFile, TargetWriter, WriteError, check_writable, write_file};
 pub use error::{SavedFileError, SavedProblem};
 pub use kind::SavedKind;
-pub use storage::Storage;
+pub(crate) use storage::Storage;
 pub use temporary::remove_temporary_files;
 #[cfg(feature = "index")]
 pub(crate) use temporary::{TemporaryFolder, uninterrupted};
-pub use tensors::{NamedTensor, Stored, TensorReader};
+pub(crate) use tensors::{NamedTensor, Stored, TensorReader};
 
 pub(crate) use array_file::{arrays_to_bytes, read_arrays};
 pub(crate) use kind::INDEX_MANIFEST;
@@ -87,6 +87,35 @@ pub(crate) trait Saveable: Sized {
     /// From the bytes of a file; any bytes give a value or a problem.
     fn read(map: &Arc<Mmap>) -> Result<Self, SavedProblem>;
 }
+
+/// Gives what is [`Saveable`] its four ways in and out of files; the second word is what messages and help call it.
+macro_rules! saved_in_files {
+    ($type:ident, $what:literal) => {
+        impl $type {
+            #[doc = concat!("Writes the ", $what, " to a temporary file beside `path` and renames it, so that `path` holds either what it held before or the whole ", $what, ".")]
+            pub fn save(&self, path: &std::path::Path) -> Result<(), $crate::saved::SavedFileError> {
+                $crate::saved::save(self, path)
+            }
+
+            #[doc = concat!("The ", $what, " as the bytes of a file. Equal ones give equal bytes.")]
+            pub fn to_bytes(&self) -> Result<Vec<u8>, $crate::saved::SavedFileError> {
+                $crate::saved::to_bytes(self)
+            }
+
+            #[doc = concat!("Opens the file of a ", $what, "; any other gives an error. Files are opened by memory map and must not be changed in place while they are in use; [`Self::save`] never does that.")]
+            pub fn open(path: &std::path::Path) -> Result<Self, $crate::saved::SavedFileError> {
+                $crate::saved::open(path)
+            }
+
+            #[doc = concat!("The ", $what, " that [`Self::to_bytes`] gave, or that a file holds; the bytes are copied.")]
+            pub fn from_bytes(bytes: &[u8]) -> Result<Self, $crate::saved::SavedFileError> {
+                $crate::saved::from_bytes(bytes)
+            }
+        }
+    };
+}
+
+pub(crate) use saved_in_files;
 
 /// The bytes of a file.
 pub(crate) fn to_bytes<T: Saveable>(value: &T) -> Result<Vec<u8>, SavedFileError> {

@@ -72,9 +72,13 @@ pub(super) struct TemporaryFile {
 impl TemporaryFile {
     pub(super) fn beside(target: &Path) -> io::Result<Self> {
         let mut paths = listed();
-        let file = tempfile::Builder::new()
-            .prefix(".calibrant-")
-            .tempfile_in(folder_of(target))?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".calibrant-");
+        // By default a temporary file is private. What is written becomes an ordinary file: as the umask says.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder_of(target));
+        let file = file.map_err(without_temporary_path)?;
         paths.push(file.path().to_owned());
         let _listing = Listing(file.path().to_owned());
         Ok(Self { file, _listing })
@@ -109,7 +113,8 @@ impl TemporaryFolder {
     /// A new folder in another one.
     pub(crate) fn new_in(parent: &Path, prefix: &str) -> io::Result<Self> {
         let mut paths = listed();
-        let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent)?;
+        let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent);
+        let folder = folder.map_err(without_temporary_path)?;
         paths.push(folder.path().to_owned());
         let listing = Listing(folder.path().to_owned());
         Ok(Self { folder, listing })
@@ -125,6 +130,15 @@ impl TemporaryFolder {
         let Self { folder, listing } = self;
         let _ = folder.keep();
         drop(listing);
+    }
+}
+
+/// The system's answer alone: a name that was made up for a temporary file means nothing to anybody.
+fn without_temporary_path(error: io::Error) -> io::Error {
+    let message = error.to_string();
+    match message.split_once(" at path \"") {
+        Some((reason, _)) => io::Error::new(error.kind(), reason),
+        None => error,
     }
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn read_text(kind: SavedKind, bytes: &[u8]) -> Result<&str, SavedProb
     }
     if envelope.checksum != checksum(kind, found, envelope.description.get()) {
         return Err(SavedProblem::damaged(
-            "the checksum does not fit its contents",
+            "the checksum does not match its contents",
         ));
     }
     Ok(envelope.description.get())

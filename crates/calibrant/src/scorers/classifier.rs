@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
+use calibrant_calibration::{Named, UnknownName};
 use serde::{Deserialize, Serialize};
 
 use super::learner::{ClassLearner, Variant};
@@ -14,18 +16,25 @@ use crate::features::WeightingSettings;
 
 /// Makes the enum of all learners and what asks each for its own answer.
 macro_rules! learners {
-    ($($(#[$meta:meta])* $variant:ident($learner:ty),)*) => {
+    ($($(#[$meta:meta])* $variant:ident($learner:ty) = $tag:literal,)*) => {
         /// The learner behind the scores.
         // The tag must not be `kind`: naive Bayes has a field of that name, and the two would collide.
         #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case", tag = "learner")]
+        #[serde(tag = "learner")]
         pub enum Classifier {
-            $($(#[$meta])* $variant($learner),)*
+            $($(#[$meta])* #[serde(rename = $tag)] $variant($learner),)*
         }
 
         impl Classifier {
+            /// The word by which files know the learner.
+            pub fn tag(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $tag,)*
+                }
+            }
+
             /// What all learners have in common.
-            pub fn learner(&self) -> &dyn ClassLearner {
+            pub(crate) fn learner(&self) -> &dyn ClassLearner {
                 match self {
                     $(Self::$variant(learner) => learner,)*
                 }
@@ -59,22 +68,21 @@ macro_rules! learners {
 
 learners! {
     /// A linear support vector machine.
-    LinearSvm(LinearSvm),
+    LinearSvm(LinearSvm) = "linear_svm",
     /// Logistic regression.
-    LogisticRegression(LogisticRegression),
+    LogisticRegression(LogisticRegression) = "logistic_regression",
     /// Naive Bayes.
-    NaiveBayes(NaiveBayes),
-    /// The strength of each class's own rule; nothing is learned but how far it can be trusted.
-    Rules(Rules),
-    /// The nearest centre.
-    Rocchio(Rocchio),
+    NaiveBayes(NaiveBayes) = "naive_bayes",
+    /// The strength of each class's own rule; only its calibration is learned.
+    Rules(Rules) = "rules",
+    /// The nearest centroid.
+    Rocchio(Rocchio) = "rocchio",
     /// A committee of decision stumps.
-    #[serde(rename = "adaboost")]
-    AdaBoost(AdaBoost),
+    AdaBoost(AdaBoost) = "adaboost",
     /// Training documents that vote.
-    NearestNeighbours(NearestNeighbours),
+    NearestNeighbours(NearestNeighbours) = "nearest_neighbours",
     /// Averaged or voted perceptrons.
-    Perceptron(Perceptron),
+    Perceptron(Perceptron) = "perceptron",
 }
 
 impl Default for Classifier {
@@ -94,11 +102,6 @@ impl Classifier {
         self.learner().usual_weighting()
     }
 
-    /// Whether a class's score is a weighted sum of the row's values.
-    pub fn is_linear(&self) -> bool {
-        self.learner().is_linear()
-    }
-
     /// What a search tries, the cheap and promising first.
     pub fn searched() -> Vec<Self> {
         let mut searched: Vec<(u32, Self)> = Self::variants()
@@ -115,12 +118,12 @@ impl Classifier {
         self
     }
 
-    /// The cost of errors that was asked for.
+    /// The cost of errors that was requested.
     pub(crate) fn asked_cost(&self) -> Option<f64> {
         self.learner().cost()?.asked
     }
 
-    /// The cost of errors, the usual one where none was asked for; nothing where the learner has none.
+    /// The cost of errors, the default if none was requested; `None` if the learner has none.
     pub(crate) fn cost(&self) -> Option<f64> {
         let cost = self.learner().cost()?;
         Some(cost.asked.unwrap_or(cost.usual))
@@ -136,24 +139,24 @@ impl Classifier {
         self
     }
 
-    /// The learner with the usual cost of errors where none was asked for.
+    /// The learner with the default cost of errors if none was requested.
     pub(crate) fn with_settled_cost(self) -> Self {
         self.cost().map_or(self, |cost| self.at_cost(cost))
     }
 
-    /// The setting that a search turns.
+    /// The setting that a search varies.
     pub(crate) fn tuned(&mut self) -> Option<(&'static str, &mut f64)> {
         self.learner_mut().tuned()
     }
 
-    /// What a search turns, by name, and its present value.
-    pub fn tuned_setting(&self) -> Option<(&'static str, f64)> {
+    /// The setting that a search varies, by name, and its current value.
+    pub(crate) fn tuned_setting(&self) -> Option<(&'static str, f64)> {
         let mut copy = *self;
         copy.tuned().map(|(name, value)| (name, *value))
     }
 }
 
-/// A name by which a learner is asked for: on the command line and wherever else words stand for settings.
+/// The name of a learner, on the command line and in settings.
 ///
 /// ```
 /// use calibrant::scorers::LearnerName;
@@ -161,7 +164,7 @@ impl Classifier {
 /// assert_eq!(name, "nearest-neighbours".parse()?); // an alias
 /// assert_eq!(name.classifier().name(), "nearest neighbours");
 /// assert!("kmeans".parse::<LearnerName>().is_err());
-/// # Ok::<(), calibrant::scorers::UnknownLearner>(())
+/// # Ok::<(), calibrant::UnknownName>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct LearnerName {
@@ -174,19 +177,7 @@ pub struct LearnerName {
 impl LearnerName {
     /// All names, in the order of the registry.
     pub fn all() -> Vec<Self> {
-        let named = |variant: Variant<Classifier>| {
-            let (name, help) = variant.name?;
-            Some(Self {
-                name,
-                help,
-                aliases: variant.aliases,
-                classifier: variant.learner,
-            })
-        };
-        Classifier::variants()
-            .into_iter()
-            .filter_map(named)
-            .collect()
+        Self::members().to_vec()
     }
 
     /// The name.
@@ -194,7 +185,7 @@ impl LearnerName {
         self.name
     }
 
-    /// What it is, in a sentence without an end.
+    /// A description, in a sentence without a full stop.
     pub fn help(&self) -> &'static str {
         self.help
     }
@@ -204,7 +195,7 @@ impl LearnerName {
         self.aliases
     }
 
-    /// The learner with its usual settings.
+    /// The learner with its default settings.
     pub fn classifier(&self) -> Classifier {
         self.classifier
     }
@@ -220,33 +211,48 @@ impl Eq for LearnerName {}
 
 impl fmt::Display for LearnerName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
+        f.pad(self.name)
     }
 }
 
-/// A word that is not the name of a learner.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is not a learner; there are {}", names())]
-pub struct UnknownLearner {
-    /// The word.
-    pub name: String,
-}
+impl Named for LearnerName {
+    const WHAT: &'static str = "a learner";
 
-fn names() -> String {
-    let names: Vec<&str> = LearnerName::all().iter().map(LearnerName::name).collect();
-    names.join(", ")
+    fn members() -> &'static [Self] {
+        static ALL: OnceLock<Vec<LearnerName>> = OnceLock::new();
+        ALL.get_or_init(|| {
+            let named = |variant: Variant<Classifier>| {
+                let (name, help) = variant.name?;
+                Some(Self {
+                    name,
+                    help,
+                    aliases: variant.aliases,
+                    classifier: variant.learner,
+                })
+            };
+            let variants = Classifier::variants().into_iter();
+            variants.filter_map(named).collect()
+        })
+    }
+
+    fn word(self) -> &'static str {
+        self.name
+    }
+
+    fn other_words(self) -> &'static [&'static str] {
+        self.aliases
+    }
+
+    fn sentence(self) -> &'static str {
+        self.help
+    }
 }
 
 impl FromStr for LearnerName {
-    type Err = UnknownLearner;
+    type Err = UnknownName;
 
-    fn from_str(text: &str) -> Result<Self, UnknownLearner> {
-        LearnerName::all()
-            .into_iter()
-            .find(|name| name.name == text || name.aliases.contains(&text))
-            .ok_or_else(|| UnknownLearner {
-                name: text.to_owned(),
-            })
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        Self::from_word(text)
     }
 }
 
@@ -274,7 +280,10 @@ mod tests {
             ]
         );
         for name in all {
+            let tag = serde_json::to_value(name.classifier()).unwrap();
+            assert_eq!(tag["learner"], name.classifier().tag());
             assert_eq!(name.name().parse(), Ok(name));
+            assert_eq!(name.name().replace('-', "_").parse(), Ok(name));
             assert!(!name.help().is_empty());
             assert!(name.classifier().learner().check().is_ok());
         }
@@ -302,7 +311,7 @@ mod tests {
         );
     }
 
-    #[test] // Margins, cosines, shares of votes and half log-odds are no log-odds.
+    #[test] // Margins, cosines, shares of votes and half log-odds are not log-odds.
     fn scores_that_are_log_odds_are_known() {
         let states = |name: &str| {
             let name: LearnerName = name.parse().unwrap();

@@ -25,7 +25,7 @@ pub trait ClassLearner: Debug + Send + Sync {
 
     /// Learns from all rows, and scores each row by a scorer that did not learn from its fold.
     ///
-    /// Provided: learns anew without each fold. Learners override it where a fold can start from the solution of the
+    /// Provided: learns again without each fold. Learners override it where a fold can start from the solution of the
     /// whole, or be taken off the whole's counts. The rows are given away, so that whoever needs them no more can let them go.
     fn cross_fit(
         &self,
@@ -252,7 +252,7 @@ pub trait FoldSource: Sync {
     fn progress(&self) -> &dyn Progress;
 }
 
-/// Learns from all rows, and anew without each fold, whose rows it then scores.
+/// Learns from all rows, and again without each fold, whose rows it then scores.
 pub(crate) fn cross_fit_anew(
     fit: impl Fn(&Problem<'_>) -> Result<Fitted, FitError>,
     rows: SparseMatrix,
@@ -288,9 +288,9 @@ fn score_into(
     rows: &SparseMatrix,
     held_out: &[u32],
 ) {
-    let score = |room: &mut ScorerBuffers, &row: &u32| {
+    let score = |buffer: &mut ScorerBuffers, &row: &u32| {
         let mut scores = vec![0.0; scorer.output_count()];
-        scorer.scores_into(rows.row(row as usize), room, &mut scores);
+        scorer.scores_into(rows.row(row as usize), buffer, &mut scores);
         scores
     };
     let scores: Vec<Vec<f64>> = held_out

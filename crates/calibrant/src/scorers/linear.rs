@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 use super::learner::{ClassLearner, Cost, CrossFit, Fitted, FoldSource, Reads, Variant, positive};
 use super::log_count_ratio::fit_scaled;
 use super::one_vs_rest;
-use crate::FitError;
 use crate::features::{RowView, SparseMatrix};
 use crate::problem::{Problem, Targets};
 use crate::solvers::{
     Convergence, HingeLoss, HingeLossDual, Lane, LaneSolution, LinearProblem, LogisticLossDual,
-    SolverLimits, solve_side_by_side,
+    SolverLimits, solve_while_wanted,
 };
+use crate::{Cancelled, FitError, Progress};
 
-/// A linear support vector machine: a wide margin between the classes, rows inside it at a cost.
+/// A linear support vector machine: a wide margin between the classes, with a cost for rows inside it.
 ///
 /// # When it misleads
 /// Its score is a distance from the boundary, not a probability, and nothing in training makes it
@@ -24,25 +24,25 @@ use crate::solvers::{
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearSvm {
-    /// The cost of a row inside the margin; larger fits the training rows closer. Absent, it is [`USUAL_C`](Self::USUAL_C),
-    /// unless a fit of the pipeline finds that more suits classes that are easy to separate.
+    /// The cost of a row inside the margin; larger values fit the training rows more closely. If absent, it is [`USUAL_C`](Self::USUAL_C),
+    /// unless a fit of the pipeline finds that a larger cost is better for classes that are easy to separate.
     pub c: Option<f64>,
     /// Hinge or squared hinge.
     pub loss: HingeLoss,
     /// When to stop.
     pub limits: SolverLimits,
-    /// For the order in which rows are visited.
+    /// The seed of the order in which rows are visited.
     pub seed: u64,
-    /// If given, each term is scaled by the logarithm of how much more often it comes with the class than without, after so
-    /// many extra sightings on either side: naive Bayes's evidence as features (Wang & Manning, ACL 2012). The model is as
-    /// linear as any.
+    /// If given, each term is scaled by its log-count ratio (how much more often it occurs with the class than without), with this
+    /// much smoothing on either side: naive Bayes' evidence as features (Wang & Manning, ACL 2012). The model stays
+    /// linear.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_count_ratio: Option<f64>,
 }
 
 impl LinearSvm {
-    /// The usual cost. The same for few and for many documents: from 300 to 10,000 of them half and twice as much changed
-    /// held-out log losses by a per cent or two, in no common direction (experiment `small`).
+    /// The default cost, for few and for many documents: from 300 to 10,000 of them, half and twice this value changed
+    /// held-out log losses by one or two per cent, in no consistent direction (experiment `small`).
     pub const USUAL_C: f64 = 0.5;
 }
 
@@ -61,17 +61,17 @@ impl Default for LinearSvm {
 /// Regularised logistic regression.
 ///
 /// # When it misleads
-/// Its score is a log-odds, but of training rows it has seen and with regularisation pulling it
-/// towards zero: on text its probabilities are too timid at small `c`. Calibrate it too.
+/// Its score is a log-odds, but fitted to the training rows and shrunk towards zero by regularisation:
+/// on text its probabilities are underconfident at small `c`. Calibrate it too.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogisticRegression {
-    /// The cost of the loss against the regularisation; larger fits the training rows closer. Absent, it is
-    /// [`USUAL_C`](Self::USUAL_C), unless a fit of the pipeline finds that more suits classes that are easy to separate.
+    /// The weight of the loss relative to the regularisation; larger values fit the training rows more closely. If absent, it is
+    /// [`USUAL_C`](Self::USUAL_C), unless a fit of the pipeline finds that a larger cost is better for classes that are easy to separate.
     pub c: Option<f64>,
     /// When to stop.
     pub limits: SolverLimits,
-    /// For the order in which rows are visited.
+    /// The seed of the order in which rows are visited.
     pub seed: u64,
 }
 
@@ -178,7 +178,8 @@ pub(super) trait DualLearner: Sync {
         problem: &LinearProblem<'_>,
         lanes: &[Lane<'_>],
         limits: &SolverLimits,
-    ) -> Vec<LaneSolution>;
+        progress: &dyn Progress,
+    ) -> Result<Vec<LaneSolution>, Cancelled>;
 
     /// Solves up to `L` problems side by side, or one after the other where each has columns of its own.
     fn fit_lanes<const L: usize>(
@@ -187,12 +188,14 @@ pub(super) trait DualLearner: Sync {
         weights: &[f64],
         members: &[u32],
         lanes: &[LaneData<'_>],
+        progress: &dyn Progress,
     ) -> Result<Vec<DualFit>, FitError> {
         let Some(alpha) = self.log_count_ratio() else {
-            return self.fit_as_they_are::<L>(rows, weights, members, lanes);
+            return self.fit_as_they_are::<L>(rows, weights, members, lanes, progress);
         };
         let one = |rows: &PreparedRows<'_>, lane: &LaneData<'_>| {
-            self.fit_as_they_are::<1>(rows, weights, members, std::slice::from_ref(lane))
+            let lane = std::slice::from_ref(lane);
+            self.fit_as_they_are::<1>(rows, weights, members, lane, progress)
         };
         fit_scaled(rows, weights, members, lanes, alpha, one)
     }
@@ -203,6 +206,7 @@ pub(super) trait DualLearner: Sync {
         weights: &[f64],
         members: &[u32],
         lanes: &[LaneData<'_>],
+        progress: &dyn Progress,
     ) -> Result<Vec<DualFit>, FitError> {
         let cost = self.cost_of_errors();
         positive("c", cost)?;
@@ -220,7 +224,8 @@ pub(super) trait DualLearner: Sync {
                 start: lane.start,
             })
             .collect();
-        let solutions = self.solve::<L>(&rows.problem(weights, members), &lanes, &limits);
+        let problem = rows.problem(weights, members);
+        let solutions = self.solve::<L>(&problem, &lanes, &limits, progress)?;
         Ok(solutions.into_iter().map(DualFit::from).collect())
     }
 }
@@ -243,8 +248,10 @@ impl DualLearner for LinearSvm {
         problem: &LinearProblem<'_>,
         lanes: &[Lane<'_>],
         limits: &SolverLimits,
-    ) -> Vec<LaneSolution> {
-        solve_side_by_side::<L>(problem, lanes, HingeLossDual(self.loss), limits, self.seed)
+        progress: &dyn Progress,
+    ) -> Result<Vec<LaneSolution>, Cancelled> {
+        let loss = HingeLossDual(self.loss);
+        solve_while_wanted::<L>(problem, lanes, loss, limits, self.seed, progress)
     }
 }
 
@@ -262,8 +269,16 @@ impl DualLearner for LogisticRegression {
         problem: &LinearProblem<'_>,
         lanes: &[Lane<'_>],
         limits: &SolverLimits,
-    ) -> Vec<LaneSolution> {
-        solve_side_by_side::<L>(problem, lanes, LogisticLossDual, limits, self.seed)
+        progress: &dyn Progress,
+    ) -> Result<Vec<LaneSolution>, Cancelled> {
+        solve_while_wanted::<L>(
+            problem,
+            lanes,
+            LogisticLossDual,
+            limits,
+            self.seed,
+            progress,
+        )
     }
 }
 
@@ -276,19 +291,49 @@ fn check_limits(limits: &SolverLimits) -> Result<(), FitError> {
     positive("the number of passes", limits.max_passes as f64)
 }
 
-impl ClassLearner for LinearSvm {
-    fn fit(&self, problem: &Problem<'_>) -> Result<Fitted, FitError> {
-        one_vs_rest::fit(self, problem)
-    }
+/// What linear learners of the dual solver answer alike: they are fitted class by class, and have a cost `c` and a seed.
+macro_rules! as_linear_learners_do {
+    () => {
+        fn fit(&self, problem: &Problem<'_>) -> Result<Fitted, FitError> {
+            one_vs_rest::fit(self, problem)
+        }
 
-    fn cross_fit(
-        &self,
-        rows: SparseMatrix,
-        targets: &Targets<'_>,
-        source: &dyn FoldSource,
-    ) -> Result<CrossFit, FitError> {
-        one_vs_rest::cross_fit(self, rows, targets, source)
-    }
+        fn cross_fit(
+            &self,
+            rows: SparseMatrix,
+            targets: &Targets<'_>,
+            source: &dyn FoldSource,
+        ) -> Result<CrossFit, FitError> {
+            one_vs_rest::cross_fit(self, rows, targets, source)
+        }
+
+        fn is_linear(&self) -> bool {
+            true
+        }
+
+        fn weighs_columns(&self) -> bool {
+            true
+        }
+
+        fn cost(&self) -> Option<Cost> {
+            Some(Cost {
+                asked: self.c,
+                usual: Self::USUAL_C,
+            })
+        }
+
+        fn tuned(&mut self) -> Option<(&'static str, &mut f64)> {
+            Some(("c", self.c.get_or_insert(Self::USUAL_C)))
+        }
+
+        fn set_seed(&mut self, seed: u64) {
+            self.seed = seed;
+        }
+    };
+}
+
+impl ClassLearner for LinearSvm {
+    as_linear_learners_do!();
 
     fn name(&self) -> &'static str {
         if self.log_count_ratio.is_some() {
@@ -327,29 +372,6 @@ impl ClassLearner for LinearSvm {
         }
     }
 
-    fn is_linear(&self) -> bool {
-        true
-    }
-
-    fn weighs_columns(&self) -> bool {
-        true
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        Some(Cost {
-            asked: self.c,
-            usual: Self::USUAL_C,
-        })
-    }
-
-    fn tuned(&mut self) -> Option<(&'static str, &mut f64)> {
-        Some(("c", self.c.get_or_insert(Self::USUAL_C)))
-    }
-
-    fn set_seed(&mut self, seed: u64) {
-        self.seed = seed;
-    }
-
     fn times_as_long(&self) -> f64 {
         if self.log_count_ratio.is_some() {
             2.0
@@ -360,18 +382,7 @@ impl ClassLearner for LinearSvm {
 }
 
 impl ClassLearner for LogisticRegression {
-    fn fit(&self, problem: &Problem<'_>) -> Result<Fitted, FitError> {
-        one_vs_rest::fit(self, problem)
-    }
-
-    fn cross_fit(
-        &self,
-        rows: SparseMatrix,
-        targets: &Targets<'_>,
-        source: &dyn FoldSource,
-    ) -> Result<CrossFit, FitError> {
-        one_vs_rest::cross_fit(self, rows, targets, source)
-    }
+    as_linear_learners_do!();
 
     fn name(&self) -> &'static str {
         "logistic regression"
@@ -391,28 +402,5 @@ impl ClassLearner for LogisticRegression {
 
     fn states_log_odds(&self) -> bool {
         true
-    }
-
-    fn is_linear(&self) -> bool {
-        true
-    }
-
-    fn weighs_columns(&self) -> bool {
-        true
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        Some(Cost {
-            asked: self.c,
-            usual: Self::USUAL_C,
-        })
-    }
-
-    fn tuned(&mut self) -> Option<(&'static str, &mut f64)> {
-        Some(("c", self.c.get_or_insert(Self::USUAL_C)))
-    }
-
-    fn set_seed(&mut self, seed: u64) {
-        self.seed = seed;
     }
 }

@@ -217,7 +217,7 @@ impl ClassScorer for LinearClassScorer {
         self.weights.len() / self.biases.len()
     }
 
-    fn outputs_into(&self, row: RowView<'_>, _room: &mut ScorerBuffers, outputs: &mut [f64]) {
+    fn outputs_into(&self, row: RowView<'_>, _buffer: &mut ScorerBuffers, outputs: &mut [f64]) {
         Self::outputs_into(self, row, outputs);
     }
 
@@ -225,7 +225,7 @@ impl ClassScorer for LinearClassScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        _room: &mut ScorerBuffers,
+        _buffer: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         let factor = self.factor_of(row);

@@ -1,8 +1,8 @@
 //! How strongly does a row belong to a class? Rows to scores.
 //!
 //! A score is any real number that grows with membership; it makes no claim to be a probability.
-//! A [`ClassLearner`] learns all classes of a [`Problem`](crate::problem::Problem); [`Classifier`] is any of them, and
-//! [`SavedScorer`] is what any of them makes.
+//! [`Classifier`] is any learner with its settings, as [`FitSettings`](crate::FitSettings) take it; [`LearnerName`] are their
+//! names. Inside, a `ClassLearner` learns all classes of a `Problem`, and `SavedScorer` is what any of them makes.
 
 mod boosting;
 mod classifier;
@@ -22,24 +22,33 @@ mod rocchio;
 mod rules;
 mod saved;
 
-pub use boosting::{AdaBoost, AdaBoostModel, BoostingKind, Stump, StumpDescription, StumpScorer};
-pub use classifier::{Classifier, LearnerName, UnknownLearner};
-pub use held_out_outputs::HeldOutOutputs;
-pub(crate) use learner::cross_fit_anew;
-pub use learner::{ClassLearner, Cost, CrossFit, Fitted, FoldSource, Reads, Variant};
+pub(crate) use boosting::StumpScorer;
+pub use boosting::{AdaBoost, BoostingKind};
+pub use classifier::{Classifier, LearnerName};
+pub(crate) use held_out_outputs::HeldOutOutputs;
+pub(crate) use learner::{CrossFit, FoldSource, Reads, cross_fit_anew};
 pub use length_damping::LengthDamping;
 pub use linear::{LinearSvm, LogisticRegression};
-pub use linear_scorer::{LinearClassScorer, LinearDescription, Link, WeightMatrix};
-pub use naive_bayes::{ClassCounts, NaiveBayes, NaiveBayesKind, Smoothing};
-pub use neighbours::{
-    Approximate, NearestNeighbours, Neighbour, NeighbourCount, NeighbourDescription,
-    NeighbourIndex, NeighbourScorer, SearchBuffers, SearchWork, Vote, recall_at_k,
-};
-pub use output_code_scorer::{OutputCodeDescription, OutputCodeScorer};
-pub use perceptron::{Perceptron, VotedDescription, VotedScorer};
-pub use postings::Postings;
-pub use rocchio::{CentroidDescription, CentroidScorer, Nearness, Rocchio};
+pub(crate) use linear_scorer::{LinearClassScorer, LinearDescription, Link, WeightMatrix};
+pub use naive_bayes::{NaiveBayes, NaiveBayesKind, Smoothing};
+pub use neighbours::{Approximate, NearestNeighbours, NeighbourCount, Vote};
+pub use perceptron::Perceptron;
+pub use rocchio::{Nearness, Rocchio};
 pub use rules::Rules;
-pub use saved::{ClassScorer, OpenScorer, SavedScorer, ScorerBuffers, ScorerDescription};
+pub(crate) use saved::OpenScorer;
 
-pub use crate::saved::{NamedTensor, Storage, Stored, TensorReader};
+pub(crate) use crate::saved::{NamedTensor, Storage, Stored, TensorReader};
+// Settings of the linear learners.
+pub use crate::solvers::{HingeLoss, SolverLimits};
+
+// Not part of the documented interface: what learners make of rows, for tests, experiments and what is timed.
+#[doc(hidden)]
+pub use boosting::AdaBoostModel;
+#[doc(hidden)]
+pub use learner::{ClassLearner, Fitted};
+#[doc(hidden)]
+pub use neighbours::{Neighbour, NeighbourIndex, SearchBuffers, recall_at_k};
+#[doc(hidden)]
+pub use output_code_scorer::OutputCodeScorer;
+#[doc(hidden)]
+pub use saved::{ClassScorer, SavedScorer, ScorerBuffers, ScorerDescription};

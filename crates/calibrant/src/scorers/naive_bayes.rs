@@ -46,7 +46,7 @@ pub enum Smoothing {
 /// ```text
 /// multinomial  P(w|c) = (n_cw + e_w) / (n_c + e)
 /// Bernoulli    P(w|c) = (d_cw + e'_w) / (d_c + e')      absent words contribute ln(1 - P(w|c))
-/// complement   -ln((n_w - n_cw + e_w) / (n - n_c + e))  in place of ln P(w|c), no class prior
+/// complement   -ln((n_w - n_cw + e_w) / (n - n_c + e))  instead of ln P(w|c), no class prior
 /// ```
 /// `n` counts words, `d` documents. Laplace: `e_w = α`, `e = α V`; `e'_w = α`, `e' = 2α`. Corpus prior
 /// of strength `m`: `e_w = m (n_w + 1) / (n + V)`, `e = m`; `e'_w = m (d_w + 1/2) / (d + 1)`, `e' = m`.
@@ -82,7 +82,7 @@ impl Default for NaiveBayes {
 /// Sums over documents by class, from which every kind of naive Bayes is computed, and from which
 /// a fold can be taken away again.
 #[derive(Debug, Clone)]
-pub struct ClassCounts {
+pub(crate) struct ClassCounts {
     class_count: usize,
     /// Feature-major: `by_class[feature * class_count + class]`.
     by_class: Vec<f64>,
@@ -255,7 +255,7 @@ impl NaiveBayes {
         Ok((model, said))
     }
 
-    /// Folds that have to be counted anew.
+    /// Folds that have to be counted again.
     fn recount_folds<'f>(
         &self,
         rows: &SparseMatrix,
@@ -271,7 +271,7 @@ impl NaiveBayes {
             let rows = source.without(fold);
             let (members, held_out) = folds.split(fold);
             let model = self.scorer(&targets.among(&rows, &members))?;
-            // Terms that are no features without the fold have no entries.
+            // Terms that are not features without the fold have no entries.
             said.add_fold(&model, &rows, &held_out, |_| true);
         }
         Ok((model, said))
@@ -359,7 +359,7 @@ impl NaiveBayes {
 pub(crate) fn not_presence(value: String) -> FitError {
     FitError::BadSetting {
         setting: "the weighting",
-        requirement: "`binary` and without unit length for Bernoulli naive Bayes, which looks at whether a term is there",
+        requirement: "`binary` and without unit length for Bernoulli naive Bayes, which looks only at whether a term occurs",
         value,
     }
 }

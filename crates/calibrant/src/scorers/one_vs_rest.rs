@@ -7,7 +7,7 @@ use super::linear::{DualFit, DualLearner, LaneData, PreparedRows};
 use super::{LinearClassScorer, Link, Storage, WeightMatrix};
 use crate::features::SparseMatrix;
 use crate::problem::{ClassLabels, Problem, Targets};
-use crate::progress::{check, step};
+use crate::progress::step;
 use crate::solvers::Convergence;
 use crate::{FitError, NoProgress, Progress};
 
@@ -21,6 +21,7 @@ fn fit_block(
     problem: &Problem<'_>,
     outputs: &[usize],
     starts: Option<&[Vec<f64>]>,
+    progress: &dyn Progress,
 ) -> Result<Vec<DualFit>, FitError> {
     let labels = problem.labels;
     let lanes: Vec<LaneData<'_>> = outputs
@@ -35,8 +36,8 @@ fn fit_block(
         weights, members, ..
     } = *problem;
     match lanes.len() {
-        1 => learner.fit_lanes::<1>(prepared, weights, members, &lanes),
-        _ => learner.fit_lanes::<LANES>(prepared, weights, members, &lanes),
+        1 => learner.fit_lanes::<1>(prepared, weights, members, &lanes, progress),
+        _ => learner.fit_lanes::<LANES>(prepared, weights, members, &lanes, progress),
     }
 }
 
@@ -52,8 +53,7 @@ fn fit_outputs(
     let blocks = outputs
         .par_chunks(LANES)
         .map(|outputs| {
-            check(progress)?;
-            let fits = fit_block(learner, &prepared, problem, outputs, starts)?;
+            let fits = fit_block(learner, &prepared, problem, outputs, starts, progress)?;
             step(progress, outputs.len() as u64)?;
             Ok(fits)
         })

@@ -16,7 +16,7 @@ use crate::multiclass::{CodeMatrix, CodeSettings, DecodeBuffers, Decoder};
 #[derive(Debug, Clone)]
 pub struct OutputCodeScorer {
     decoder: Decoder,
-    /// One with an output a column, or one per column.
+    /// One with an output per column, or one per column.
     base: Vec<SavedScorer>,
 }
 
@@ -28,7 +28,7 @@ pub struct OutputCodeDescription {
     base: Vec<ScorerDescription>,
 }
 
-/// Room for the binary scores of one row.
+/// Buffers for the binary scores of one row.
 #[derive(Debug, Default)]
 pub(crate) struct CodeBuffers {
     binary: Vec<f64>,
@@ -36,7 +36,7 @@ pub(crate) struct CodeBuffers {
 }
 
 impl OutputCodeScorer {
-    /// From parts; `None` unless the binary scorers together have one output a column of the code
+    /// From parts; `None` unless the binary scorers together have one output per column of the code
     /// and know the same features.
     pub fn new(decoder: Decoder, base: Vec<SavedScorer>) -> Option<Self> {
         let columns: usize = base.iter().map(SavedScorer::output_count).sum();
@@ -59,11 +59,11 @@ impl OutputCodeScorer {
     ///
     /// # Panics
     /// If it is not as long as the code.
-    pub fn binary_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, binary: &mut [f64]) {
+    pub fn binary_into(&self, row: RowView<'_>, buffer: &mut ScorerBuffers, binary: &mut [f64]) {
         let mut rest = binary;
         for scorer in &self.base {
             let (own, others) = rest.split_at_mut(scorer.output_count());
-            scorer.scores_into(row, room, own);
+            scorer.scores_into(row, buffer, own);
             rest = others;
         }
     }
@@ -74,7 +74,7 @@ impl OutputCodeScorer {
 }
 
 impl ClassScorer for OutputCodeScorer {
-    /// One output a class.
+    /// One output per class.
     fn output_count(&self) -> usize {
         self.decoder.code().class_count()
     }
@@ -90,31 +90,31 @@ impl ClassScorer for OutputCodeScorer {
     }
 
     /// Fills `outputs` with the score of each class.
-    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, outputs: &mut [f64]) {
-        let mut own = std::mem::take(&mut room.code);
+    fn outputs_into(&self, row: RowView<'_>, buffer: &mut ScorerBuffers, outputs: &mut [f64]) {
+        let mut own = std::mem::take(&mut buffer.code);
         own.binary.resize(self.decoder.code().length(), 0.0);
-        self.binary_into(row, room, &mut own.binary);
+        self.binary_into(row, buffer, &mut own.binary);
         self.decoder
             .scores_into(&own.binary, &mut own.decode, outputs);
-        room.code = own;
+        buffer.code = own;
     }
 
     /// Each entry's parts in the binary scores, by how much those moved the class's score: see
-    /// [`Decoder::slopes`].
+    /// `Decoder::slopes`.
     fn parts_into(
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut ScorerBuffers,
+        buffer: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         let mut to = vec![0.0; self.decoder.code().length()];
-        self.binary_into(row, room, &mut to);
+        self.binary_into(row, buffer, &mut to);
         let mut of_columns = Vec::with_capacity(to.len());
         for scorer in &self.base {
             for column in 0..scorer.output_count() {
                 let mut of_column = vec![0.0; parts.len()];
-                scorer.parts_into(row, column, room, &mut of_column);
+                scorer.parts_into(row, column, buffer, &mut of_column);
                 of_columns.push(of_column);
             }
         }

@@ -9,7 +9,7 @@ use crate::saved::{NamedTensor, TensorReader};
 /// Three flat arrays: where each column's list begins, all row numbers, all values. They may lie in
 /// a memory-mapped model file.
 #[derive(Debug, Clone)]
-pub struct Postings {
+pub(crate) struct Postings {
     starts: Storage<u64>,
     rows: Storage<u32>,
     values: Storage<f32>,
@@ -18,7 +18,7 @@ pub struct Postings {
 
 impl Postings {
     /// Every entry of the matrix, column after column.
-    pub fn of(matrix: &SparseMatrix) -> Self {
+    pub(crate) fn of(matrix: &SparseMatrix) -> Self {
         let mut starts = vec![0u64; matrix.column_count() + 1];
         for &column in matrix.columns() {
             starts[column as usize + 1] += 1;
@@ -49,7 +49,7 @@ impl Postings {
 
     /// From its arrays; `None` unless they fit together: lists follow one another, row
     /// numbers rise within a list and lie below `row_count`, values are finite.
-    pub fn from_parts(
+    pub(crate) fn from_parts(
         starts: Storage<u64>,
         rows: Storage<u32>,
         values: Storage<f32>,
@@ -91,27 +91,18 @@ impl Postings {
     }
 
     /// How many columns there are.
-    pub fn column_count(&self) -> usize {
+    pub(crate) fn column_count(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// How many rows there are.
-    pub fn row_count(&self) -> usize {
+    pub(crate) fn row_count(&self) -> usize {
         self.row_count
-    }
-
-    /// How many rows use a column; none for a column that is not there.
-    #[inline]
-    pub fn length(&self, column: usize) -> usize {
-        match self.starts.get(column..column + 2) {
-            Some(bounds) => (bounds[1] - bounds[0]) as usize,
-            None => 0,
-        }
     }
 
     /// The rows that use a column and their values; empty for a column that is not there.
     #[inline]
-    pub fn list(&self, column: usize) -> (&[u32], &[f32]) {
+    pub(crate) fn list(&self, column: usize) -> (&[u32], &[f32]) {
         let Some(bounds) = self.starts.get(column..column + 2) else {
             return (&[], &[]);
         };
@@ -156,7 +147,6 @@ mod tests {
         assert_eq!(postings.list(1), (&[][..], &[][..]));
         assert_eq!(postings.list(2), (&[0, 2][..], &[2.0, 3.0][..]));
         assert_eq!(postings.list(9), (&[][..], &[][..]));
-        assert_eq!((postings.length(2), postings.length(4)), (2, 0));
         assert_eq!((postings.column_count(), postings.row_count()), (4, 3));
     }
 

@@ -25,7 +25,7 @@ pub enum Nearness {
 
 named! {
     Nearness, "a measure of nearness";
-    Cosine = "cosine", "The cosine of the angle between document and centre";
+    Cosine = "cosine", "The cosine between document and centroid";
     Euclidean = "euclidean", "The negative Euclidean distance";
 }
 
@@ -58,7 +58,7 @@ pub struct CentroidDescription {
     exclusive: bool,
 }
 
-/// One centre a class.
+/// One centroid per class.
 #[derive(Debug, Clone)]
 pub struct CentroidScorer {
     description: CentroidDescription,
@@ -81,7 +81,7 @@ impl ClassLearner for Rocchio {
         if !problem.factors.are_equal() {
             return Err(FitError::BadSetting {
                 setting: "the class weights",
-                requirement: "equal for Rocchio, whose centres are means (give example weights instead)",
+                requirement: "equal for Rocchio, whose centroids are means (give example weights instead)",
                 value: "given".into(),
             });
         }
@@ -136,7 +136,7 @@ impl ClassLearner for Rocchio {
     }
 
     fn variants() -> Vec<Variant<Self>> {
-        let help = "Rocchio: the nearest centre of a class";
+        let help = "Rocchio: the class with the nearest centroid";
         vec![Variant::named("rocchio", help, Self::default()).searched(50)]
     }
 
@@ -150,7 +150,7 @@ impl ClassLearner for Rocchio {
     }
 }
 
-/// What a row has to do with every centre.
+/// How near a row is to every centroid.
 struct Nearby<'a> {
     /// `|x|`.
     length: f64,
@@ -164,11 +164,11 @@ impl CentroidScorer {
     }
 
     /// How near the row is to each centre.
-    fn nearby<'a>(&self, row: RowView<'_>, room: &'a mut ScorerBuffers) -> Nearby<'a> {
+    fn nearby<'a>(&self, row: RowView<'_>, buffer: &'a mut ScorerBuffers) -> Nearby<'a> {
         let width = self.class_count();
-        room.numbers.clear();
-        room.numbers.resize(width, 0.0);
-        let nearness = room.numbers.as_mut_slice();
+        buffer.numbers.clear();
+        buffer.numbers.resize(width, 0.0);
+        let nearness = buffer.numbers.as_mut_slice();
         for (column, value) in row.entries() {
             let Some(centres) = self.centres.get(column * width..(column + 1) * width) else {
                 continue;
@@ -241,8 +241,8 @@ impl ClassScorer for CentroidScorer {
     }
 
     /// Fills `outputs`, one each.
-    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, outputs: &mut [f64]) {
-        let nearby = self.nearby(row, room);
+    fn outputs_into(&self, row: RowView<'_>, buffer: &mut ScorerBuffers, outputs: &mut [f64]) {
+        let nearby = self.nearby(row, buffer);
         for (output, score) in outputs.iter_mut().enumerate() {
             let class = self.class_of(output);
             let own = nearby.nearness[class];
@@ -262,12 +262,12 @@ impl ClassScorer for CentroidScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut ScorerBuffers,
+        buffer: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         let width = self.class_count();
         let class = self.class_of(output);
-        let nearby = self.nearby(row, room);
+        let nearby = self.nearby(row, buffer);
         let rival = self.rival(nearby.nearness, class);
         let centre = |column: usize, class: usize| {
             let place = column * width + class;

@@ -43,7 +43,7 @@ impl ClassLearner for Rules {
     }
 
     fn variants() -> Vec<Variant<Self>> {
-        let help = "How strongly the class's own rule of --rules matches";
+        let help = "How strongly the class's own rule matches";
         vec![Variant::named("rules", help, Self {})]
     }
 

@@ -29,7 +29,7 @@ pub trait ClassScorer {
 
     /// Fills `outputs` (one each) before the link is applied. Columns beyond the features that the
     /// scorer knows add nothing.
-    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, outputs: &mut [f64]);
+    fn outputs_into(&self, row: RowView<'_>, buffer: &mut ScorerBuffers, outputs: &mut [f64]);
 
     /// What each entry of the row added to an output (before the link): the output is a base, which
     /// is whatever the parts leave, plus the sum of `parts`.
@@ -37,7 +37,7 @@ pub trait ClassScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut ScorerBuffers,
+        buffer: &mut ScorerBuffers,
         parts: &mut [f64],
     );
 
@@ -46,7 +46,7 @@ pub trait ClassScorer {
 }
 
 /// A [`ClassScorer`] that can be opened again.
-pub trait OpenScorer: ClassScorer + Sized {
+pub(crate) trait OpenScorer: ClassScorer + Sized {
     /// What a file keeps beside the tensors.
     type Description;
 
@@ -57,7 +57,7 @@ pub trait OpenScorer: ClassScorer + Sized {
     fn from_tensors(description: Self::Description, reader: &TensorReader<'_>) -> Option<Self>;
 }
 
-/// Room for scoring, reused from one row to the next.
+/// Buffers for scoring, reused from row to row.
 #[derive(Debug, Default)]
 pub struct ScorerBuffers {
     /// Numbers of any use to a scorer; their contents mean nothing between rows.
@@ -168,18 +168,18 @@ impl SavedScorer {
 
     /// Fills `outputs` (one each) before the link is applied. Columns beyond the features that the
     /// scorer knows add nothing.
-    pub fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, outputs: &mut [f64]) {
-        self.inside().outputs_into(row, room, outputs);
+    pub fn outputs_into(&self, row: RowView<'_>, buffer: &mut ScorerBuffers, outputs: &mut [f64]) {
+        self.inside().outputs_into(row, buffer, outputs);
     }
 
     /// Fills `scores` with what calibrators see, one per output.
-    pub fn scores_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, scores: &mut [f64]) {
+    pub fn scores_into(&self, row: RowView<'_>, buffer: &mut ScorerBuffers, scores: &mut [f64]) {
         let inside = self.inside();
-        inside.outputs_into(row, room, scores);
+        inside.outputs_into(row, buffer, scores);
         if inside.link() == Link::AgainstRest {
-            room.numbers.clear();
-            room.numbers.extend_from_slice(scores);
-            log_odds_against_rest(&room.numbers, scores);
+            buffer.numbers.clear();
+            buffer.numbers.extend_from_slice(scores);
+            log_odds_against_rest(&buffer.numbers, scores);
         }
     }
 
@@ -196,10 +196,10 @@ impl SavedScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut ScorerBuffers,
+        buffer: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
-        self.inside().parts_into(row, output, room, parts);
+        self.inside().parts_into(row, output, buffer, parts);
     }
 
     /// The numbers that a file keeps.

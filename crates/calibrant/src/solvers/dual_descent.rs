@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::{LaneWeights, SparseMatrix, prefetch};
 use crate::numeric::Random;
+use crate::progress::check;
+use crate::{Cancelled, NoProgress, Progress};
 
 /// Rows that several problems with two classes each learn from.
 ///
@@ -31,7 +33,7 @@ pub struct Lane<'a> {
     pub labels: &'a [bool],
     /// The cost of a positive row's loss and of a negative one's.
     pub costs: (f64, f64),
-    /// Dual variables of a similar problem to start from; those of rows that are no members are
+    /// Dual variables of a similar problem to start from; those of rows that are not members are
     /// taken as zero.
     pub start: Option<&'a [f64]>,
 }
@@ -100,7 +102,7 @@ impl Default for SolverLimits {
 
 impl SolverLimits {
     /// For models that only score their fold: ten times the gap.
-    pub fn for_fold(self) -> Self {
+    pub(crate) fn for_fold(self) -> Self {
         Self {
             relative_gap: 10.0 * self.relative_gap,
             ..self
@@ -139,10 +141,27 @@ pub fn solve_side_by_side<const L: usize>(
     limits: &SolverLimits,
     seed: u64,
 ) -> Vec<LaneSolution> {
+    // Nobody is there to end it.
+    solve_while_wanted::<L>(problem, lanes, loss, limits, seed, &NoProgress).unwrap_or_default()
+}
+
+/// As [`solve_side_by_side`], and asks before every pass whether to go on.
+///
+/// # Panics
+/// As it does.
+pub fn solve_while_wanted<const L: usize>(
+    problem: &LinearProblem<'_>,
+    lanes: &[Lane<'_>],
+    loss: impl DualLoss,
+    limits: &SolverLimits,
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<Vec<LaneSolution>, Cancelled> {
     assert!((1..=L.min(8)).contains(&lanes.len()));
     let mut descent = Descent::<L, _>::start(problem, lanes, loss, limits);
     let mut random = Random::from_seed(seed);
     for pass in 1.. {
+        check(progress)?;
         descent.pass(&mut random);
         if descent.settle(pass, limits) {
             break;
@@ -156,7 +175,7 @@ pub fn solve_side_by_side<const L: usize>(
         states,
         ..
     } = descent;
-    states
+    let solutions = states
         .into_iter()
         .enumerate()
         .map(|(lane, state)| LaneSolution {
@@ -176,8 +195,8 @@ pub fn solve_side_by_side<const L: usize>(
                     relative_gap: f64::INFINITY,
                 },
             },
-        })
-        .collect()
+        });
+    Ok(solutions.collect())
 }
 
 /// After so many passes a problem that began near its solution is looked at as a whole: most are solved
@@ -516,6 +535,7 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::EndsAfter;
     use crate::solvers::{HingeLoss, HingeLossDual, LogisticLossDual};
 
     fn random_rows(seed: u64, labels: &[bool]) -> SparseMatrix {
@@ -629,5 +649,10 @@ mod tests {
         );
         let end = solved[0].convergence;
         assert!(!end.converged && end.passes == 2 && end.relative_gap > 1e-9);
+        // Asked before each pass, and told no before the second.
+        let loss = HingeLossDual(HingeLoss::Hinge);
+        let ended = EndsAfter::questions(1);
+        let ended = solve_while_wanted::<1>(&problem, &[lane], loss, &limits, 1, &ended);
+        assert_eq!(ended.err(), Some(Cancelled));
     }
 }

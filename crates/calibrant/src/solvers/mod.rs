@@ -12,7 +12,7 @@ pub use cutting_planes::{
 };
 pub use dual_descent::{
     Convergence, DualLoss, Lane, LaneSolution, LinearProblem, SolverLimits, Visit,
-    solve_side_by_side,
+    solve_side_by_side, solve_while_wanted,
 };
 pub use hinge_loss::{HingeLoss, HingeLossDual};
 pub use logistic_loss::LogisticLossDual;

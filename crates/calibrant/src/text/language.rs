@@ -162,7 +162,7 @@ impl FromStr for Language {
     }
 }
 
-/// A name that is no [`Language`].
+/// A name that is not a [`Language`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` is not a known language; choose one of {}", names())]
 pub struct UnknownLanguage {

@@ -50,7 +50,7 @@ impl WordWindow {
     }
 }
 
-/// Room for one padded word.
+/// Buffers for one padded word.
 #[derive(Debug, Default, Clone)]
 pub(super) struct CharacterWindow {
     padded: String,

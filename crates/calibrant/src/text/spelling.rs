@@ -11,7 +11,7 @@ pub(super) struct Spelling {
     pub(super) final_sigma: bool,
 }
 
-/// Room for the stages of [`Spelling::apply`].
+/// Buffers for the stages of [`Spelling::apply`].
 #[derive(Debug, Default, Clone)]
 pub(super) struct Scratch {
     first: String,

@@ -115,7 +115,7 @@ fn stem_in<'s>(slot: &'s Slot, word: &'s str) -> &'s str {
     std::str::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Keeps the pair if there is room for it; long words are stemmed anew each time.
+/// Keeps the pair if it fits; long words are stemmed again each time.
 fn store(slot: &mut Slot, word: &str, stem: &str) {
     let is_prefix = word.starts_with(stem);
     let word_end = 2 + word.len();

@@ -207,7 +207,7 @@ fn bytes_depend_neither_on_the_order_of_copies_nor_on_threads() {
     }
 }
 
-/// Two classes that are hard to tell apart, with many words of which each says little.
+/// Two classes that are hard to distinguish, with many words of which each says little.
 fn hard(count: usize, seed: u64) -> Vec<Document> {
     let mut random = Random::from_seed(seed);
     (0..count)
@@ -370,9 +370,9 @@ fn a_model_knows_what_it_learned_from() {
     ] {
         let model = fitted(&training, &settings);
         let known = |model: &Model, documents: &[Document]| {
-            let (mut counts, mut room) = (Acquaintance::default(), PredictBuffers::default());
+            let (mut counts, mut buffer) = (Acquaintance::default(), PredictBuffers::default());
             for row in documents {
-                model.count_known(&row.content, &mut room, &mut counts);
+                model.count_known(&row.content, &mut buffer, &mut counts);
             }
             counts.learned_from()
         };

@@ -1,8 +1,11 @@
 //! Models from arrays, beside models from the same numbers in a file.
 
-use calibrant::corpus::{Document, Fields, ReadOptions, Source, read_all};
+use calibrant::corpus::{ContentRef, Document, Fields, ReadOptions, Source, read_all};
 use calibrant::features::{Csr, CsrError, SparseMatrix};
-use calibrant::jobs::{explain_row, fit_rows, predict_rows};
+use calibrant::jobs::{
+    EvaluateSettings, Evaluated, ExplainError, PredictError, Predictor, evaluate_documents,
+    evaluate_source, explain, explain_row, fit_rows, predict_rows,
+};
 use calibrant::numeric::Random;
 use calibrant::pipeline::{
     FitSettings, Model, PredictBuffers, RowClasses, TrainingCorpus, TrainingRows, fit,
@@ -100,7 +103,7 @@ fn rows_give_the_model_of_the_same_numbers_in_a_file() {
         let training = TrainingRows::new(&csr, &rows.classes);
         let of_rows = fit_rows(&training, &settings, &NoProgress).unwrap();
         assert_eq!(bytes(&of_file), bytes(&of_rows), "{name}");
-        let forecasts = predict_rows(&of_rows, &csr);
+        let forecasts = predict_rows(&of_rows, &csr).unwrap();
         let (mut buffers, width) = (PredictBuffers::default(), of_file.class_count());
         let mut classes = vec![Probability::from_log_odds(0.0); width];
         for (document, stated) in rows.documents().iter().zip(forecasts.chunks(width)) {
@@ -243,7 +246,7 @@ fn a_row_is_explained_by_the_names_of_its_columns() {
     let training = TrainingRows::new(&csr, &rows.classes);
     let model = fit_rows(&training, &FitSettings::default(), &NoProgress).unwrap();
     let names: Vec<String> = (0..30).map(|column| format!("column {column}")).collect();
-    let explanation = explain_row(&model, &csr, 4, 1, &names);
+    let explanation = explain_row(&model, &csr, 4, 1, &names).unwrap();
     let sum: f64 = explanation.terms.iter().map(|term| term.log_odds).sum();
     let total = explanation.base_log_odds + sum;
     assert!((total - explanation.calibrated_log_odds).abs() < 1e-9);
@@ -254,7 +257,7 @@ fn a_row_is_explained_by_the_names_of_its_columns() {
             .iter()
             .all(|term| term.term.starts_with("column "))
     );
-    let unnamed = explain_row(&model, &csr, 4, 1, &[]);
+    let unnamed = explain_row(&model, &csr, 4, 1, &[]).unwrap();
     assert!(
         unnamed
             .terms
@@ -296,4 +299,79 @@ fn a_corpus_that_was_extended_gives_the_model_of_all_its_documents() {
     let mut plain = TrainingCorpus::of_documents(&FitSettings::default(), texts.clone()).unwrap();
     let hashed = TrainingCorpus::of_documents(&hashed, texts).unwrap();
     assert!(plain.extend(hashed).is_err());
+}
+
+#[test]
+fn rows_and_texts_are_answered_only_by_models_that_read_them() {
+    let starts: Vec<usize> = (0..=40).collect();
+    let columns: Vec<u32> = (0..40).map(|row| row % 2).collect();
+    let values = vec![1.0f32; 40];
+    let classes: Vec<u32> = (0..40).map(|row| row % 2).collect();
+    let csr = Csr::new(&starts, &columns, &values).unwrap();
+    let settings = FitSettings::default();
+    let of_rows = fit_rows(&TrainingRows::new(&csr, &classes), &settings, &NoProgress).unwrap();
+    let documents = (0..40).map(|i| match i % 2 {
+        0 => Document::new(format!("lunch at noon {i}")).label("ham"),
+        _ => Document::new(format!("win big money {i}")).label("spam"),
+    });
+    let of_text = calibrant::fit(documents, &settings).unwrap();
+
+    let refused = Predictor::new(&of_rows).predict_text("1").unwrap_err();
+    assert!(
+        refused.to_string().contains("numbered features"),
+        "{refused}"
+    );
+    let batch = [Document::new("1")];
+    assert!(Predictor::new(&of_rows).predict_batch(&batch).is_err());
+    assert!(explain(&of_rows, "1", &[]).is_err());
+    assert!(matches!(
+        predict_rows(&of_text, &csr),
+        Err(PredictError::NoFeatures)
+    ));
+    assert!(matches!(
+        explain_row(&of_text, &csr, 0, 0, &[]),
+        Err(ExplainError::NoFeatures)
+    ));
+    assert!(
+        Predictor::new(&of_text)
+            .predict_content(&[(1, 1.0)][..])
+            .is_err()
+    );
+
+    // What each does read, also after it was saved.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows");
+    of_rows.save(&path).unwrap();
+    let opened = Model::open(&path).unwrap();
+    assert!(opened.reads_features() && !opened.reads_text());
+    assert!(predict_rows(&opened, &csr).is_ok());
+    assert!(of_text.reads_text() && !of_text.reads_features());
+    assert!(Predictor::new(&of_text).predict_text("money").is_ok());
+}
+
+#[test]
+fn documents_in_memory_are_evaluated_as_a_file_of_them() {
+    let documents = |from: usize| {
+        let document = |i: usize| match i % 2 {
+            0 => Document::new(format!("lunch at noon {i}")).label("ham"),
+            _ => Document::new(format!("win big money {i}")).label("spam"),
+        };
+        (from..from + 40).map(document).collect::<Vec<Document>>()
+    };
+    let model = calibrant::fit(documents(0), &FitSettings::default()).unwrap();
+    let mut file = "text,label\n".to_owned();
+    for document in documents(30) {
+        let ContentRef::Text(text) = ContentRef::from(&document) else {
+            panic!("a text")
+        };
+        file.push_str(&format!("{text},{}\n", document.labels[0]));
+    }
+    let settings = EvaluateSettings::default();
+    let in_memory = evaluate_documents(&model, &documents(30), &settings).unwrap();
+    let source = Source::bytes("test.csv", file.into_bytes());
+    let options = ReadOptions::default();
+    let of_file = evaluate_source(&model, &source, &options, &settings, &NoProgress).unwrap();
+    let json = |evaluated: &Evaluated<'_>| serde_json::to_string(&evaluated.report).unwrap();
+    assert_eq!(json(&in_memory), json(&of_file));
+    assert_eq!(in_memory.report.learned_from, of_file.report.learned_from);
 }

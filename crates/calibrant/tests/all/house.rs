@@ -181,3 +181,44 @@ fn every_crate_is_linted_for_missing_documentation() {
         }
     }
 }
+
+/// Words of a line that name an option of a program, `--like-this`, outside comments.
+fn options_named(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    if line.starts_with("//") {
+        return None;
+    }
+    let named = line.match_indices("--").find(|(place, _)| {
+        let before = line[..*place].chars().next_back();
+        let after = line[place + 2..].chars().next();
+        matches!(before, Some(' ' | '`' | '"' | '('))
+            && after.is_some_and(|letter| letter.is_ascii_lowercase())
+    })?;
+    Some(&line[named.0..])
+}
+
+#[test] // A library has no options: the program that called it adds hints that name its own.
+fn libraries_do_not_name_options_of_the_program() {
+    assert_eq!(
+        options_named(r#"#[error("no measure with --letor")]"#),
+        Some(r#"--letor")]"#)
+    );
+    assert_eq!(options_named("/// As `--letor` has it."), None);
+    for name in ["calibrant", "calibrant-calibration"] {
+        let mut files = Vec::new();
+        sources(
+            &workspace().join("crates").join(name).join("src"),
+            &mut files,
+        );
+        // Variables of style sheets look alike.
+        files.retain(|file| !file.ends_with("plot/theme.rs"));
+        for file in files {
+            let source = std::fs::read_to_string(&file).unwrap();
+            let production = source.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            for (number, line) in (1..).zip(production.lines()) {
+                let named = options_named(line);
+                assert_eq!(named, None, "{}:{number}", file.display());
+            }
+        }
+    }
+}

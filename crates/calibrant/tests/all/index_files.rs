@@ -77,15 +77,18 @@ fn an_index_is_there_as_a_whole_or_not_at_all() {
 
 #[cfg(unix)]
 #[test]
-fn everybody_may_read_an_index() {
+fn an_index_has_the_permissions_of_any_new_folder_and_file() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
     write(&path, &[("a", "fox")]).unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&path), 0o755);
+    let (usual_folder, usual_file) = (folder.path().join("folder"), folder.path().join("file"));
+    std::fs::create_dir(&usual_folder).unwrap();
+    std::fs::write(&usual_file, "").unwrap();
+    assert_eq!(mode(&path), mode(&usual_folder));
     for name in names(&path) {
-        assert_eq!(mode(&path.join(&name)), 0o644, "{name}");
+        assert_eq!(mode(&path.join(&name)), mode(&usual_file), "{name}");
     }
 }
 
@@ -128,7 +131,7 @@ fn identifiers_are_given_once() {
         .to_string();
     assert_eq!(
         error,
-        "memory, line 3: the id `a` was given before, to memory, line 1"
+        "memory, line 3: the id `a` already occurs in memory, line 1"
     );
     let error = write(&path, &[("a", "x"), ("", "y")])
         .unwrap_err()

@@ -26,7 +26,9 @@ mod rank_model_files;
 mod ranking_measures;
 mod real_corpora;
 mod saved_files;
+mod settings;
 mod side_columns;
+mod surface;
 
 /// Counts, so that tests can say how much memory something takes.
 #[global_allocator]

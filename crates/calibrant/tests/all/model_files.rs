@@ -21,7 +21,7 @@ use proptest::prelude::*;
 use safetensors::tensor::Dtype;
 use serde_json::{Value, json};
 
-/// A file that is written anew for every try.
+/// A file that is written again for every try.
 struct Scratch {
     _folder: tempfile::TempDir,
     path: PathBuf,

@@ -129,7 +129,7 @@ fn curves_that_are_to_rise_leave_the_classes_together() {
                 .all(|way| way.kind != MulticlassKind::Dirichlet)
         );
         let joint = model.as_single().unwrap().class_calibrator().unwrap();
-        let (mut room, even) = (ClassBuffers::default(), Probability::from_log_odds(0.0));
+        let (mut buffer, even) = (ClassBuffers::default(), Probability::from_log_odds(0.0));
         let mut said = vec![even; 5];
         for class in 0..5 {
             for rest in [-3.0, -0.5, 0.0] {
@@ -137,7 +137,7 @@ fn curves_that_are_to_rise_leave_the_classes_together() {
                 let own: Vec<f64> = (-80..=40)
                     .map(|step| {
                         scores[class] = 0.05 * f64::from(step);
-                        joint.probabilities_into(&scores, &mut room, &mut said);
+                        joint.probabilities_into(&scores, &mut buffer, &mut said);
                         said[class].log_odds()
                     })
                     .collect();
@@ -222,7 +222,7 @@ fn a_class_with_a_single_document_is_no_obstacle() {
     }
 }
 
-/// Of margins a line a class stands beside the curve for all: choosing a curve for each of 150 classes took five times as long as learning.
+/// Of margins a line per class stands beside the curve for all: choosing a curve for each of 150 classes took five times as long as learning.
 #[test]
 fn no_curve_is_chosen_for_each_of_many_classes() {
     let model = fitted(&documents(900, 30, 200, 5), &FitSettings::default());

@@ -10,12 +10,11 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use calibrant::corpus::Source;
-use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::parity::{Case, Step, cases, folder};
+use crate::common::parity::{Step, check_family, folder};
 
 type Answer = Result<Value, Box<dyn Error>>;
 
@@ -43,13 +42,9 @@ impl Made {
         self.target(name.expect("what is made has a name to be kept by"))
     }
 
-    /// What an earlier step made, else a file of the cases. Predictions are JSON Lines here, whatever the program writes.
+    /// What an earlier step made, else a file of the cases.
     fn path(&self, name: &str) -> PathBuf {
-        let made = [
-            self.target(name),
-            self.target(name).with_extension("jsonl"),
-            folder().join("data").join(name),
-        ];
+        let made = [self.target(name), folder().join("data").join(name)];
         let found = made.iter().find(|path| path.exists());
         found
             .unwrap_or_else(|| panic!("nothing is called `{name}`"))
@@ -91,43 +86,11 @@ impl Made {
     }
 }
 
-/// What differs, step by step.
-fn check(case: &Case) -> Vec<String> {
-    let made = Made::new();
-    let mut wrong = Vec::new();
-    for (number, step) in (1..).zip(&case.steps) {
-        match made.run(step) {
-            Ok(answer) => {
-                let differences = step.differences(answer);
-                let said = differences.iter().take(5);
-                wrong.extend(said.map(|said| format!("step {number}, {}: {said}", step.job)));
-            }
-            Err(error) => {
-                wrong.push(format!("step {number}, {}: {error}", step.job));
-                break;
-            }
-        }
-    }
-    wrong
-}
-
-/// All cases of a family; whatever differs is said of all.
 fn run(family: &str) {
-    let cases = cases(family);
-    assert!(!cases.is_empty(), "no cases in {family}");
-    let wrong: Vec<String> = cases
-        .par_iter()
-        .map(|(path, case)| {
-            let name = path.file_stem().unwrap().to_string_lossy();
-            let wrong = check(case);
-            let lines = wrong
-                .iter()
-                .map(|said| format!("{family}/{name}, {said}\n"));
-            lines.collect()
-        })
-        .collect();
-    let wrong = wrong.concat();
-    assert!(wrong.is_empty(), "other than the program:\n{wrong}");
+    check_family(family, |case| {
+        let made = Made::new();
+        case.differences(|step| made.run(step).map_err(|error| error.to_string()))
+    });
 }
 
 #[test]

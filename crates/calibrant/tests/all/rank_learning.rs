@@ -78,7 +78,9 @@ fn one_slack_and_many_reach_the_same_objective_for_every_loss() {
                     slack,
                     ..CuttingPlanes::default()
                 };
-                solve_cutting_planes(&problem, &settings, &mut PlaneSet::default(), &mut |_| {})
+                solve_cutting_planes(&problem, &settings, &mut PlaneSet::default(), &mut |_| {
+                    std::ops::ControlFlow::Continue(())
+                })
             });
             assert!(
                 one.converged && each.converged,

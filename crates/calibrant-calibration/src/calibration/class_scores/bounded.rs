@@ -58,7 +58,9 @@ impl TryFrom<Unchecked> for BoundedClasses {
         let Unchecked { inner, most, least } = read;
         let sound = 0.0 <= most && most <= least && least.is_finite();
         if !sound || matches!(inner, Saved::Bounded(_)) {
-            return Err("bounds of log-odds are no less than zero, the lower one no nearer to it");
+            return Err(
+                "bounds of log-odds must not be negative, nor the lower one closer to zero",
+            );
         }
         Ok(Self { inner, most, least })
     }
@@ -75,32 +77,36 @@ impl BoundedClasses {
         self.most
     }
 
-    /// No class is given less than the log-odds that are as far below zero, but for what bringing to a sum of one takes.
+    /// No class is given less than the log-odds that are as far below zero, except for what normalisation takes.
     pub fn least(&self) -> f64 {
         self.least
     }
 
     /// Leaves the log-odds of the classes.
-    pub(super) fn log_odds_into(&self, scores: &[f64], room: &mut ClassBuffers) {
-        self.inner.ln_weights_into(scores, room);
-        room.fill_log_odds();
-        let top = first_largest(&room.log_odds);
-        let Some(&most) = room.log_odds.get(top) else {
+    pub(super) fn log_odds_into(&self, scores: &[f64], buffer: &mut ClassBuffers) {
+        self.inner.ln_weights_into(scores, buffer);
+        buffer.fill_log_odds();
+        let top = first_largest(&buffer.log_odds);
+        let Some(&most) = buffer.log_odds.get(top) else {
             return;
         };
         let surplus = most - self.most;
         if surplus > 0.0 {
-            room.ln_weights[top] -= surplus;
-            room.fill_log_odds();
+            buffer.ln_weights[top] -= surplus;
+            buffer.fill_log_odds();
         }
-        if room.log_odds.iter().any(|log_odds| *log_odds < -self.least) {
+        if buffer
+            .log_odds
+            .iter()
+            .any(|log_odds| *log_odds < -self.least)
+        {
             // ln σ(-least), in units in which the largest weight is one.
-            let ln_total = room.ln_weights[top] + softplus(-room.log_odds[top]);
+            let ln_total = buffer.ln_weights[top] + softplus(-buffer.log_odds[top]);
             let least = ln_total - softplus(self.least);
-            for weight in &mut room.ln_weights {
+            for weight in &mut buffer.ln_weights {
                 *weight = weight.max(least);
             }
-            room.fill_log_odds();
+            buffer.fill_log_odds();
         }
     }
 }
@@ -136,14 +142,14 @@ impl Saved {
             .par_chunks_exact(classes)
             .fold(
                 || (0.0f64, 0.0f64, ClassBuffers::default()),
-                |(most, least, mut room), row| {
-                    self.ln_weights_into(row, &mut room);
-                    room.fill_log_odds();
-                    let said = || room.log_odds.iter();
+                |(most, least, mut buffer), row| {
+                    self.ln_weights_into(row, &mut buffer);
+                    buffer.fill_log_odds();
+                    let said = || buffer.log_odds.iter();
                     (
                         said().fold(most, |most, l| most.max(*l)),
                         said().fold(least, |least, l| least.max(-l)),
-                        room,
+                        buffer,
                     )
                 },
             )
@@ -163,7 +169,8 @@ impl Saved {
     }
 
     /// The calibrator itself, whether or not its answers are kept within bounds.
-    pub fn unbounded(&self) -> &Self {
+    #[cfg(test)]
+    pub(crate) fn unbounded(&self) -> &Self {
         match self {
             Self::Bounded(bounded) => bounded.inner(),
             other => other,
@@ -178,7 +185,7 @@ mod tests {
     use crate::numeric::Random;
     use proptest::prelude::*;
 
-    /// Three classes, of which the first lies far off from the other two, which are hard to tell apart.
+    /// Three classes, of which the first lies far off from the other two, which are hard to distinguish.
     fn draw(seed: u64, count: usize) -> HeldOutClassScores {
         let mut random = Random::from_seed(seed);
         let (mut scores, mut labels) = (Vec::new(), Vec::new());

@@ -48,16 +48,16 @@ const MOST_MATRIX_WORK: usize = 1_000_000;
 pub const MOST_CURVES: usize = 64;
 
 crate::named! {
-    MulticlassKind, "a way to calibrate several classes";
-    Auto = "auto", "Several ways, weighed by held-out log loss";
-    OneVsRest = "one_vs_rest", "Each class on its own, then normalised";
+    MulticlassKind, "a method for several classes";
+    Auto = "auto", "A pool of several methods, weighted by held-out log loss";
+    OneVsRest = "one_vs_rest", "Each class separately, then normalised";
     SharedCurve = "shared_curve", "One monotone curve for all classes, with a line for each";
     Temperature = "temperature", "One factor for all scores";
     Vector = "vector", "A slope and an intercept per class";
     Dirichlet = "dirichlet", "A matrix over the log-probabilities of all classes";
     Coupling = "coupling", "A curve per pair of classes";
     ; unlisted
-    SecondPass = "second_pass", "A second pass over what `auto` weighed";
+    SecondPass = "second_pass", "A second pass over the pool of `auto`";
 }
 
 impl MulticlassKind {
@@ -79,7 +79,7 @@ impl MulticlassKind {
         match self {
             Self::SecondPass => Err(CalibrationError::BadSetting {
                 setting: "calibration of many classes",
-                requirement: "a way of its own: a second pass comes by itself, with `auto`",
+                requirement: "another method: a second pass is added automatically by `auto`",
                 value: self.name().into(),
             }),
             _ => Ok(()),
@@ -132,6 +132,7 @@ impl MulticlassKind {
 
     /// As [`Self::choose`], where the caller calibrates the classes one against the rest and brings what
     /// curves fitted to the other folds say. The caller is given the examples in an order that does not depend on how they came.
+    #[doc(hidden)] // For the crate `calibrant`.
     pub fn choose_beside(
         self,
         held_out: HeldOutClassScores,
@@ -300,9 +301,9 @@ fn forecast_folds(held_out: &HeldOutClassScores, without: Vec<Saved>) -> Vec<Pro
     forecasts
         .par_chunks_exact_mut(class_count)
         .enumerate()
-        .for_each_init(ClassBuffers::default, |room, (example, out)| {
+        .for_each_init(ClassBuffers::default, |buffer, (example, out)| {
             let calibrator = &without[held_out.fold_of(example)];
-            calibrator.probabilities_into(held_out.row(example), room, out);
+            calibrator.probabilities_into(held_out.row(example), buffer, out);
         });
     forecasts
 }
@@ -319,11 +320,11 @@ fn losses(held_out: &HeldOutClassScores, forecasts: &[Probability]) -> impl Iter
 /// What calibrators of classes against the rest say of all classes together.
 fn combined(classes: &[CalibratedClass], count: usize) -> Vec<Probability> {
     let mut forecasts = vec![Probability::from_log_odds(0.0); count * classes.len()];
-    let (mut row, mut room) = (Vec::new(), Vec::new());
+    let (mut row, mut buffer) = (Vec::new(), Vec::new());
     for (example, out) in forecasts.chunks_exact_mut(classes.len()).enumerate() {
         row.clear();
         row.extend(classes.iter().map(|class| class.forecasts[example]));
-        normalise_into(&row, out, &mut room);
+        normalise_into(&row, out, &mut buffer);
     }
     forecasts
 }
@@ -436,9 +437,9 @@ impl Contest {
         forecasts
             .par_chunks_exact_mut(held_out.class_count())
             .enumerate()
-            .for_each_init(ClassBuffers::default, |room, (example, out)| {
+            .for_each_init(ClassBuffers::default, |buffer, (example, out)| {
                 let calibrator = &without[held_out.fold_of(example)];
-                calibrator.probabilities_into(rows.row(example), room, out);
+                calibrator.probabilities_into(rows.row(example), buffer, out);
             });
         let before: Vec<f64> = losses(held_out, &self.forecasts).collect();
         let after: Vec<f64> = losses(held_out, &forecasts).collect();

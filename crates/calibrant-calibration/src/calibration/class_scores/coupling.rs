@@ -87,8 +87,8 @@ impl CouplingCalibrator {
         &self.curves
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
-        let mut pairs = std::mem::take(&mut room.more);
+    pub(super) fn ln_weights_into(&self, scores: &[f64], buffer: &mut ClassBuffers) {
+        let mut pairs = std::mem::take(&mut buffer.more);
         pairs.clear();
         pairs.extend(
             pairs_of(self.class_count)
@@ -98,8 +98,8 @@ impl CouplingCalibrator {
                     curve.probability(difference).log_odds()
                 }),
         );
-        room.fill(couple(self.class_count, &pairs).into_iter().map(f64::ln));
-        room.more = pairs;
+        buffer.fill(couple(self.class_count, &pairs).into_iter().map(f64::ln));
+        buffer.more = pairs;
     }
 }
 
@@ -177,7 +177,7 @@ fn curve_of_pair(
 /// (1,2), …; see [`PairwiseCoupling`]. Log-odds beyond ±300 count as ±300, so that no answer is zero.
 ///
 /// # Panics
-/// If there is not one number a pair, or no class.
+/// If there is not one number per pair, or no class.
 pub fn couple(class_count: usize, pairs: &[f64]) -> Vec<f64> {
     assert!(class_count > 0 && 2 * pairs.len() == class_count * (class_count - 1));
     // r[i * K + j] is the probability of i among i and j.

@@ -110,17 +110,17 @@ impl DirichletCalibrator {
         self.intercepts.len()
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
-        let mut x = std::mem::take(&mut room.more);
+    pub(super) fn ln_weights_into(&self, scores: &[f64], buffer: &mut ClassBuffers) {
+        let mut x = std::mem::take(&mut buffer.more);
         x.clear();
         x.extend_from_slice(scores);
         log_softmax(&mut x, self.inverse_temperature);
         let lines = self.matrix.chunks_exact(x.len()).zip(&self.intercepts);
-        room.fill(lines.map(|(weights, intercept)| {
+        buffer.fill(lines.map(|(weights, intercept)| {
             let sum: f64 = weights.iter().zip(&x).map(|(weight, x)| weight * x).sum();
             sum + intercept
         }));
-        room.more = x;
+        buffer.more = x;
     }
 }
 

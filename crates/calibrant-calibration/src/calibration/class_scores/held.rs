@@ -93,15 +93,15 @@ impl HeldClasses {
         &self.ends
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
-        let mut held = std::mem::take(&mut room.held);
+    pub(super) fn ln_weights_into(&self, scores: &[f64], buffer: &mut ClassBuffers) {
+        let mut held = std::mem::take(&mut buffer.held);
         held.clear();
         match &self.ends {
             ScoreEnds::Gap(gap) => {
                 let top = highest(scores);
                 if scores.iter().all(|&score| top - tame(score) <= *gap) {
-                    self.inner.ln_weights_into(scores, room);
-                    room.held = held;
+                    self.inner.ln_weights_into(scores, buffer);
+                    buffer.held = held;
                     return;
                 }
                 // Counted from the highest, so that one far out leaves the others their digits.
@@ -113,8 +113,8 @@ impl HeldClasses {
                 held.extend(each.map(|(&score, (&low, &high))| tame(score).clamp(low, high)));
             }
         }
-        self.inner.ln_weights_into(&held, room);
-        room.held = held;
+        self.inner.ln_weights_into(&held, buffer);
+        buffer.held = held;
     }
 }
 

@@ -144,45 +144,45 @@ impl SavedMulticlassCalibrator {
     pub fn probabilities_into(
         &self,
         scores: &[f64],
-        room: &mut ClassBuffers,
+        buffer: &mut ClassBuffers,
         out: &mut [Probability],
     ) {
         assert_eq!(scores.len(), self.class_count());
         assert_eq!(out.len(), self.class_count());
-        self.log_odds_into(scores, room);
-        room.state(out);
+        self.log_odds_into(scores, buffer);
+        buffer.state(out);
     }
 
     /// Leaves the log-odds of each class against the rest.
-    fn log_odds_into(&self, scores: &[f64], room: &mut ClassBuffers) {
+    fn log_odds_into(&self, scores: &[f64], buffer: &mut ClassBuffers) {
         match self {
             // It has them already.
-            Self::Bounded(bounded) => bounded.log_odds_into(scores, room),
+            Self::Bounded(bounded) => bounded.log_odds_into(scores, buffer),
             other => {
-                other.ln_weights_into(scores, room);
-                room.fill_log_odds();
+                other.ln_weights_into(scores, buffer);
+                buffer.fill_log_odds();
             }
         }
     }
 
     /// Leaves log-weights of the classes, up to a common summand.
-    fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
+    fn ln_weights_into(&self, scores: &[f64], buffer: &mut ClassBuffers) {
         match self {
-            Self::OneVsRest(calibrator) => calibrator.ln_weights_into(scores, room),
-            Self::Temperature(calibrator) => calibrator.ln_weights_into(scores, room),
-            Self::Vector(calibrator) => calibrator.ln_weights_into(scores, room),
-            Self::Coupling(calibrator) => calibrator.ln_weights_into(scores, room),
-            Self::Dirichlet(calibrator) => calibrator.ln_weights_into(scores, room),
-            Self::SharedCurve(calibrator) => calibrator.ln_weights_into(scores, room),
-            Self::Pool(calibrator) => calibrator.ln_weights_into(scores, room),
-            Self::TwoPasses(passes) => passes.ln_weights_into(scores, room),
-            Self::Held(held) => held.ln_weights_into(scores, room),
-            Self::Bounded(bounded) => bounded.log_odds_into(scores, room),
+            Self::OneVsRest(calibrator) => calibrator.ln_weights_into(scores, buffer),
+            Self::Temperature(calibrator) => calibrator.ln_weights_into(scores, buffer),
+            Self::Vector(calibrator) => calibrator.ln_weights_into(scores, buffer),
+            Self::Coupling(calibrator) => calibrator.ln_weights_into(scores, buffer),
+            Self::Dirichlet(calibrator) => calibrator.ln_weights_into(scores, buffer),
+            Self::SharedCurve(calibrator) => calibrator.ln_weights_into(scores, buffer),
+            Self::Pool(calibrator) => calibrator.ln_weights_into(scores, buffer),
+            Self::TwoPasses(passes) => passes.ln_weights_into(scores, buffer),
+            Self::Held(held) => held.ln_weights_into(scores, buffer),
+            Self::Bounded(bounded) => bounded.log_odds_into(scores, buffer),
         }
     }
 }
 
-/// Room for one prediction, reused from one example to the next.
+/// Buffers for one prediction, reused between calls.
 #[derive(Debug, Clone, Default)]
 pub struct ClassBuffers {
     /// Log-weights of the classes, up to a common summand.

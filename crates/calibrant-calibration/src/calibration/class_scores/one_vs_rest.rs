@@ -80,9 +80,9 @@ impl OneVsRestCalibrator {
         &self.classes
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
+    pub(super) fn ln_weights_into(&self, scores: &[f64], buffer: &mut ClassBuffers) {
         let classes = self.classes.iter().zip(scores);
-        room.fill(classes.map(|(calibrator, &score)| {
+        buffer.fill(classes.map(|(calibrator, &score)| {
             let score = if self.of_log_probabilities {
                 log_odds_of_ln(score)
             } else {
@@ -107,17 +107,17 @@ fn log_odds_of_ln(ln_p: f64) -> f64 {
     }
 }
 
-/// Brings the probabilities of classes, each against the rest, to a sum of one: `q_c = p_c / Σ p_k`,
+/// Normalises the one-vs-rest probabilities of the classes: `q_c = p_c / Σ p_k`,
 /// in log space.
-pub fn normalise_into(one_vs_rest: &[Probability], out: &mut [Probability], room: &mut Vec<f64>) {
-    room.clear();
-    room.extend(one_vs_rest.iter().map(|p| p.ln()));
+pub fn normalise_into(one_vs_rest: &[Probability], out: &mut [Probability], buffer: &mut Vec<f64>) {
+    buffer.clear();
+    buffer.extend(one_vs_rest.iter().map(|p| p.ln()));
     // Where all are next to impossible, their logarithms have no digits left for what sets them apart
     // from a sum of one; their differences have.
-    let top = room.iter().copied().fold(f64::MIN, f64::max);
-    room.iter_mut().for_each(|ln_p| *ln_p -= top);
-    room.resize(2 * one_vs_rest.len(), 0.0);
-    let (ln_weights, log_odds) = room.split_at_mut(one_vs_rest.len());
+    let top = buffer.iter().copied().fold(f64::MIN, f64::max);
+    buffer.iter_mut().for_each(|ln_p| *ln_p -= top);
+    buffer.resize(2 * one_vs_rest.len(), 0.0);
+    let (ln_weights, log_odds) = buffer.split_at_mut(one_vs_rest.len());
     log_odds_against_rest(ln_weights, log_odds);
     for (class, &log_odds) in out.iter_mut().zip(log_odds.iter()) {
         *class = Probability::from_log_odds(log_odds);
@@ -130,7 +130,7 @@ pub fn normalise_into(one_vs_rest: &[Probability], out: &mut [Probability], room
 pub enum CalibrationNote {
     /// Fitted to the class's own held-out scores.
     Own,
-    /// The label's own curve, weighed with one curve for all labels.
+    /// The label's own curve, averaged with one curve for all labels.
     Weighed,
     /// One curve for all labels, with a line for this one.
     Common,

@@ -85,22 +85,23 @@ impl PoolCalibrator {
         self.members[0].calibrator.class_count()
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
-        let mut sum = std::mem::take(&mut room.pooled);
+    pub(super) fn ln_weights_into(&self, scores: &[f64], buffer: &mut ClassBuffers) {
+        let mut sum = std::mem::take(&mut buffer.pooled);
         sum.clear();
         sum.resize(scores.len(), 0.0);
         for member in &self.members {
-            member.calibrator.ln_weights_into(scores, room);
+            member.calibrator.ln_weights_into(scores, buffer);
             // What all classes have in common does not matter; near zero it costs no digits.
-            let top = room.ln_weights.iter().copied().fold(f64::MIN, f64::max);
-            for (sum, weight) in sum.iter_mut().zip(&room.ln_weights) {
+            let top = buffer.ln_weights.iter().copied().fold(f64::MIN, f64::max);
+            for (sum, weight) in sum.iter_mut().zip(&buffer.ln_weights) {
                 *sum += member.weight * (weight - top);
             }
         }
-        room.ln_weights.clear();
-        room.ln_weights
+        buffer.ln_weights.clear();
+        buffer
+            .ln_weights
             .extend(sum.iter().map(|&weight| bounded(weight)));
-        room.pooled = sum;
+        buffer.pooled = sum;
     }
 }
 
@@ -129,9 +130,9 @@ impl Rivals<'_> {
         forecasts
             .par_chunks_exact_mut(classes)
             .enumerate()
-            .for_each_init(ClassBuffers::default, |room, (row, out)| {
+            .for_each_init(ClassBuffers::default, |buffer, (row, out)| {
                 let weights = &without[self.held_out.fold_of(row)];
-                let sum = &mut room.ln_weights;
+                let sum = &mut buffer.ln_weights;
                 sum.clear();
                 sum.resize(classes, 0.0);
                 for (said, &weight) in self.forecasts.iter().zip(weights) {
@@ -141,7 +142,7 @@ impl Rivals<'_> {
                         each.for_each(|(sum, p)| *sum += weight * p.ln().max(LEAST_LN));
                     }
                 }
-                room.probabilities_into(out);
+                buffer.probabilities_into(out);
             });
         forecasts
     }

@@ -80,10 +80,10 @@ impl TemperatureCalibrator {
         self.class_count
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
+    pub(super) fn ln_weights_into(&self, scores: &[f64], buffer: &mut ClassBuffers) {
         let largest = highest(scores);
         let factor = self.inverse_temperature;
-        room.fill(scores.iter().map(|&score| factor * (tame(score) - largest)));
+        buffer.fill(scores.iter().map(|&score| factor * (tame(score) - largest)));
     }
 }
 

@@ -129,7 +129,7 @@ fn where_one_factor_is_right_more_parameters_cost_little() {
     assert!(matrix < 0.015, "{matrix}");
 }
 
-/// Classes 0 and 1 are told apart by the score of class 2, which only a matrix can use.
+/// Classes 0 and 1 are distinguished by the score of class 2, which only a matrix can use.
 #[test]
 fn a_matrix_uses_what_another_class_tells() {
     let make = |seed: u64, count: usize| {

@@ -36,7 +36,9 @@ impl TryFrom<Unchecked> for TwoPasses {
         if matches!(first, Saved::TwoPasses(_) | Saved::Bounded(_))
             || first.class_count() != second.class_count()
         {
-            return Err("two passes speak of the same classes, and the first is no second");
+            return Err(
+                "two passes must have the same classes, and the first must not be a second pass itself",
+            );
         }
         Ok(Self { first, second })
     }
@@ -53,15 +55,15 @@ impl TwoPasses {
         &self.second
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
-        self.first.ln_weights_into(scores, room);
-        room.fill_log_odds();
-        let said = std::mem::take(&mut room.log_odds);
-        room.fill(said.iter().enumerate().map(|(class, &log_odds)| {
+    pub(super) fn ln_weights_into(&self, scores: &[f64], buffer: &mut ClassBuffers) {
+        self.first.ln_weights_into(scores, buffer);
+        buffer.fill_log_odds();
+        let said = std::mem::take(&mut buffer.log_odds);
+        buffer.fill(said.iter().enumerate().map(|(class, &log_odds)| {
             let score = said_again(Probability::from_log_odds(log_odds));
             self.second.log_weight(class, score)
         }));
-        room.log_odds = said;
+        buffer.log_odds = said;
     }
 }
 

@@ -112,9 +112,9 @@ impl VectorCalibrator {
         self.slopes.len()
     }
 
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
+    pub(super) fn ln_weights_into(&self, scores: &[f64], buffer: &mut ClassBuffers) {
         let lines = self.slopes.iter().zip(&self.intercepts);
-        room.fill(lines.zip(scores).map(|((slope, intercept), &score)| {
+        buffer.fill(lines.zip(scores).map(|((slope, intercept), &score)| {
             slope * centred(tame(score), self.centre, self.inverse_temperature) + intercept
         }));
     }

@@ -26,7 +26,7 @@ use crate::CalibrationError;
 ///
 /// # Reference
 /// Bennett, SIGIR 2003, section 3.3 and equations 4 and 5, whose right-hand sides are the squares
-/// of the widths and whose sums of squares lack a factor two; the exact search in place of his
+/// of the widths and whose sums of squares lack a factor two; the exact search instead of his
 /// grid is ours.
 ///
 /// ```

@@ -26,7 +26,7 @@ use crate::CalibrationError;
 /// spread gets a small one, tied to the spread of all scores, so that no slope is infinite.
 ///
 /// # Reference
-/// Bennett, SIGIR 2003, section 3.3 and equations 1 to 3; the exact search in place of his grid is ours.
+/// Bennett, SIGIR 2003, section 3.3 and equations 1 to 3; the exact search instead of his grid is ours.
 ///
 /// ```
 /// use calibrant_calibration::calibration::{AsymmetricLaplace, Density};

@@ -238,7 +238,7 @@ impl Interval {
                 continue;
             }
             let tangents = ends.map(|(left, right)| (left.tangent(half), right.tangent(half)));
-            // A tangent below zero is no sum of squares, and the bound above has to do.
+            // A tangent below zero is no sum of squares, so the bound above is used.
             let bounded = tangents
                 .iter()
                 .all(|(left, right)| left.second >= 0.0 && right.second >= 0.0);

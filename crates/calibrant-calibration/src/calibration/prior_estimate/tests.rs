@@ -44,10 +44,10 @@ fn shares_that_changed_are_found_and_the_shift_forecasts_better() {
     };
     let before = loss(&forecasts);
     let shift = PriorShift::between(Task::SingleLabel, &old, &estimate.new).unwrap();
-    let mut room = Vec::new();
+    let mut buffer = Vec::new();
     forecasts
         .chunks_mut(3)
-        .for_each(|row| shift.apply(row, &mut room));
+        .for_each(|row| shift.apply(row, &mut buffer));
     assert!(loss(&forecasts) < before - 500.0);
 }
 

@@ -9,7 +9,7 @@ const FARTHEST: f64 = 12.0;
 const WIDTH: f64 = 0.25;
 const CELLS: usize = (2.0 * FARTHEST / WIDTH) as usize + 1;
 
-/// What is stated, within what is told apart; NaN is the least.
+/// What is stated, within what is distinguished; NaN is the least.
 pub(super) fn within(log_odds: f64) -> f64 {
     match log_odds.is_nan() {
         true => -FARTHEST,

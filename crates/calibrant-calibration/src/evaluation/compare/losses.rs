@@ -90,7 +90,7 @@ impl<'a> Losses<'a> {
         counts.map(|[losses, ties, wins]| SignTest::of_counts(wins, losses, ties))
     }
 
-    /// Adds the votes of one row's decisions, by each loss. `belongs` is room, false everywhere.
+    /// Adds the votes of one row's decisions, by each loss. `belongs` is a buffer, false everywhere.
     fn vote(&self, other: &Self, row: usize, belongs: &mut [bool], votes: &mut [[i64; 3]]) {
         let (ours, theirs) = (&self.rows[row], &other.rows[row]);
         match self.task {

@@ -394,10 +394,10 @@ fn select(forecasts: &Forecasts, documents: &[usize]) -> Forecasts {
     }
 }
 
-/// Every number that heeds weights, except the simulated one.
+/// Every number that uses weights, except the simulated one.
 fn weighted_numbers(found: &Evaluation) -> Vec<f64> {
     let further = found.further.as_ref().unwrap();
-    // Sums are in documents, of which there may be several in place of one with more weight.
+    // Sums are in documents, of which there may be several instead of one with more weight.
     let documents = found.documents as f64;
     let mut numbers = vec![
         found.micro_precision,

@@ -35,7 +35,7 @@ pub struct BootstrapDifference {
 /// More than 16,384 documents are first dealt into as many heaps by chance, and heaps are drawn: the
 /// spread comes out the same to about half a per cent, at a cost that no longer grows.
 ///
-/// Weights are heeded; documents without a finite weight above zero are left out, and all count
+/// Weights are taken into account; documents without a finite weight above zero are left out, and all count
 /// alike where `weights` is empty. The order of the documents leaves no trace.
 ///
 /// # When it misleads

@@ -6,7 +6,7 @@
 //! | [`SignTest`] | who was closer, decision by decision | every decision counts once |
 //! | [`McNemarTest`] | who alone was right | every decision counts once |
 //! | [`WilcoxonTest`] | by how much, in ranks | every document counts once |
-//! | [`BootstrapDifference`] | the difference of the means itself | heeded |
+//! | [`BootstrapDifference`] | the difference of the means itself | taken into account |
 //! | [`PairedTTest`] | the mean difference by its standard error | every pair counts once |
 //! | [`RandomisationTest`] | the mean difference, had systems been swapped by chance | every pair counts once |
 //!

@@ -30,7 +30,7 @@ pub struct WilcoxonTest {
 /// Up to this many differences the distribution is counted out.
 const EXACT_UP_TO: usize = 50;
 
-/// Are the differences of pairs centred on zero? Heeds how large differences are, but only in ranks.
+/// Are the differences of pairs centred on zero? Uses how large differences are, but only in ranks.
 ///
 /// # Formula
 /// The differences that are not zero (nor not-a-number) are ranked by size, equal ones sharing the

@@ -63,7 +63,7 @@ pub(super) fn show(
     {
         writeln!(
             out,
-            "     p-values are those of single pairs: of many, some are small by luck"
+            "     p-values are not corrected for the number of pairs: some are small by chance"
         )?;
     }
     Ok(())

@@ -15,14 +15,14 @@ pub(super) fn tell(rankings: &[LetorReport]) {
     };
     if found.without_relevant > 0 {
         note(&format!(
-            "{} of {} queries have no relevant document and count 0, as LETOR has it",
+            "{} of {} queries have no relevant document and count as 0, as in LETOR",
             found.without_relevant,
             found.queries.len()
         ));
     }
     if found.counting == LetorCounting::Four && found.short > 0 {
         warn(&format!(
-            "{} of {} queries have fewer than {LETOR_CUTS} documents: their NDCG beyond the last is 0 by version 4's counting; --letor 3 measures them as they are",
+            "{} of {} queries have fewer than {LETOR_CUTS} documents: their NDCG beyond the last is 0 by version 4's rule; --letor 3 measures them at their own length",
             found.short,
             found.queries.len()
         ));

@@ -8,15 +8,13 @@ mod runs;
 use std::io::Write;
 
 use calibrant::corpus::{ReadError, Source};
-use calibrant::evaluation::ranking::{
-    LETOR_CUTS, LetorCounting, RankingComparison, RunEvaluationError,
-};
+use calibrant::evaluation::ranking::{LETOR_CUTS, RankingComparison, RunEvaluationError};
 use calibrant::jobs::rankings::{
     MeasuredRankings, RankEvaluateError, RankEvaluateSettings, evaluate_rankings,
 };
 
 use super::reading::source;
-use crate::arguments::{LetorVersion, RankEvaluateArguments};
+use crate::arguments::RankEvaluateArguments;
 use crate::error::CliError;
 use crate::output::stdout;
 
@@ -69,10 +67,7 @@ fn settings(arguments: &RankEvaluateArguments) -> RankEvaluateSettings {
         relevant_from: arguments.relevant_from,
         most_documents: arguments.most_documents.map(usize::from),
         collection_size: arguments.collection_size,
-        letor: arguments.letor.map(|version| match version {
-            LetorVersion::Three => LetorCounting::Three,
-            LetorVersion::Four => LetorCounting::Four,
-        }),
+        letor: arguments.letor,
         probabilities: arguments.probabilities,
         unjudged: arguments.unjudged,
         baseline: arguments.baseline,
@@ -86,7 +81,7 @@ fn check_inputs(arguments: &RankEvaluateArguments) -> Result<(), CliError> {
     if inputs.filter(|input| *input == "-").count() > 1 {
         return Err(
             CliError::new("`-` is given twice, and standard input can be read once")
-                .hint("name files for all inputs but one"),
+                .hint("give files for all inputs but one"),
         );
     }
     if arguments.per_query && arguments.rankings.len() > 1 && !arguments.json {
@@ -129,7 +124,7 @@ impl From<RankEvaluateError> for CliError {
             }
             RankEvaluateError::NothingToCompare => "--measure map, for one",
             RankEvaluateError::Comparison(_) => {
-                "-c compares on all judged queries, those that a run lacks counting 0"
+                "-c compares on all judged queries and counts those that a run lacks as 0"
             }
             RankEvaluateError::NotAProbability { .. } => {
                 "without --probabilities scores may be any numbers"

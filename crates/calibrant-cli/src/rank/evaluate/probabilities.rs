@@ -29,7 +29,7 @@ pub(super) fn tell(rankings: &[RelevanceReport], arguments: &RankEvaluateArgumen
         let (file, found) = (&report.file, &report.forecasts);
         if found.certain_and_wrong > 0 {
             warn(&format!(
-                "{file}: {} said to be certain that turned out otherwise: the log loss would be infinite, and follows from what zeros and ones count as",
+                "{file}: {} stated with certainty and wrong: the log loss would be infinite, and depends on what replaces zeros and ones",
                 count_of(found.certain_and_wrong, "document")
             ));
         }
@@ -81,11 +81,11 @@ pub(super) fn show(out: &mut impl Write, rankings: &[RelevanceReport]) -> Result
     )?;
     writeln!(
         out,
-        "expected     the sum of the probabilities of a query's documents, the mean over queries;"
+        "expected     the sum of the probabilities of a query's documents, averaged over queries;"
     )?;
     writeln!(
         out,
-        "             observed are the relevant among them, off by how far both are apart in a query"
+        "             observed: the relevant ones among them; off by: the mean absolute difference per query"
     )?;
     for report in rankings {
         let found = &report.forecasts;

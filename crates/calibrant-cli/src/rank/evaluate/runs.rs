@@ -17,7 +17,7 @@ pub(super) fn tell(runs: &[RunReport], comparisons: &[RankingComparison], comple
     {
         if evaluation.not_judged > 0 {
             let count = queries(evaluation.not_judged);
-            note(&format!("{file}: {count} without judgements passed over"));
+            note(&format!("{file}: {count} without judgements ignored"));
         }
         if evaluation.not_answered > 0 && !complete {
             let count = queries(evaluation.not_answered);
@@ -32,7 +32,7 @@ pub(super) fn tell(runs: &[RunReport], comparisons: &[RankingComparison], comple
     let is_larger = |run: &RunReport| run.evaluation.queries.len() != common;
     if runs.iter().any(is_larger) {
         warn(&format!(
-            "only {} in all runs: the comparison is of those alone; -c compares on all that are judged",
+            "only {} in all runs: the comparison covers those; -c compares on all judged queries",
             queries(common)
         ));
     }

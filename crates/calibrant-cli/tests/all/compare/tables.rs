@@ -41,7 +41,7 @@ fn predictions_written_to_any_file_compare_as_their_model_does() {
     assert_eq!(report["pairs"][0]["log_loss"]["sign"]["ties"], 70);
 }
 
-#[test] // Its own output, sorted by something else, scored 1.51 in place of 0.006, "significantly".
+#[test] // Its own output, sorted by something else, scored 1.51 instead of 0.006, "significantly".
 fn tables_are_joined_by_id_whatever_their_order() {
     let sandbox = two_models();
     let predict = ["predict", "much.calibrant", "test.csv", "-o", "p.csv"];
@@ -78,7 +78,7 @@ fn tables_are_joined_by_id_whatever_their_order() {
         .as_f64()
         .unwrap();
     assert!(gap.abs() < 1e-9, "{gap}");
-    // Too few rows are an error with counts and names, and rows of no document are told.
+    // Too few rows are an error with counts and names, and rows of no document are reported.
     sandbox.write(
         "few.csv",
         format!("id,{header}\n{}\n", lines[3..].join("\n")),
@@ -171,7 +171,7 @@ fn a_column_for_each_class_is_understood_as_other_programs_write_it() {
         })
         .collect();
     sandbox.write("rows.jsonl", json);
-    // No model at all: classes are told from the labels and the columns.
+    // No model at all: classes are inferred from the labels and the columns.
     let systems = ["plain.csv", "ids.csv", "prefix.csv", "rows.jsonl"];
     let report = compared(&sandbox, &[&["test.csv"], &systems[..]].concat());
     assert_eq!(report["pairs"].as_array().unwrap().len(), 6);
@@ -211,7 +211,7 @@ fn one_column_is_enough_for_two_classes() {
     let output = sandbox.run(&["compare", "test.csv", "a.csv", "b.csv", "--no-ledger"]);
     let warning = String::from_utf8_lossy(&output.stderr);
     assert!(
-        warning.contains("`a.csv` is taken for the class `spam`"),
+        warning.contains("`a.csv` is taken as that of the class `spam`"),
         "{warning}"
     );
     // In another order and of the other class, joined by identifier.
@@ -261,8 +261,8 @@ fn certain_probabilities_are_kept_off_the_ends_with_a_word() {
     ]);
     let warning = String::from_utf8_lossy(&output.stderr);
     for piece in [
-        "`a.csv`: 2 probabilities are written as 0 and count as 1.11e-16",
-        "2 probabilities are written as 1",
+        "`a.csv`: 2 stated probabilities of 0 are replaced by 1.11e-16",
+        "2 stated probabilities of 1",
     ] {
         assert!(warning.contains(piece), "`{piece}` is not in {warning}");
     }
@@ -287,8 +287,8 @@ fn zeros_and_ones_are_counted_as_they_are_written() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     // By hand: the least other number is 0.42, the largest 0.59.
     for piece in [
-        "29 probabilities are written as 0 and count as 2.10e-1, half",
-        "13 probabilities are written as 1 and count as 1 less 2.05e-1, half",
+        "29 stated probabilities of 0 are replaced by 2.10e-1, half",
+        "13 stated probabilities of 1 are replaced by 1 minus 2.05e-1, half",
     ] {
         assert!(said.contains(piece), "no `{piece}` in {said}");
     }
@@ -314,8 +314,7 @@ fn whole_numbers_that_are_written_otherwise_are_told_and_not_joined() {
     sandbox.write("floats.csv", &floats);
     sandbox.succeed(&["fit", "train.csv", "-o", "a"]);
     sandbox.succeed(&["fit", "train.csv", "-o", "b", "--classifier", "naive-bayes"]);
-    let message =
-        "all unknown labels are whole numbers written otherwise: `0.0` where the other has `0`";
+    let message = "all unknown labels are whole numbers written differently: `0.0` instead of `0`";
     for arguments in [
         &["evaluate", "a", "floats.csv", "--no-ledger"][..],
         &["compare", "floats.csv", "a", "b", "--no-ledger"],

@@ -78,7 +78,7 @@ fn json_is_as_its_schemas_say() {
 
 /// Keys that small files, or a slow machine, do not bring about.
 fn is_rare(place: &str) -> bool {
-    // A trial of a search that failed, and what only a search with enough time says; classes that are easily told apart.
+    // A trial of a search that failed, and what only a search with enough time says; classes that are easily distinguished.
     ["/failure", "/search_gain", "/analyzer", "/prices"]
         .iter()
         .any(|part| place.contains(part))

@@ -1,8 +1,6 @@
 //! What nobody judged.
 
-use std::fmt;
-use std::str::FromStr;
-
+use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
 use super::qrels::{JudgedQuery, Qrels};
@@ -27,30 +25,10 @@ pub enum Unjudged {
     LeaveOut,
 }
 
-/// A name that says nothing about unjudged documents.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` must be zero (not relevant) or leave-out")]
-pub struct UnknownUnjudged(pub String);
-
-impl FromStr for Unjudged {
-    type Err = UnknownUnjudged;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "zero" => Ok(Self::Zero),
-            "leave-out" => Ok(Self::LeaveOut),
-            _ => Err(UnknownUnjudged(name.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for Unjudged {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Zero => "zero",
-            Self::LeaveOut => "leave-out",
-        })
-    }
+named! {
+    Unjudged, "a way to treat unjudged documents";
+    Zero = "zero", "They count as not relevant";
+    LeaveOut = "leave-out", "They are passed over";
 }
 
 /// How much of a table was judged.

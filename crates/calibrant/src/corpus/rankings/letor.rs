@@ -11,7 +11,7 @@ use super::table::{QueryRows, RankingTable};
 use super::text_list::TextList;
 
 /// The largest number that a feature may have.
-pub const LARGEST_FEATURE: usize = 100_000;
+pub(crate) const LARGEST_FEATURE: usize = 100_000;
 /// So many cells are always allowed, and more only as the file holds features for them.
 const FREE_CELLS: usize = 1 << 26;
 const CELLS_A_FEATURE: usize = 64;
@@ -26,7 +26,7 @@ impl RankingTable {
     /// - A value written `NULL` (in any case) is missing, and NaN in the table. A feature that is not written is **0**, as
     ///   in svmlight. What is neither a number nor `NULL`, is infinite, or does not fit 32 bits is an error.
     /// - Features may come in any order; one that comes twice, and feature 0, are errors.
-    /// - The table is dense. Features beyond [`LARGEST_FEATURE`] are refused, and so is a table of more than 67 million
+    /// - The table is dense. Features beyond 100,000 are refused, and so is a table of more than 67 million
     ///   values of which the file writes less than one in 64.
     /// - The document's name is what follows `#docid =` in the comment, or else its first word. `judged = no` behind `docid = NAME`
     ///   marks a document that nobody judged (see [`RankingTable::is_judged`]).
@@ -114,7 +114,7 @@ impl RankingTable {
 /// The table so far. Rows are `stride` wide, of which `width` columns are in use.
 #[derive(Default)]
 struct Reader {
-    /// Files are told apart by number: a name may come twice.
+    /// Files are distinguished by number: a name may come twice.
     file: usize,
     header: LetorHeader,
     queries: Vec<QueryRows>,
@@ -190,10 +190,10 @@ impl Reader {
                 let query = shown(query);
                 let reason = match *file == self.file {
                     true => format!(
-                        "query {query} began in line {begun}, and other queries lie between; sort the file so that the rows of a query stand together"
+                        "query {query} began in line {begun}, and other queries come between; sort the file so that the rows of a query are together"
                     ),
                     false => format!(
-                        "query {query} began in line {begun} of {name}; the rows of a query stand together in one file"
+                        "query {query} began in line {begun} of {name}; the rows of a query must be together in one file"
                     ),
                 };
                 Err(line.problem_at(word, "qid", reason))
@@ -459,7 +459,7 @@ mod tests {
             ),
             (
                 "1 qid:1 1:1\n0 qid:2 1:1\n0 qid:1 1:1\n",
-                "line 3, column 3, field `qid`: query `1` began in line 1, and other queries lie between; sort the file so that the rows of a query stand together",
+                "line 3, column 3, field `qid`: query `1` began in line 1, and other queries come between; sort the file so that the rows of a query are together",
             ),
             ("# nothing\n", "has no rows"),
         ] {

@@ -29,7 +29,7 @@ impl LetorHeader {
         if let Some(words) = text.strip_prefix(OLD_START) {
             let names: Vec<String> = words.split_ascii_whitespace().map(str::to_owned).collect();
             if self.in_order.as_ref().is_some_and(|known| *known != names) {
-                return Err(line.problem("the columns have other names than before"));
+                return Err(line.problem("the columns are named differently before"));
             }
             self.place = (line.file.to_owned(), line.number);
             self.in_order = (!names.is_empty()).then_some(names);

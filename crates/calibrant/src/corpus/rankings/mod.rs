@@ -18,10 +18,10 @@ mod table;
 mod text_list;
 
 pub(crate) use canonical::CanonicalTable;
-pub use judged::{JudgedShare, Unjudged, UnknownUnjudged};
-pub use letor::LARGEST_FEATURE;
+pub use judged::{JudgedShare, Unjudged};
+pub(crate) use letor::LARGEST_FEATURE;
 pub use qrels::{JudgedQuery, Judgement, Qrels, QrelsBuilder};
 pub use run::{RankedQuery, Run};
 pub use run_builder::{RunBuilder, RunProblem, check_identifier};
-pub use score_list::read_score_list;
+pub(crate) use score_list::read_score_list;
 pub use table::{QueryRows, RankingTable, TableError};

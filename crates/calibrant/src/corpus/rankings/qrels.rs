@@ -240,7 +240,7 @@ impl QrelsBuilder {
                     column: None,
                     field: Some("document".to_owned()),
                     reason: format!(
-                        "document {} of query {} was judged in line {} already; remove one of the two",
+                        "document {} of query {} was already judged in line {}; remove one of the two",
                         shown(self.documents.get(pair[1])),
                         shown(query),
                         self.lines[pair[0]]
@@ -261,9 +261,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Qrels, ReadError> {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), text).unwrap();
-        Qrels::read(&Source::Path(file.path().to_owned()))
+        Qrels::read(&Source::bytes("qrels", text.as_bytes()))
     }
 
     #[test]
@@ -300,7 +298,7 @@ mod tests {
             ),
             (
                 "q 0 d 1\nr 0 d 1\nq 0 d 1\n",
-                "line 3, field `document`: document `d` of query `q` was judged in line 1 already; remove one of the two",
+                "line 3, field `document`: document `d` of query `q` was already judged in line 1; remove one of the two",
             ),
             ("q 0 d 9999999999\n", "`9999999999` is not a whole number"),
             ("# nothing\n\n", "has no rows"),

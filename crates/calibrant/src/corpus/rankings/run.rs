@@ -221,9 +221,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Run, ReadError> {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), text).unwrap();
-        Run::read(&Source::Path(file.path().to_owned()))
+        Run::read(&Source::bytes("run", text.as_bytes()))
     }
 
     #[test]
@@ -272,7 +270,7 @@ mod tests {
             ("q Q0 d 1 1e999 n\n", "`1e999` is not a finite number"),
             (
                 "q Q0 d 1 1 n\nr Q0 d 1 1 n\nq Q0 e 1 1 n\nq Q0 d 2 0 n\n",
-                "line 4, field `document`: document `d` of query `q` was listed in line 1 already; a ranking lists a document once",
+                "line 4, field `document`: document `d` of query `q` was already listed in line 1; a ranking lists a document once",
             ),
             ("\n\n", "has no rows"),
         ] {

@@ -14,7 +14,7 @@ use super::text_list::TextList;
 #[non_exhaustive]
 pub enum RunProblem {
     /// A name is empty or has a blank in it, and could not be read back from a file with blanks between columns.
-    #[error("the {what} {} cannot stand in a file whose columns are divided by blanks", shown(.id))]
+    #[error("the {what} {} cannot be written to a file whose columns are separated by blanks", shown(.id))]
     Identifier {
         /// What the name is of.
         what: &'static str,
@@ -22,7 +22,7 @@ pub enum RunProblem {
         id: String,
     },
     /// A score is infinite or missing.
-    #[error("the score of document {} for query {} is {score}; scores are finite", shown(.document), shown(.query))]
+    #[error("the score of document {} for query {} is {score}; scores must be finite", shown(.document), shown(.query))]
     NotFinite {
         /// The query.
         query: String,
@@ -32,7 +32,7 @@ pub enum RunProblem {
         score: f64,
     },
     /// A document stands in the list of a query twice.
-    #[error("document {} of query {} was listed in line {first_line} already; a ranking lists a document once", shown(.document), shown(.query))]
+    #[error("document {} of query {} was already listed in line {first_line}; a ranking lists a document once", shown(.document), shown(.query))]
     Duplicate {
         /// The query.
         query: String,

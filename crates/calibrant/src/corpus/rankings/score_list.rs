@@ -1,4 +1,4 @@
-//! A score a line, in the order of the rows that they belong to.
+//! A score per line, in the order of the rows that they belong to.
 
 use crate::corpus::{NoRowsReason, ReadError, Source, each_line};
 
@@ -10,7 +10,7 @@ use super::columns::{finite, shown};
 /// # When it misleads
 /// Nothing in such a file says which row a score belongs to. If the test file was sorted in between, every
 /// figure is wrong and nothing can tell; count and order are all there is to check.
-pub fn read_score_list(source: &Source) -> Result<Vec<f64>, ReadError> {
+pub(crate) fn read_score_list(source: &Source) -> Result<Vec<f64>, ReadError> {
     let mut scores = Vec::new();
     each_line(source, |line| {
         if line.is_comment() {
@@ -22,7 +22,7 @@ pub fn read_score_list(source: &Source) -> Result<Vec<f64>, ReadError> {
             return Err(line.problem_at(
                 more,
                 "score",
-                "a file of scores has one number a line; a run is read with its judgements instead of a test file",
+                "a file of scores has one number per line; a run is read with its judgements instead of a test file",
             ));
         }
         let Some(score) = finite(word) else {

@@ -57,7 +57,7 @@ pub enum TableError {
         expected: usize,
     },
     /// A query stands in the table twice.
-    #[error("query `{id}` stands in the table twice; the rows of a query belong together")]
+    #[error("query `{id}` occurs twice in the table; the rows of a query must be together")]
     DuplicateQuery {
         /// The query.
         id: String,
@@ -70,7 +70,7 @@ pub enum TableError {
     },
     /// A value is infinite.
     #[error(
-        "row {row}, column `{feature}`: {value} is not a finite number (NaN stands for a missing one)"
+        "row {row}, column `{feature}`: {value} is not a finite number (NaN marks a missing one)"
     )]
     NotFinite {
         /// The row, from 0.

@@ -9,13 +9,13 @@ pub(super) struct PlainText {
     pub(super) number: Option<String>,
 }
 
-/// Elements whose content is no text of the document.
+/// Elements whose content is not text of the document.
 const HIDDEN: [&str; 6] = ["docno", "dochdr", "docid", "docoldno", "script", "style"];
 
 /// Elements that hold a title.
 const TITLES: [&str; 4] = ["title", "headline", "ti", "hl"];
 
-/// A longer tag is no tag: so a stray `<` does not swallow the text behind it.
+/// A longer tag is not a tag: so a stray `<` does not swallow the text behind it.
 const LONGEST_TAG: usize = 4096;
 
 /// Removes the markup. Any text has a result, in time that grows with its length alone.

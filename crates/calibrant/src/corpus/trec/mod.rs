@@ -9,5 +9,5 @@ mod queries;
 mod topics;
 
 pub use documents::{TrecDocument, TrecDocuments, read_trec_documents};
-pub use queries::{Query, QueryFormat, UnknownQueryFormat, read_queries};
-pub use topics::{TopicField, UnknownTopicField};
+pub use queries::{Query, QueryFormat, read_queries};
+pub use topics::TopicField;

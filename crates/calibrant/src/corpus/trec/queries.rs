@@ -1,10 +1,9 @@
 //! Files of queries.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+
+use calibrant_calibration::named;
+use serde::{Deserialize, Serialize};
 
 use super::topics::{TopicField, TopicReader};
 use crate::corpus::{BadRow, NoRowsReason, ReadError, Source, each_line};
@@ -19,7 +18,8 @@ pub struct Query {
 }
 
 /// How a file of queries is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum QueryFormat {
     /// One JSON object a line, with `id` (text or a whole number) and `text`.
     JsonLines,
@@ -29,13 +29,14 @@ pub enum QueryFormat {
     Topics,
 }
 
-impl QueryFormat {
-    const NAMES: [(Self, &'static str); 3] = [
-        (Self::JsonLines, "jsonl"),
-        (Self::Tsv, "tsv"),
-        (Self::Topics, "topics"),
-    ];
+named! {
+    QueryFormat, "a format of queries";
+    JsonLines = "jsonl" | "json_lines", "A JSON object per line, with id and text";
+    Tsv = "tsv", "An identifier, a tab and the text on each line";
+    Topics = "topics", "Topics of the Text REtrieval Conference";
+}
 
+impl QueryFormat {
     /// Told by the first line that is not blank.
     fn of_line(line: &str) -> Self {
         match line.trim_start().as_bytes().first() {
@@ -43,29 +44,6 @@ impl QueryFormat {
             Some(b'<') => Self::Topics,
             _ => Self::Tsv,
         }
-    }
-}
-
-/// A name that is not a format of queries.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a format of queries; it must be jsonl, tsv or topics")]
-pub struct UnknownQueryFormat(pub String);
-
-impl FromStr for QueryFormat {
-    type Err = UnknownQueryFormat;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let found = Self::NAMES.iter().find(|(_, known)| *known == name);
-        found
-            .map(|(format, _)| *format)
-            .ok_or_else(|| UnknownQueryFormat(name.to_owned()))
-    }
-}
-
-impl fmt::Display for QueryFormat {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES.iter().find(|(format, _)| format == self);
-        formatter.write_str(name.map_or("", |(_, name)| name))
     }
 }
 
@@ -150,7 +128,7 @@ fn claim(lines: &mut HashMap<String, u64>, query: &Query, line: u64) -> Result<(
     }
     match lines.insert(query.id.clone(), line) {
         Some(first) => Err(format!(
-            "the query id `{}` was given before, in line {first}",
+            "the query id `{}` already occurs in line {first}",
             query.id
         )),
         None => Ok(()),

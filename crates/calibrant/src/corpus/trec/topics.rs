@@ -1,11 +1,13 @@
 //! Topics of the Text REtrieval Conference.
 
-use std::str::FromStr;
+use calibrant_calibration::named;
+use serde::{Deserialize, Serialize};
 
 use super::queries::Query;
 
 /// A part of a topic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TopicField {
     /// A few words, as somebody might type them.
     Title,
@@ -15,18 +17,14 @@ pub enum TopicField {
     Narrative,
 }
 
+named! {
+    TopicField, "a part of a topic";
+    Title = "title", "A few words, as somebody might type them";
+    Description = "desc" | "description", "A sentence";
+    Narrative = "narr" | "narrative", "What counts as relevant";
+}
+
 impl TopicField {
-    const ALL: [Self; 3] = [Self::Title, Self::Description, Self::Narrative];
-
-    /// Its tag.
-    const fn tag(self) -> &'static str {
-        match self {
-            Self::Title => "title",
-            Self::Description => "desc",
-            Self::Narrative => "narr",
-        }
-    }
-
     /// A word that often begins it and says nothing.
     const fn label(self) -> &'static str {
         match self {
@@ -34,22 +32,6 @@ impl TopicField {
             Self::Description => "description:",
             Self::Narrative => "narrative:",
         }
-    }
-}
-
-/// A name that is not a part of a topic.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a part of a topic; it must be title, desc or narr")]
-pub struct UnknownTopicField(pub String);
-
-impl FromStr for TopicField {
-    type Err = UnknownTopicField;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|field| field.tag() == name)
-            .ok_or_else(|| UnknownTopicField(name.to_owned()))
     }
 }
 
@@ -147,7 +129,9 @@ impl TopicReader {
                 ));
             }
             (tag, Some(topic)) => {
-                let field = TopicField::ALL.into_iter().find(|field| field.tag() == tag);
+                let field = TopicField::ALL
+                    .into_iter()
+                    .find(|field| field.name() == tag);
                 topic.current = match (tag, field) {
                     ("num", _) => Current::Number,
                     (_, Some(field)) => Current::Field(field),
@@ -169,7 +153,7 @@ impl TopicReader {
             let text = topic.fields[field as usize].as_deref().unwrap_or_default();
             let text = without_label(text, field.label());
             if text.is_empty() {
-                return Err(format!("topic {id} has no <{}>", field.tag()));
+                return Err(format!("topic {id} has no <{}>", field.name()));
             }
             texts.push(text);
         }

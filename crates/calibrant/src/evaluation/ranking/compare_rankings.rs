@@ -78,7 +78,7 @@ pub struct RankingDifference {
 #[non_exhaustive]
 pub enum RankingComparisonError {
     /// There must be two systems at least.
-    #[error("there is nothing to compare with {systems} system; give two at least")]
+    #[error("there is nothing to compare with {systems} system; give at least two")]
     Systems {
         /// How many there are.
         systems: usize,
@@ -112,7 +112,7 @@ pub enum RankingComparisonError {
 ///
 /// # When it misleads
 /// A difference that is significant may still be too small to matter, and the tests know nothing of other queries than
-/// those that could have been drawn in place of these.
+/// those that could have been drawn instead of these.
 ///
 /// # Reference
 /// Wins and losses with Wilcoxon's test are how Yue, Finley, Radlinski & Joachims, SIGIR 2007, compare rankings.
@@ -197,7 +197,7 @@ pub fn compare_rankings(
 ///
 /// Means are those of these queries, and may differ from the runs' own where a run lacks queries; measure them with
 /// [`RunEvaluationOptions::complete`](super::RunEvaluationOptions::complete) to compare them on all that are judged.
-pub fn compare_runs(
+pub(crate) fn compare_runs(
     measure: &str,
     runs: &[(String, RunEvaluation)],
     baseline: Baseline,
@@ -239,7 +239,7 @@ pub fn compare_runs(
 }
 
 /// The measures of an evaluation that runs can be compared by: those that are means over queries.
-pub fn comparable_measures(evaluation: &RunEvaluation) -> Vec<&str> {
+pub(crate) fn comparable_measures(evaluation: &RunEvaluation) -> Vec<&str> {
     let named = evaluation.names.iter().enumerate();
     named
         .filter(|(column, _)| {

@@ -1,5 +1,6 @@
 //! Measures as the LETOR collections count them.
 
+use calibrant_calibration::named;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,12 @@ pub enum LetorCounting {
     Three,
     /// Version 4: NDCG@k of a list with fewer than `k` documents is 0.
     Four,
+}
+
+named! {
+    LetorCounting, "a version of LETOR";
+    Three = "3" | "three", "Versions 2 and 3: a short list is measured as it is";
+    Four = "4" | "four", "Version 4: NDCG@k of a list shorter than k is 0";
 }
 
 /// The measures of one query, or their means.

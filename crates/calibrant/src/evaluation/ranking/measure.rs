@@ -225,7 +225,7 @@ impl FromStr for Measure {
             Takes::Shares(_) => {
                 let mut shares = numbers(written).map_err(problem)?;
                 if let Some(share) = shares.iter().find(|share| !(0.0..=1e6).contains(*share)) {
-                    return Err(problem(format!("{share} is not a share of 0 or more")));
+                    return Err(problem(format!("{share} is not a non-negative share")));
                 }
                 shares.sort_by(f64::total_cmp);
                 distinct(&shares).map_err(problem)?;
@@ -235,7 +235,7 @@ impl FromStr for Measure {
                 let given = numbers(written).map_err(problem)?;
                 if kind != MeasureKind::ElevenPoints && given.len() != usual.len() {
                     return Err(problem(format!(
-                        "takes {} numbers with commas between; {} are given",
+                        "takes {} numbers separated by commas, but {} were given",
                         usual.len(),
                         given.len()
                     )));
@@ -268,9 +268,7 @@ fn cuts(written: &str) -> Result<Vec<usize>, String> {
     let mut cuts = Vec::new();
     for number in numbers(written)? {
         if !(1.0..=LARGEST).contains(&number) {
-            return Err(format!(
-                "{number} is not a number of documents of 1 or more"
-            ));
+            return Err(format!("{number} is not a positive number of documents"));
         }
         cuts.push(number as usize);
     }
@@ -345,15 +343,15 @@ mod tests {
             ("map.5", "measure `map.5`: takes no parameters"),
             ("P.", "measure `P.`: `` is not a number"),
             ("P.5,x", "`x` is not a number"),
-            ("P.0", "0 is not a number of documents of 1 or more"),
-            ("P.1e300", "is not a number of documents of 1 or more"),
+            ("P.0", "0 is not a positive number of documents"),
+            ("P.1e300", "is not a positive number of documents"),
             ("P.5,5.5", "5 is given twice"),
-            ("iprec_at_recall.-1", "-1 is not a share of 0 or more"),
+            ("iprec_at_recall.-1", "-1 is not a non-negative share"),
             ("ndcg.1", "`1` is not of the form grade=gain"),
             ("ndcg.1=1,1=2", "grade 1 is given twice"),
             (
                 "utility.1,2",
-                "takes 4 numbers with commas between; 2 are given",
+                "takes 4 numbers separated by commas, but 2 were given",
             ),
         ] {
             let error = written.parse::<Measure>().unwrap_err().to_string();

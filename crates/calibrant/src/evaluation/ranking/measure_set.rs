@@ -57,7 +57,7 @@ impl MeasureSet {
                             return Err(MeasureError::Parameters {
                                 name: name.to_owned(),
                                 reason: format!(
-                                    "`{other}` is asked for, too; put all parameters behind one name, with commas between"
+                                    "`{other}` is given too; put all parameters after one name, separated by commas"
                                 ),
                             });
                         }
@@ -105,7 +105,7 @@ mod tests {
                 .any(|measure| measure.to_string() == "relstring.20")
         );
         let error = MeasureSet::parse(&["P.5", "P.10"]).unwrap_err().to_string();
-        assert!(error.contains("`P.5` is asked for, too"), "{error}");
+        assert!(error.contains("`P.5` is given too"), "{error}");
         assert_eq!(
             MeasureSet::parse(&["P.5", "P.5"]).unwrap().measures().len(),
             1

@@ -21,8 +21,9 @@ mod set;
 
 pub use compare_rankings::{
     Baseline, ComparedRanking, RankingComparison, RankingComparisonError, RankingDifference,
-    comparable_measures, compare_rankings, compare_runs,
+    compare_rankings,
 };
+pub(crate) use compare_rankings::{comparable_measures, compare_runs};
 pub use gain::Gains;
 pub use judged_list::{JudgedList, Mark};
 pub use letor::{
@@ -33,9 +34,9 @@ pub use measure_kind::MeasureKind;
 pub use measure_set::MeasureSet;
 pub(crate) use precision::average_precision_at;
 pub use probabilities::{
-    NotAProbability, QueryReliability, RelevanceForecasts, StatedByRun, StatedRelevance,
-    measure_relevance, stated_by_run, stated_by_scores,
+    NotAProbability, QueryReliability, RelevanceForecasts, StatedRelevance, measure_relevance,
 };
+pub(crate) use probabilities::{stated_by_run, stated_by_scores};
 pub use run_evaluation::{
     QueryEvaluation, RankingValue, RunEvaluation, RunEvaluationError, RunEvaluationOptions,
     evaluate_run,

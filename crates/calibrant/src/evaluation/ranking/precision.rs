@@ -28,7 +28,7 @@ impl JudgedList {
         share(self.relevant_up_to(cut), self.relevant())
     }
 
-    /// [`JudgedList::precision`] by the best that could be reached: `min(cut, relevant)` in place of `cut`.
+    /// [`JudgedList::precision`] by the best that could be reached: `min(cut, relevant)` instead of `cut`.
     ///
     /// ```
     /// # use calibrant::evaluation::ranking::{JudgedList, Mark::*};

@@ -124,7 +124,7 @@ pub struct NotAProbability {
 
 /// Stated probabilities with what became of queries and documents that nobody judged.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StatedByRun {
+pub(crate) struct StatedByRun {
     /// The queries with a judgement.
     pub queries: Vec<StatedRelevance>,
     /// How much was judged.
@@ -132,7 +132,7 @@ pub struct StatedByRun {
 }
 
 /// The scores of a run's judged queries, as probabilities.
-pub fn stated_by_run(
+pub(crate) fn stated_by_run(
     qrels: &Qrels,
     run: &Run,
     relevant_from: i32,
@@ -174,7 +174,7 @@ pub fn stated_by_run(
 
 /// Scores of a table's rows, as probabilities. Unjudged rows count as not relevant or are left out; rows without a
 /// score, and scores without a row, are passed over.
-pub fn stated_by_scores(
+pub(crate) fn stated_by_scores(
     table: &RankingTable,
     scores: &[f64],
     relevant_from: i32,

@@ -63,7 +63,7 @@ pub enum RunEvaluationError {
     },
     /// A price for documents that are neither listed nor relevant needs their number.
     #[error(
-        "measure `{measure}` depends on the number of documents in the collection, which no file holds; give it"
+        "measure `{measure}` depends on the number of documents in the collection, which no file contains; give it"
     )]
     NoCollectionSize {
         /// The measure.

@@ -62,7 +62,7 @@ pub struct MostlyUnknown {
 
 impl UnknownCells {
     /// Counts a document.
-    pub fn begin_document(&mut self) {
+    pub(crate) fn begin_document(&mut self) {
         self.documents += 1;
     }
 

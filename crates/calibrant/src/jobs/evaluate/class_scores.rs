@@ -67,13 +67,15 @@ fn curve_name(summary: &ClassSummary) -> String {
     match summary.calibration {
         CalibrationNote::Own => method,
         CalibrationNote::Weighed => {
-            format!("{method}, weighed with one curve for all labels")
+            format!("{method}, averaged with one curve for all labels")
         }
         CalibrationNote::Common => "one curve for all labels".to_owned(),
-        CalibrationNote::Pooled => "borrowed of other classes".to_owned(),
-        CalibrationNote::Drawn => format!("{method}, its slope drawn to what is usual"),
+        CalibrationNote::Pooled => "borrowed from other classes".to_owned(),
+        CalibrationNote::Drawn => {
+            format!("{method}, with its slope shrunk towards a typical value")
+        }
         CalibrationNote::Guess => "a guessed slope".to_owned(),
-        CalibrationNote::MadeToRise => format!("{method}, made to rise"),
+        CalibrationNote::MadeToRise => format!("{method}, made to increase"),
         CalibrationNote::PriorOnly => "the class's share".to_owned(),
         // All classes have a calibrator together, which is no curve of one score; this one stands beside.
         CalibrationNote::Joint => "the class alone against the rest".to_owned(),

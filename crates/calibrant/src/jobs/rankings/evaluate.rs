@@ -93,7 +93,7 @@ pub struct RunReport {
     pub file: String,
     /// The values.
     pub evaluation: RunEvaluation,
-    /// Whether queries are told of one by one.
+    /// Whether every query is reported.
     pub per_query: bool,
 }
 
@@ -106,7 +106,7 @@ pub struct LetorReport {
     pub evaluation: LetorEvaluation,
     /// The measures that were asked for.
     pub measures: Vec<LetorMeasure>,
-    /// Whether queries are told of one by one.
+    /// Whether every query is reported.
     pub per_query: bool,
 }
 
@@ -119,7 +119,7 @@ pub struct RelevanceReport {
     pub forecasts: RelevanceForecasts,
     /// What nobody judged.
     pub judged: JudgedShare,
-    /// Whether queries are told of one by one.
+    /// Whether every query is reported.
     pub per_query: bool,
 }
 
@@ -172,7 +172,7 @@ pub enum RankEvaluateError {
     #[error(transparent)]
     Measure(#[from] MeasureError),
     /// There is no such measure of LETOR.
-    #[error("there is no measure `{name}` with --letor")]
+    #[error("LETOR has no measure `{name}`")]
     LetorMeasure {
         /// Its name.
         name: String,

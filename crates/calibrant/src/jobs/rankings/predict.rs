@@ -39,6 +39,16 @@ pub enum RankPredictError {
         /// How many columns the model was fitted on.
         known: usize,
     },
+    /// The rows have numbered columns only, the model has named ones, and there are not as many.
+    #[error(
+        "the file has {found} columns without names, and the model was fitted on {known} named columns"
+    )]
+    ColumnCount {
+        /// How many columns the rows have.
+        found: usize,
+        /// How many columns the model was fitted on.
+        known: usize,
+    },
     /// The model has no curve from scores to probabilities.
     #[error("the model has no probabilities of relevance")]
     NoProbabilities,
@@ -60,6 +70,8 @@ pub struct RankPredictions {
     pub unknown: Vec<String>,
     /// Columns that the model was fitted on and the rows lack; their values count as missing.
     pub missing: Vec<String>,
+    /// Whether the rows do not name their columns and those of the model were found by number.
+    pub by_number: bool,
 }
 
 /// A document in a ranking.
@@ -81,17 +93,31 @@ pub struct RankedDocument<'a> {
 impl RankPredictions {
     /// Reads rows and scores them.
     ///
-    /// In LETOR files a column may just be zero everywhere, so one that is missing is only told; a run that is missing is an error unless the
-    /// settings say otherwise. Where only the file or only the model has names for columns, they are found by number.
+    /// In LETOR files a column may just be zero everywhere, so a missing one is only reported; a run that is missing is an error unless the
+    /// settings say otherwise. Where only the file or only the model has names for columns, they are found by number; a file without
+    /// names must have as many columns as a model with names, unless the settings say otherwise.
     pub fn read(
         model: &RankModel,
         source: &RankSource,
         settings: RankPredictSettings,
     ) -> Result<Self, RankPredictError> {
         let table = source.read(model.settings().relevant_from)?.table;
-        let table = match source {
-            RankSource::Letor(_) => table.matched_by_number(model.features().columns()),
-            RankSource::Runs { .. } => table,
+        let columns = model.features().columns();
+        let (table, by_number) = match source {
+            RankSource::Letor(_) => {
+                let found = table.feature_count();
+                let unnamed = table.is_numbered();
+                let table = table.matched_by_number(columns);
+                let by_number = unnamed && !table.is_numbered();
+                let known = columns.len();
+                let refused = (found < known && !settings.ignore_missing)
+                    || (found > known && !settings.ignore_unknown);
+                if by_number && refused {
+                    return Err(RankPredictError::ColumnCount { found, known });
+                }
+                (table, by_number)
+            }
+            RankSource::Runs { .. } => (table, false),
         };
         let unknown = match model.check_features(&table) {
             Err(error) if !settings.ignore_unknown => return Err(error.into()),
@@ -112,6 +138,7 @@ impl RankPredictions {
             scores,
             unknown,
             missing,
+            by_number,
         })
     }
 
@@ -137,7 +164,7 @@ impl RankPredictions {
         })
     }
 
-    /// A run of this name, with probabilities in place of scores if they are wanted.
+    /// A run of this name, with probabilities instead of scores if they are wanted.
     pub fn run(&self, name: &str, probabilities: bool) -> Result<Run, RankPredictError> {
         let stated = match probabilities {
             true => Some(self.stated()?),

@@ -17,7 +17,7 @@ pub struct StatedForecasts {
     pub ends: Option<StatedEnds>,
 }
 
-/// How far the probabilities of exclusive classes may be from a sum of one: room for a table printed with few
+/// How far the probabilities of exclusive classes may be from a sum of one: enough for a table printed with few
 /// digits, not for unnormalised scores.
 const SUM_TOLERANCE: f64 = 0.05;
 

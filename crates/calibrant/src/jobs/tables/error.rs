@@ -63,7 +63,7 @@ pub enum TableError {
         /// The line, from 1.
         line: u64,
     },
-    /// A folder in place of a file.
+    /// A folder instead of a file.
     #[error("`{file}` is a folder")]
     Folder {
         /// The folder.
@@ -111,7 +111,7 @@ pub enum TableError {
     },
     /// Not as many rows as documents, and nothing to join them by.
     #[error(
-        "`{file}` speaks of {}, but the test set has {documents}",
+        "`{file}` covers {}, but the test set has {documents}",
         if *rows == 1 { "1 document".to_owned() } else { format!("{rows} documents") }
     )]
     RowCount {
@@ -143,7 +143,7 @@ pub enum TableError {
     },
     /// Identifiers that may as well be numbers of rows.
     #[error(
-        "the column `id` of `{file}` may hold identifiers of the test set, or numbers of rows: it has every number up to {rows}"
+        "the column `id` of `{file}` may hold identifiers of the test set or row numbers: it has every number up to {rows}"
     )]
     IdsOrRows {
         /// The file.
@@ -255,11 +255,11 @@ impl fmt::Display for TableNote {
             Self::Ends { file, sentence } => write!(formatter, "`{file}`: {sentence}"),
             Self::OnlyTableHasIds { file } => write!(
                 formatter,
-                "`{file}` has a column `id` and the test set has none: rows are taken in their order"
+                "`{file}` has a column `id` and the test set has none: rows are matched by order"
             ),
             Self::IdsAreRows { file } => write!(
                 formatter,
-                "the identifiers of `{file}` are numbers of rows, and are taken as such"
+                "the identifiers of `{file}` are row numbers, and are treated as such"
             ),
             Self::MoreRows { file, rows, shown } => {
                 let rows = match rows {
@@ -270,7 +270,7 @@ impl fmt::Display for TableNote {
             }
             Self::GuessedPositive { file, class } => write!(
                 formatter,
-                "the column `probability` of `{file}` is taken for the class `{class}`"
+                "the column `probability` of `{file}` is taken as that of the class `{class}`"
             ),
         }
     }

@@ -28,7 +28,7 @@ impl Wanted {
 /// What other programs put before the name of a class.
 const PREFIXES: [&str; 5] = ["", "probability_", "proba_", "prob_", "p_"];
 
-/// Columns that are no classes, whoever wrote the file.
+/// Columns that are not classes, whoever wrote the file.
 const NO_CLASSES: [&str; 12] = [
     "",
     "id",

@@ -300,7 +300,7 @@ struct ListedClass {
     log_odds: Option<f64>,
 }
 
-/// A longer line is no list of classes.
+/// A longer line is not a list of classes.
 const MOST_LINE_BYTES: u64 = 64 << 20;
 
 /// An object for each document.

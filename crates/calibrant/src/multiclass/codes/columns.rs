@@ -56,7 +56,7 @@ pub(super) fn usual_length(class_count: usize, factor: f64) -> usize {
 pub(super) fn too_long(most: usize, wanted: usize) -> FitError {
     FitError::BadSetting {
         setting: "the code length",
-        requirement: "no more than there are different ways to divide the classes (give no length for the usual one)",
+        requirement: "at most the number of distinct splits of the classes (give no length for the default)",
         value: format!("{wanted} (at most {most} here)"),
     }
 }

@@ -42,15 +42,15 @@ named! {
     CodeDesign, "a design of output codes";
     OneVsAll = "one_vs_all", "Each class against all others";
     AllPairs = "all_pairs", "Each class against each other";
-    Exhaustive = "exhaustive", "Every way to divide the classes (at most ten)";
+    Exhaustive = "exhaustive", "Every split of the classes (at most ten)";
     RandomDense = "random_dense", "Random sides, improved step by step";
-    RandomSparse = "random_sparse", "As random_dense, half of the classes left out of each problem";
+    RandomSparse = "random_sparse", "As random_dense, with half of the classes left out of each problem";
     Bch = "bch", "Words of a Bose-Chaudhuri-Hocquenghem code";
 }
 
 impl CodeDesign {
     /// Whether a length can be given.
-    pub fn takes_length(self) -> bool {
+    pub(crate) fn takes_length(self) -> bool {
         matches!(self, Self::RandomDense | Self::RandomSparse | Self::Bch)
     }
 

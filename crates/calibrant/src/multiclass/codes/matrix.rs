@@ -52,7 +52,7 @@ pub enum CodeFault {
         /// Which.
         column: usize,
     },
-    /// Two classes cannot be told apart.
+    /// Two classes cannot be distinguished.
     #[error("classes {first} and {second} have the same code word")]
     SameRows {
         /// The one.

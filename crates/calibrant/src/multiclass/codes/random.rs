@@ -58,7 +58,7 @@ pub(super) fn random_code(
 fn too_short(class_count: usize, length: usize) -> FitError {
     FitError::BadSetting {
         setting: "the code length",
-        requirement: "enough to tell all classes apart (give no length for the usual one)",
+        requirement: "enough to distinguish all classes (give no length for the default)",
         value: format!("{length} for {class_count} classes"),
     }
 }

@@ -41,14 +41,14 @@ impl Decoder {
 
     /// `∂S/∂f_t` by differences, mean over points of the way.
     fn mean_slopes(&self, class: usize, start: &[f64], end: &[f64]) -> Vec<f64> {
-        let mut room = DecodeBuffers::default();
+        let mut buffer = DecodeBuffers::default();
         let mut scores = vec![0.0; self.code().class_count()];
         let mut slopes = vec![0.0; end.len()];
         let h = 1e-6;
         let mut at = |answers: &[f64]| {
-            room.answers.clear();
-            room.answers.extend_from_slice(answers);
-            self.decode_into(&mut room, &mut scores);
+            buffer.answers.clear();
+            buffer.answers.extend_from_slice(answers);
+            self.decode_into(&mut buffer, &mut scores);
             scores[class]
         };
         let mut here = vec![0.0; end.len()];

@@ -45,7 +45,7 @@ pub struct Decoder {
     least_squares: Option<SimplexLeastSquares>,
 }
 
-/// Room for one decoding, reused from one to the next.
+/// Buffers for one decoding, reused between calls.
 #[derive(Debug, Clone, Default)]
 pub struct DecodeBuffers {
     pub(super) answers: Vec<f64>,
@@ -59,7 +59,7 @@ impl Decoder {
     /// The most classes that least squares takes: its time grows with their cube.
     pub const MOST_LEAST_SQUARES: usize = 1024;
 
-    /// From parts; `None` if they do not fit together: one positive weight a column, and curves
+    /// From parts; `None` if they do not fit together: one positive weight per column, and curves
     /// where the settings need them.
     pub fn new(
         code: CodeMatrix,
@@ -129,13 +129,13 @@ impl Decoder {
         &self.curves
     }
 
-    /// Fills `scores`, one per class, from one binary score a column.
+    /// Fills `scores`, one per class, from one binary score per column.
     ///
     /// # Panics
     /// If the lengths are not those of the code.
-    pub fn scores_into(&self, binary: &[f64], room: &mut DecodeBuffers, scores: &mut [f64]) {
-        self.answers_into(binary, &mut room.answers);
-        self.decode_into(room, scores);
+    pub fn scores_into(&self, binary: &[f64], buffer: &mut DecodeBuffers, scores: &mut [f64]) {
+        self.answers_into(binary, &mut buffer.answers);
+        self.decode_into(buffer, scores);
     }
 
     /// What distances or equations are made of: answers from -1 to 1, or probabilities.
@@ -161,15 +161,15 @@ impl Decoder {
         }
     }
 
-    /// From the answers in the room.
-    pub(super) fn decode_into(&self, room: &mut DecodeBuffers, scores: &mut [f64]) {
+    /// From the answers in the buffer.
+    pub(super) fn decode_into(&self, buffer: &mut DecodeBuffers, scores: &mut [f64]) {
         match &self.least_squares {
             None => {
-                self.distances(&room.answers, scores);
+                self.distances(&buffer.answers, scores);
                 to_margins(scores);
             }
             Some(equations) => {
-                equations.solve_into(&room.answers, &mut room.simplex, scores);
+                equations.solve_into(&buffer.answers, &mut buffer.simplex, scores);
                 for score in scores {
                     let z = score.clamp(LEAST, 1.0 - LEAST);
                     *score = z.ln() - (-z).ln_1p();

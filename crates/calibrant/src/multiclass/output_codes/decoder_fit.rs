@@ -12,7 +12,7 @@ use crate::problem::{ClassLabels, Folds};
 /// Learns how far each column of a code can be trusted, from binary scores of rows that the binary
 /// scorers had not learned from.
 #[derive(Debug, Clone, Copy)]
-pub struct DecoderFit<'a> {
+pub(crate) struct DecoderFit<'a> {
     /// The code.
     pub code: &'a CodeMatrix,
     /// How to decode.
@@ -29,7 +29,7 @@ const LEAST_WEIGHT: f64 = 1e-3;
 impl DecoderFit<'_> {
     /// From out-of-fold binary scores, one list a column: the decoder of all rows, and for each
     /// class the score of each row by a decoder that was fitted without the row's fold.
-    pub fn cross_fit(
+    pub(crate) fn cross_fit(
         &self,
         binary: &[Vec<f64>],
         folds: &Folds,
@@ -43,11 +43,11 @@ impl DecoderFit<'_> {
                 .par_iter()
                 .map_init(
                     || (DecodeBuffers::default(), Vec::new()),
-                    |(room, answers), &row| {
+                    |(buffer, answers), &row| {
                         answers.clear();
                         answers.extend(binary.iter().map(|column| column[row]));
                         let mut scores = vec![0.0; self.code.class_count()];
-                        decoder.scores_into(answers, room, &mut scores);
+                        decoder.scores_into(answers, buffer, &mut scores);
                         scores
                     },
                 )
@@ -62,7 +62,7 @@ impl DecoderFit<'_> {
     }
 
     /// From held-out binary scores of the rows that take part.
-    pub fn fit(
+    pub(crate) fn fit(
         &self,
         binary: &[Vec<f64>],
         takes_part: impl Fn(usize) -> bool + Sync,

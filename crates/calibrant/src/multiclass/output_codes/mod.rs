@@ -12,6 +12,7 @@ mod decoder;
 mod decoder_fit;
 mod settings;
 
-pub use decoder::{DecodeBuffers, Decoder};
-pub use decoder_fit::DecoderFit;
+pub use decoder::DecodeBuffers;
+pub(crate) use decoder::Decoder;
+pub(crate) use decoder_fit::DecoderFit;
 pub use settings::{BinaryOutput, CodeSettings, ColumnWeights, Decode};

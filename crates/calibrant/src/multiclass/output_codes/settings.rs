@@ -27,7 +27,7 @@ pub struct CodeSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decode {
-    /// How much nearer a class's code word is than the nearest other: see [`super::Decoder`].
+    /// How much nearer a class's code word is than the nearest other.
     #[default]
     Margin,
     /// The log-odds of class probabilities that explain the probabilities of all columns,
@@ -38,7 +38,7 @@ pub enum Decode {
 named! {
     Decode, "a way to decode";
     Margin = "margin", "How much nearer a class's code word is than the nearest other";
-    LeastSquares = "least_squares", "Class probabilities that explain those of all columns best";
+    LeastSquares = "least_squares", "Class probabilities that best explain those of all columns";
 }
 
 /// The number `f` from -1 to 1 that a binary score `s` stands for in distances.
@@ -61,7 +61,7 @@ pub enum BinaryOutput {
 named! {
     BinaryOutput, "an output of a binary problem";
     Sign = "sign", "The sign of the score";
-    Clip = "clip", "The score, cut at -1 and 1";
+    Clip = "clip", "The score, clipped to [-1, 1]";
     Tanh = "tanh", "The hyperbolic tangent of the score";
     Probability = "probability", "The expected answer, by Platt's curve on held-out scores";
 }

@@ -27,7 +27,7 @@ fn documents(
         .collect()
 }
 
-/// Common words tell the class, rare ones are by lot.
+/// Common words tell the class, rare ones are at random.
 fn manners(count: usize) -> Vec<Document> {
     documents(count, |random, class, _| {
         let common = (0..12).map(|word| {
@@ -40,7 +40,7 @@ fn manners(count: usize) -> Vec<Document> {
     })
 }
 
-/// A few rare words tell the class, common ones are by lot.
+/// A few rare words tell the class, common ones are at random.
 fn topics(count: usize) -> Vec<Document> {
     documents(count, |random, class, _| {
         let first = if class { 0 } else { 100 };

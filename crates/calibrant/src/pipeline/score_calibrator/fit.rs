@@ -25,7 +25,7 @@ impl ScoreCalibrator {
 
     /// As [`Self::fit`], for rows that belong together: rows of one group are never on both sides of a fold, and
     /// rows of one group with equal scores and labels are copies of one example, which count once with all their
-    /// weight. `groups` has an entry a row, `None` for rows that stand for themselves.
+    /// weight. `groups` has an entry per row, `None` for rows that stand for themselves.
     pub fn fit_grouped(
         table: ScoreTable,
         groups: &[Option<String>],

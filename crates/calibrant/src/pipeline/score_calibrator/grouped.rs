@@ -5,7 +5,7 @@ use crate::FitError;
 use crate::pipeline::document_key::key_of_group;
 use crate::problem::Folds;
 
-/// As many as are drawn where nothing belongs together; no more than there are groups.
+/// As many as are drawn where documents are not grouped; no more than there are groups.
 const FOLDS: usize = 5;
 
 /// A table without copies, and how to come back to its rows.

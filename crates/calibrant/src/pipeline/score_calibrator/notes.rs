@@ -219,8 +219,7 @@ impl ScoreNote {
                 as_stated: true,
                 ..
             } => format!(
-                "the scores run backwards: examples of `{class}` score lower than the others (AUC {auc:.3}), and stay as they \
-                 are stated; check which class the score speaks for"
+                "the scores run backwards: examples of `{class}` score lower than the others (AUC {auc:.3}), and are kept as stated; check which class the score is for"
             ),
             Self::Backwards {
                 class,
@@ -228,16 +227,13 @@ impl ScoreNote {
                 rises: true,
                 ..
             } => format!(
-                "the scores run backwards: examples of `{class}` score lower than the others (AUC {auc:.3}), though they are too \
-                 few to make its probability fall as the score rises; check which class the score speaks for"
+                "the scores run backwards: examples of `{class}` score lower than the others (AUC {auc:.3}), but are too few to make its probability fall as the score rises; check which class the score is for"
             ),
             Self::Backwards { class, auc, .. } => format!(
-                "the scores run backwards: examples of `{class}` score lower than the others (AUC {auc:.3}), so its \
-                 probability falls, or stays level, as the score rises; check which class the score speaks for"
+                "the scores run backwards: examples of `{class}` score lower than the others (AUC {auc:.3}), so its probability falls, or stays constant, as the score rises; check which class the score is for"
             ),
             Self::ConstantScore { class, score } => format!(
-                "every example has the same score {score} for `{class}`: it tells nothing apart, and all that is left is \
-                 how common the class is"
+                "every example has the same score {score} for `{class}`: it carries no information, and only the class prior is left"
             ),
             Self::FewExamples { class, examples: 1 } => format!(
                 "only one example of `{class}`: whatever the method, its curve is little more than a guess"
@@ -255,33 +251,31 @@ impl ScoreNote {
                     more => format!("{more} examples"),
                 };
                 let slope = match guess {
-                    true => "is a guess, from what is usual",
-                    false => "is drawn to what is usual",
+                    true => "is a guess, a typical value",
+                    false => "is shrunk towards a typical value",
                 };
                 format!(
                     "only {count} of `{class}`: how fast its probability rises with the score {slope}"
                 )
             }
             Self::NotFitted { method, reason } => {
-                format!("{method} could not be fitted and is not weighed with the others: {reason}")
+                format!("{method} could not be fitted and is not pooled with the others: {reason}")
             }
             Self::FarOff {
                 method,
                 ece,
                 ece_of_perfect,
             } => format!(
-                "cross-validated probabilities of {method} are off by {ece:.4} on average, where those of a perfect forecaster would seem \
-                 to be by {ece_of_perfect:.4}: the score may rise and fall again, or jump; look at the curve, and try bbq or histogram"
+                "cross-validated probabilities of {method} have a calibration error of {ece:.4}, against {ece_of_perfect:.4} for a perfect forecaster: the true curve may be non-monotone or jump; look at the curve, and try bbq or histogram"
             ),
             Self::OneFold { class, examples } => format!(
-                "all {examples} examples of `{class}` were left out together, as one group: what is said of the class was never \
-                 tried on examples that a curve had not seen, and the cross-validated figures are those of curves that saw none of it"
+                "all {examples} examples of `{class}` were held out together, as one group: its calibration is untested, and the cross-validated figures come from curves that saw none of its examples"
             ),
         }
     }
 }
 
-/// How often a member scores above another example, if that is surely less than half the time: by Mann and
+/// How often a member scores above another example, if that is significantly less than half the time: by Mann and
 /// Whitney's test, ties counting half.
 fn backwards(scores: &[f64], members: &[bool]) -> Option<f64> {
     let mut order: Vec<usize> = (0..scores.len()).collect();

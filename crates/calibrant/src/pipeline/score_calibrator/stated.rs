@@ -93,10 +93,10 @@ pub(super) fn as_stated(
         }
         ScoreScale::Number => {
             let mut out = vec![Probability::from_log_odds(0.0); scores.len()];
-            let mut room = ScoreBuffers::default();
+            let mut buffer = ScoreBuffers::default();
             let rows = scores.chunks_exact(outputs);
             for (row, out) in rows.zip(out.chunks_exact_mut(outputs)) {
-                softmax_into(row, &mut room, out);
+                softmax_into(row, &mut buffer, out);
             }
             return (out, None);
         }
@@ -104,15 +104,16 @@ pub(super) fn as_stated(
     (table.probabilities, Some(table.ends))
 }
 
-pub(super) fn softmax_into(scores: &[f64], room: &mut ScoreBuffers, out: &mut [Probability]) {
+pub(super) fn softmax_into(scores: &[f64], buffer: &mut ScoreBuffers, out: &mut [Probability]) {
     let limit = Probability::MAX_LOG_ODDS;
-    room.scores.clear();
-    room.scores
+    buffer.scores.clear();
+    buffer
+        .scores
         .extend(scores.iter().map(|score| score.clamp(-limit, limit)));
-    room.log_odds.clear();
-    room.log_odds.resize(scores.len(), 0.0);
-    log_odds_against_rest(&room.scores, &mut room.log_odds);
-    for (out, &log_odds) in out.iter_mut().zip(&room.log_odds) {
+    buffer.log_odds.clear();
+    buffer.log_odds.resize(scores.len(), 0.0);
+    log_odds_against_rest(&buffer.scores, &mut buffer.log_odds);
+    for (out, &log_odds) in out.iter_mut().zip(&buffer.log_odds) {
         *out = Probability::from_log_odds(log_odds);
     }
 }

@@ -79,10 +79,10 @@ fn classes_get_probabilities_that_sum_to_one() {
         (calibrator.task(), calibrator.outputs().len()),
         (Task::SingleLabel, 3)
     );
-    let mut room = ScoreBuffers::default();
+    let mut buffer = ScoreBuffers::default();
     let mut out = [Probability::from_log_odds(0.0); 3];
     for scores in [[1.0, 2.0, 3.0], [0.0; 3], [1e308, -1e308, 0.0]] {
-        calibrator.probabilities_into(&scores, &mut room, &mut out);
+        calibrator.probabilities_into(&scores, &mut buffer, &mut out);
         let sum: f64 = out.iter().map(|p| p.value()).sum();
         assert!((sum - 1.0).abs() < 1e-9);
         let (stated, _) = calibrator.as_stated(&scores);
@@ -297,12 +297,13 @@ fn zeros_stay_below_what_is_stated_beside_them_with_and_without_a_curve() {
         settings.method = method;
         settings.multiclass = MulticlassKind::Temperature;
         let fit = ScoreCalibrator::fit(table.clone(), &settings).unwrap();
-        let (mut room, mut out) = (
+        let (mut buffer, mut out) = (
             ScoreBuffers::default(),
             vec![Probability::from_log_odds(0.0); 20],
         );
         for row in scores.chunks(20) {
-            fit.calibrator.probabilities_into(row, &mut room, &mut out);
+            fit.calibrator
+                .probabilities_into(row, &mut buffer, &mut out);
             for (a, b) in (0..20).flat_map(|a| (0..20).map(move |b| (a, b))) {
                 if row[a] < row[b] {
                     assert!(out[a] < out[b], "{method:?} {row:?} {out:?}");

@@ -1,11 +1,14 @@
 //! Learners that are worth a try, and what can be turned on them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::features::{Weighting, WeightingSettings};
 use crate::pipeline::Classifier;
 use crate::scorers::Reads;
 
 /// A learner that a search tries.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Contender {
     /// The learner, with the settings to begin with.
     pub classifier: Classifier,

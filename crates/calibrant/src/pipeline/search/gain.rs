@@ -29,7 +29,7 @@ pub struct SearchGain {
     pub standard_error: f64,
 }
 
-/// So many standard errors: what is served in place of the default should hardly ever be luck.
+/// So many standard errors: what is served instead of the default should hardly ever be luck.
 const CLEAR: f64 = 2.0;
 
 impl SearchGain {

@@ -170,12 +170,12 @@ impl<'a> HeldOut<'a> {
         let rows: Vec<&[u32]> = parts.iter().map(|(rows, _)| *rows).collect();
         let outside = outside_one_part(&self.corpus.documents, &rows);
         let (mut places, mut probabilities) = (Vec::new(), Vec::new());
-        let mut room = Vec::new();
+        let mut buffer = Vec::new();
         for (place, row) in self.rows().enumerate() {
             let answer = outside[row].and_then(|part| parts[part].1.as_ref());
             if let Some(answer) = answer {
                 places.push(place);
-                self.state_into(kept, answer, place, &mut room, &mut probabilities);
+                self.state_into(kept, answer, place, &mut buffer, &mut probabilities);
             }
         }
         let enough = places.len() * FEWEST_JUDGES >= self.rows.len() && !places.is_empty();
@@ -191,7 +191,7 @@ impl<'a> HeldOut<'a> {
         kept: &KeptFits,
         Answer { members, pool }: &Answer,
         place: usize,
-        room: &mut Vec<f64>,
+        buffer: &mut Vec<f64>,
         stated: &mut Vec<Probability>,
     ) {
         let classes = self.classes(place);
@@ -205,10 +205,10 @@ impl<'a> HeldOut<'a> {
         let said: Vec<f64> = all.map(|&stated| evidence(task, stated)).collect();
         let first = stated.len();
         stated.resize(first + classes.len(), Probability::from_log_odds(0.0));
-        pool.pool_into(task, &said, room, &mut stated[first..]);
+        pool.pool_into(task, &said, buffer, &mut stated[first..]);
     }
 
-    /// What is gained in the eyes of the judges by what they were told, in place of what the default states.
+    /// What is gained in the eyes of the judges by what they were told, instead of what the default states.
     pub(super) fn gain(&self, judgement: &Judgement, default: &[Probability]) -> SearchGain {
         let places = &judgement.places;
         let default = places

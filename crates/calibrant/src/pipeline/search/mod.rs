@@ -8,6 +8,7 @@ mod kept;
 mod names;
 mod pool;
 pub(super) mod sample;
+mod seconds;
 mod trials;
 mod views;
 
@@ -16,7 +17,7 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::fit::with_text_named;
 use super::training_corpus::PreparedCorpus;
@@ -32,42 +33,45 @@ use views::PreparedView;
 
 pub use contenders::Contender;
 pub use gain::SearchGain;
-pub use views::{LeftOut, LeftOutTerms, SearchBatch, SearchCorpus, SearchCounter};
+pub(crate) use views::SearchCorpus;
+pub use views::{LeftOut, LeftOutTerms, SearchCounter};
 
 /// What a search may try, and for how long.
 ///
 /// # Method
 /// The first contender is fitted with its usual weighting to every view of the documents (words, characters, pairs of
 /// words: see [`SearchCounter`]), the others to the words, the best of them to the other views; then the best of different
-/// kinds with other weightings and costs (`c`, or what stands in its place), in steps of 4, then 2, then 1.4 as long as it
-/// helps. Learners that take long come after the quick ones.
-/// Each trial is a whole fit: its forecasts are by scorers and curves that never saw the document's fold. Where there are
-/// many documents this is done on a sample (every class in proportion, drawn by the documents' content), and only the
+/// kinds with other weightings and costs (`c`, or its equivalent), in steps of 4, then 2, then 1.4 as long as it
+/// helps. Slow learners come after fast ones.
+/// Each trial is a complete fit: its forecasts come from scorers and curves that never saw the document's fold. With
+/// many documents this is done on a stratified sample (drawn by the documents' content), and only the
 /// default and the best few are fitted to everything.
 ///
 /// The default and the best of each kind are then pooled as [`LogOddsPool`](crate::calibration::LogOddsPool) does, with
-/// weights of least held-out log loss; those that hardly count are left out, and of two that say the same the later. Where
-/// the pool is no better than the best fit alone, that fit stands in its place. To see what that is worth, each half of the
-/// documents chooses and weighs for the other by trials of its own, or the sample for all others. If what it chose is not
-/// better than the default by more than two standard errors, the default is the answer: see [`SearchGain`].
+/// weights of least held-out log loss; members with small weights are dropped, and so is the later of two that make the same forecasts. If
+/// the pool is no better than the best single fit, that fit replaces it. To measure the gain, each half of the
+/// documents chooses members and weights for the other in trials of its own, or the sample for all others. Unless the choice is
+/// better than the default by more than two standard errors, the result is the default: see [`SearchGain`].
 ///
 /// # When it misleads
-/// Two standard errors are now and then passed by luck. Measure the model on documents that took no part where it matters.
-#[derive(Debug, Clone, PartialEq)]
+/// Two standard errors are occasionally exceeded by chance. If it matters, measure the model on documents that took no part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct SearchSettings {
-    /// The learners; the first is the one that is fitted if there is time for nothing else.
+    /// The learners; the first is always fitted.
     pub learners: Vec<Contender>,
     /// Only this weighting.
     pub weighting: Option<Weighting>,
     /// Only rows of unit length, or only rows as they are.
     pub l2_norm: Option<bool>,
-    /// No trial begins that would probably end after this time.
+    /// No trial starts that would probably end after this time.
+    #[serde(with = "seconds")]
     pub time_budget: Duration,
-    /// With twice as many documents or more, so many are tried on first.
+    /// The size of the sample for the first trials, used if there are at least twice as many documents.
     pub sample: usize,
     /// How many trials of different kinds (learner and terms) go on to other weightings and costs.
     pub finalists: usize,
-    /// How many of different kinds may stand in the pool beside the default.
+    /// How many trials of different kinds may be in the pool beside the default.
     pub members: usize,
 }
 
@@ -98,7 +102,7 @@ pub struct Trial {
 
 /// What a search ends with.
 #[derive(Debug)]
-pub struct Found {
+pub(crate) struct Found {
     /// A combination of the best, the best alone, or the default; its summary lists the trials, says which of them is the
     /// default, and what is gained.
     pub model: Model,
@@ -112,11 +116,11 @@ pub struct Found {
 
 /// Tries learners, terms, weightings and costs by cross-validated log loss, and pools the best.
 ///
-/// `base` says everything else: analyzer, limits, calibrator, folds, seed; its learner and weighting
-/// have no say. The documents are counted once for all trials; what it took to count them in further ways than the one that
-/// was asked for is a part of the time budget. The same documents and settings give
+/// `base` sets everything else: analyzer, limits, calibrator, folds, seed; its learner and weighting
+/// are ignored. The documents are counted once for all trials; the time to count terms that were not
+/// requested is part of the time budget. The same documents and settings give
 /// the same model wherever the same trials fit into the time.
-pub fn search(
+pub(crate) fn search(
     corpus: impl Into<SearchCorpus>,
     fields: &Fields,
     base: &FitSettings,

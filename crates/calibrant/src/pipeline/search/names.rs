@@ -17,7 +17,7 @@ impl TriedSettings {
         }
     }
 
-    /// The weighting: `log-tf-idf, unit length`.
+    /// The weighting: `log_tf_idf, unit length`.
     pub fn weighting_name(&self) -> String {
         self.weighting.name()
     }

@@ -13,7 +13,7 @@ use crate::pipeline::{
     ClassSummary, CombinedMember, CombinedModel, HeldOutMeasures, Model, TrainingSummary,
 };
 
-/// What is served in place of the default, and what is known of it.
+/// What is served instead of the default, and what is known of it.
 pub(super) struct Served {
     pub(super) answer: Answer,
     /// What it says of the documents that decided its weights, each by weights of the others.

@@ -241,7 +241,7 @@ fn what_only_characters_can_tell_is_found_and_is_as_good_as_it_says() {
 fn where_nothing_is_clearly_better_the_default_is_the_answer() {
     let mut lucky = 0;
     for seed in 5..9 {
-        // Classes by lot: there is nothing to find.
+        // Classes at random: there is nothing to find.
         let mut all = documents(120, 2, 23);
         let mut random = Random::from_seed(seed);
         for document in &mut all {

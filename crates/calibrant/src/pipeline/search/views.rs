@@ -209,7 +209,7 @@ impl SearchCorpus {
             if let Some(batch) = batch {
                 view.corpus.add(batch);
             }
-            // How much there is in all decides, in whatever order it comes.
+            // The total decides, whatever the order.
             if view.analyzer.is_some() && view.corpus.cell_count() > MOST_CELLS {
                 view.given_up.get_or_init(|| LeftOut::TooMany);
             }

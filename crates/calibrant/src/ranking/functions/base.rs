@@ -28,7 +28,7 @@ pub enum Analysis {
     Plain,
     /// Stems.
     Stems,
-    /// Stems of the words that are no stop words.
+    /// Stems of the words that are not stop words.
     #[serde(rename = "stems-nostop")]
     StemsNoStop,
 }

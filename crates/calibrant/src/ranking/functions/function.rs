@@ -193,6 +193,7 @@ impl RetrievalFunction {
     }
 
     /// Works out what is the same for all documents.
+    #[doc(hidden)] // For the index.
     pub fn prepare(
         &self,
         collection: &CollectionStatistics,

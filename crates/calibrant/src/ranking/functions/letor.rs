@@ -131,7 +131,7 @@ impl LetorFeature {
         value.is_finite().then_some(value)
     }
 
-    /// The sum over the words of the query of features that are no retrieval function.
+    /// The sum over the words of the query of features that are not a retrieval function.
     fn sum(
         self,
         collection: &CollectionStatistics,

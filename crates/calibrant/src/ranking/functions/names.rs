@@ -6,14 +6,14 @@ use std::str::FromStr;
 use super::base::{Analysis, BaseFunction};
 use super::function::{Bm25Idf, ParameterError, RetrievalFunction};
 
-/// Why a name is no base function.
+/// Why a name is not a base function.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FunctionNameError {
     /// There is no such formula.
     #[error("there is no function `{0}`; choose one of {names}", names = formulas())]
     Function(String),
-    /// The part behind the dot is no analysis, or is missing.
+    /// The part behind the dot is not an analysis, or is missing.
     #[error(
         "`{0}` names no analysis; write it behind a dot: plain, stems or stems-nostop, as in bm25.stems"
     )]
@@ -50,7 +50,9 @@ impl FromStr for BaseFunction {
             Some((name, parameters)) => (name, Some(parameters)),
             None => (text, None),
         };
-        let (formula, analysis) = name.split_once('.').unwrap_or((name, ""));
+        // As everywhere, hyphens and underscores are one.
+        let plain = name.replace('_', "-");
+        let (formula, analysis) = plain.split_once('.').unwrap_or((&plain, ""));
         let mut function = RetrievalFunction::ALL
             .into_iter()
             .find(|function| function.name() == formula)
@@ -181,6 +183,21 @@ mod tests {
         assert_eq!(names[8], "bm25.stems-nostop");
         for (name, function) in names.iter().zip(BaseFunction::every()) {
             assert_eq!(name.parse::<BaseFunction>().unwrap(), function);
+        }
+    }
+
+    #[test]
+    fn hyphens_and_underscores_are_one() {
+        for (one, other) in [
+            ("tf_idf.stems", "tf-idf.stems"),
+            (
+                "jelinek_mercer.stems_nostop:lambda=0.25",
+                "jelinek-mercer.stems-nostop:lambda=0.25",
+            ),
+        ] {
+            let function: BaseFunction = one.parse().unwrap();
+            assert_eq!(function, other.parse().unwrap());
+            assert_eq!(function.to_string(), other);
         }
     }
 

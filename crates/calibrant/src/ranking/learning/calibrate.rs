@@ -39,6 +39,7 @@ impl RankModel {
     /// assert_ne!(held_out.fold_of_query[0], held_out.fold_of_query[1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(hidden)] // For tests.
     pub fn held_out_scores(
         table: &RankingTable,
         settings: &RankParameters,

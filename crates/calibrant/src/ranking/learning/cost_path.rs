@@ -94,7 +94,9 @@ impl PathTask<'_> {
                 tolerance: self.settings.tolerance,
                 ..CuttingPlanes::default()
             };
-            let found = solve_cutting_planes(problem, &solver, &mut path.planes, &mut |_| {});
+            // Who ended the rounds ends the path at the next question.
+            let go_on = &mut |_: &Round| self.progress.advance(0);
+            let found = solve_cutting_planes(problem, &solver, &mut path.planes, go_on);
             step(self.progress, 1)?;
             if !found.weights.iter().all(|weight| weight.is_finite()) {
                 return Err(crate::FitError::Overflow.into());

@@ -18,7 +18,7 @@ pub struct FeatureSettings {
 }
 
 /// The most indicators a column can have.
-pub const BIN_LIMIT: usize = 10_000;
+pub(crate) const BIN_LIMIT: usize = 10_000;
 
 /// Features as they were fixed on training data: which columns, how scaled, at which thresholds cut.
 ///
@@ -42,7 +42,7 @@ pub const BIN_LIMIT: usize = 10_000;
 /// its words, say) has no fixed meaning of high and low; scale it within the query first.
 ///
 /// # Reference
-/// Yue et al. 2007, section 4.2 (50 thresholds a column), section 5.2.1 for percentiles and min-max.
+/// Yue et al. 2007, section 4.2 (50 thresholds per column), section 5.2.1 for percentiles and min-max.
 ///
 /// ```
 /// use calibrant::ranking::RankingTable;
@@ -186,6 +186,7 @@ impl FeatureMap {
 
     /// The features of every row of a table. Columns are found by name: those that the features do not know are
     /// passed over, those that the table lacks are missing in every row.
+    #[doc(hidden)] // For tests.
     pub fn rows(&self, table: &RankingTable) -> FeatureRows {
         let places: std::collections::HashMap<&str, usize> = table
             .features()

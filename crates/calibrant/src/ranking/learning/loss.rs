@@ -90,7 +90,7 @@ impl fmt::Display for RankLoss {
     }
 }
 
-/// A name that is no loss.
+/// A name that is not a loss.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a loss; choose map, roc, ndcg, ndcg@K (K from 1), rr, acc, acc2, acc3, acc4 or pairs"

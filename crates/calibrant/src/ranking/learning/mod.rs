@@ -30,22 +30,31 @@ mod summary;
 mod thresholds;
 mod validation;
 
-pub use calibrate::HeldOutRankScores;
 pub use choice::Choice;
 pub use error::{RankFitError, UnknownFeatures};
-pub use features::{BIN_LIMIT, FeatureMap, FeatureSettings};
+pub(crate) use features::BIN_LIMIT;
+pub use features::{FeatureMap, FeatureSettings};
 pub use from_runs::{table_of_runs, unlisted_relevant};
 pub use grade_use::GradeUse;
 pub use loss::{RankLoss, UnknownLoss};
 pub use model::{FeatureCurve, RankModel};
-pub use oracles::{
-    NdcgOracle, PairOracle, SortedSides, TooManyOrders, most_violated_average_precision,
-    most_violated_average_precision_plain, most_violated_reciprocal_rank, most_violated_roc_area,
-};
-pub use parameters::{FURTHER_COSTS, RankParameters, USUAL_COSTS};
-pub use problem::RankProblem;
+pub use oracles::TooManyOrders;
+pub use parameters::RankParameters;
 pub use query_scale::QueryScale;
-pub use rows::{FeatureRows, RowSum, WeightedRows};
 pub use settings::RankSettings;
 pub use summary::{CostChoice, RankSummary, RankTrial, SettingsTried};
+
+// Not part of the documented interface: what the solver is given, for tests and experiments.
+#[doc(hidden)]
+pub use oracles::{
+    NdcgOracle, PairOracle, SortedSides, most_violated_average_precision,
+    most_violated_average_precision_plain, most_violated_reciprocal_rank, most_violated_roc_area,
+};
+#[doc(hidden)]
+pub use parameters::{FURTHER_COSTS, USUAL_COSTS};
+#[doc(hidden)]
+pub use problem::RankProblem;
+#[doc(hidden)]
+pub use rows::FeatureRows;
+#[doc(hidden)]
 pub use validation::average_precision;

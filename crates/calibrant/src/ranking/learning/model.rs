@@ -14,7 +14,7 @@ use crate::ranking::Relevance;
 pub struct RankModel {
     pub(super) settings: RankParameters,
     pub(super) map: FeatureMap,
-    /// One a feature, and the bias behind them for the accuracies.
+    /// One per feature, and the bias behind them for the accuracies.
     pub(super) weights: Vec<f64>,
     pub(super) summary: RankSummary,
     pub(super) relevance: Option<Relevance>,
@@ -77,7 +77,7 @@ impl RankModel {
         &self.map
     }
 
-    /// One weight a feature.
+    /// One weight per feature.
     pub fn weights(&self) -> &[f64] {
         &self.weights[..self.map.dimension()]
     }

@@ -1,6 +1,5 @@
 //! Ranking models as files, in the same envelope as all models.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use memmap2::Mmap;
@@ -9,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::{FeatureMap, RankModel, RankParameters, RankSummary};
 use crate::ranking::Relevance;
 use crate::saved::{
-    self, NamedTensor, Saveable, SavedFileError, SavedKind, SavedProblem, TensorReader,
-    arrays_to_bytes, read_arrays,
+    self, NamedTensor, Saveable, SavedKind, SavedProblem, TensorReader, arrays_to_bytes,
+    read_arrays, saved_in_files,
 };
 
 /// The part that is kept as JSON; its one key tells it from models of texts.
@@ -30,28 +29,7 @@ struct Description {
     summary: RankSummary,
 }
 
-impl RankModel {
-    /// Writes the model to a temporary file beside `path` and renames it, so that `path` holds either
-    /// what it held before or the whole model.
-    pub fn save(&self, path: &Path) -> Result<(), SavedFileError> {
-        saved::save(self, path)
-    }
-
-    /// The model as the bytes of a file. Equal models give equal bytes.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, SavedFileError> {
-        saved::to_bytes(self)
-    }
-
-    /// Opens a file that [`RankModel::save`] wrote; any other gives an error.
-    pub fn open(path: &Path) -> Result<Self, SavedFileError> {
-        saved::open(path)
-    }
-
-    /// The model that [`RankModel::to_bytes`] gave, or that a file holds.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SavedFileError> {
-        saved::from_bytes(bytes)
-    }
-}
+saved_in_files!(RankModel, "ranking model");
 
 impl Saveable for RankModel {
     const KIND: SavedKind = SavedKind::Ranking;

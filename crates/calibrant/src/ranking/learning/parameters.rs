@@ -170,7 +170,7 @@ impl RankParameters {
     }
 
     /// The features that are made: `acc3` and `acc4` are defined by theirs.
-    pub fn effective_features(&self) -> FeatureSettings {
+    pub(crate) fn effective_features(&self) -> FeatureSettings {
         let scale = match self.loss {
             RankLoss::PercentileAccuracy => QueryScale::Percentile,
             RankLoss::MinMaxAccuracy => QueryScale::MinMax,

@@ -155,7 +155,7 @@ impl StructuredProblem for RankProblem<'_> {
         self.queries.len()
     }
 
-    /// One weight a feature; for the accuracies a bias as well, as the weight of a feature that is always one.
+    /// One weight per feature; for the accuracies a bias as well, as the weight of a feature that is always one.
     fn dimension(&self) -> usize {
         self.rows.dimension() + usize::from(self.has_bias())
     }

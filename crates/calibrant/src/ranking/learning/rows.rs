@@ -6,8 +6,8 @@ use std::ops::Range;
 ///
 /// Plain features are kept as they are. Indicators `1[f > k]` of the thresholds `k` of a function are kept as
 /// one small number, how many of its (rising) thresholds the value exceeds: with 50 thresholds, a fiftieth
-/// of the room. The product with the weights is then one look a function into a table of their sums, and a
-/// sum of rows is a histogram a function whose tails are summed once.
+/// of the memory. The product with the weights is then one lookup per function in a table of their sums, and a
+/// sum of rows is a histogram per function whose tails are summed once.
 ///
 /// ```
 /// use calibrant::ranking::learning::FeatureRows;
@@ -145,14 +145,14 @@ impl FeatureRows {
     /// A sum of rows that begins with zero.
     pub fn sum(&self) -> RowSum<'_> {
         let starts = self.starts();
-        let room = match &self.layout {
+        let length = match &self.layout {
             Layout::Dense { width, .. } => *width,
             Layout::Binned { .. } => starts.last().copied().unwrap_or(0),
         };
         RowSum {
             rows: self,
             starts,
-            sums: vec![0.0; room],
+            sums: vec![0.0; length],
         }
     }
 

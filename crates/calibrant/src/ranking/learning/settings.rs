@@ -81,7 +81,7 @@ impl Default for RankSettings {
 
 impl RankSettings {
     /// Whether validation queries have anything to choose.
-    pub fn leaves_a_choice(&self) -> bool {
+    pub(crate) fn leaves_a_choice(&self) -> bool {
         self.open() != OpenSettings::NONE || self.folds.is_some() || self.c.len() != 1
     }
 

@@ -25,7 +25,7 @@ use crate::{FitError, Probability};
 /// saw one of them has seen a part of the others' answer.
 #[derive(Debug, Clone, Copy)]
 pub struct HeldOutRankings<'a> {
-    /// One score a document.
+    /// One score per document.
     pub scores: &'a [f64],
     /// Whether each document is relevant to its query.
     pub relevant: &'a [bool],
@@ -81,7 +81,7 @@ pub struct RelevanceSummary {
     pub relevant: usize,
     /// How many queries they belong to.
     pub queries: usize,
-    /// Mean log loss a document, of forecasts by curves that had not seen the query, for each frame that was tried.
+    /// Mean log loss per document, of forecasts by curves that had not seen the query, for each frame that was tried.
     pub log_loss: Vec<(ScoreFrame, f64)>,
     /// The same for the share of relevant documents as everybody's probability.
     pub log_loss_of_share: f64,

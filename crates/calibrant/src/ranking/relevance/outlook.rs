@@ -22,7 +22,7 @@ use crate::calibration::LogOddsSpread;
 /// give equal answers.
 ///
 /// # When it misleads
-/// The list counts as everything there is: relevant documents that are no candidates are not expected. The expected recall is the ratio of
+/// The list counts as everything there is: relevant documents that are not candidates are not expected. The expected recall is the ratio of
 /// two expectations, of probabilities as they are stated. A spread that was learned on other queries, or for other documents, promises what it cannot keep.
 ///
 /// ```

@@ -68,7 +68,7 @@ impl<const L: usize> State<L> {
         Ok(state)
     }
 
-    /// Brings the weights of each lane to a sum of one.
+    /// Normalises the weights of each lane.
     fn normalize(&mut self) {
         let mut sums = [0.0; L];
         for weights in &self.weights {

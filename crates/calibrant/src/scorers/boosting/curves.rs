@@ -11,7 +11,7 @@ use crate::features::RowView;
 /// step by bisection, and features that a row does not have cost nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Curves {
-    /// The features that any stump asks about, rising. Only these take room, whatever features there are.
+    /// The features that any stump asks about, rising. Only these take memory, whatever features there are.
     columns: Vec<u32>,
     /// Where the curves of each of them begin; one more at the end.
     starts: Vec<u32>,

@@ -9,8 +9,8 @@ mod stump_scorer;
 #[cfg(test)]
 mod tests;
 
-pub use stump::{AdaBoostModel, Stump};
-pub use stump_scorer::{StumpDescription, StumpScorer};
+pub use stump::AdaBoostModel;
+pub(crate) use stump_scorer::{StumpDescription, StumpScorer};
 
 use calibrant_calibration::named;
 use rayon::prelude::*;

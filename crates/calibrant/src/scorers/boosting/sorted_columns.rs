@@ -13,7 +13,7 @@ const BLOCK: usize = 1 << 15;
 
 /// The columns of some rows, each as one or two wings.
 ///
-/// Absent entries are zero and take no room. A stump's threshold lies on one side of zero, so the
+/// Absent entries are zero and take no memory. A stump's threshold lies on one side of zero, so the
 /// rows beyond it, away from zero, are stored entries all of them; the zeros are among the rest, whose weight is the
 /// total minus that of the stored. So negative values are read from the lowest up and positive ones from the
 /// highest down, and a dense column without zeros is nothing special.

@@ -65,7 +65,7 @@ impl AdaBoostModel {
 }
 
 impl AdaBoostModel {
-    /// The score of a row, stump after stump. [`super::StumpScorer`] gives the same sum with less work.
+    /// The score of a row, stump after stump. `StumpScorer` gives the same sum with less work.
     pub fn score(&self, row: RowView<'_>) -> f64 {
         let value = |column: u32| {
             let place = row.columns().binary_search(&column);

@@ -99,7 +99,7 @@ impl ClassScorer for StumpScorer {
     }
 
     /// Fills `outputs` (one each). Columns beyond the model's features add nothing.
-    fn outputs_into(&self, row: RowView<'_>, _room: &mut ScorerBuffers, outputs: &mut [f64]) {
+    fn outputs_into(&self, row: RowView<'_>, _buffer: &mut ScorerBuffers, outputs: &mut [f64]) {
         outputs.copy_from_slice(&self.bases);
         self.curves
             .for_each_step(row, |_, output, height| outputs[output] += height);
@@ -111,7 +111,7 @@ impl ClassScorer for StumpScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        _room: &mut ScorerBuffers,
+        _buffer: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         parts.fill(0.0);

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::super::{ClassLearner, ClassScorer, SavedScorer, ScorerBuffers};
-use super::{AdaBoost, AdaBoostModel, BoostingKind, Stump, StumpScorer};
+use super::stump::Stump;
+use super::{AdaBoost, AdaBoostModel, BoostingKind, StumpScorer};
 use crate::features::SparseMatrix;
 use crate::problem::{ClassFactors, ClassLabels, Targets};
 use crate::scorers::Link;

@@ -14,7 +14,7 @@ const QUERY_STEPS: f32 = 32_000.0;
 const AHEAD: usize = 8;
 
 /// For every row its values in the [`COMMON`] commonest ranks, as whole multiples of a step that each rank has
-/// of its own: two cache lines a row, in place of dozens of entries all over the query.
+/// of its own: two cache lines per row, instead of dozens of entries all over the query.
 #[derive(Debug, Clone)]
 pub(super) struct CommonBlock {
     rows: Storage<i8>,

@@ -34,12 +34,12 @@ impl NeighbourScorer {
         let losses: Vec<Vec<f64>> = sample(members.len(), seed)
             .par_chunks(64)
             .map(|chunk| {
-                let mut room = SearchBuffers::default();
+                let mut buffer = SearchBuffers::default();
                 let mut sums = vec![0.0; candidates.len()];
                 for &row in chunk {
                     let query = rows.row(members[row as usize] as usize);
                     // One more than needed: the row itself is among its neighbours, and must not vote.
-                    let found = this.index().search(query, deepest + 1, &mut room);
+                    let found = this.index().search(query, deepest + 1, &mut buffer);
                     let others = found.iter().filter(|neighbour| neighbour.row != row);
                     this.add_losses(row, others.copied(), &candidates, &mut sums);
                 }

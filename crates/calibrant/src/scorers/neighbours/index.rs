@@ -13,7 +13,7 @@ pub(super) const UNUSED: u32 = u32::MAX;
 
 /// An inverted index of rows, for searches by cosine.
 ///
-/// Columns are numbered anew by falling frequency: their *rank*. The commonest have the longest lists
+/// Columns are numbered again by falling frequency: their *rank*. The commonest have the longest lists
 /// and tell rows apart least; what a row has in them is kept a second time, as a short vector of
 /// rounded numbers (`CommonBlock`), from which their part of a dot product follows to within a known error.
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! Which rows use a rank, in four bytes an entry.
+//! Which rows use a rank, in four bytes per entry.
 
 use crate::features::SparseMatrix;
 use crate::saved::Storage;

@@ -14,8 +14,8 @@ mod search;
 mod tests;
 
 pub use index::NeighbourIndex;
-pub use scorer::{NeighbourDescription, NeighbourScorer};
-pub use search::{Approximate, Neighbour, SearchBuffers, SearchWork, recall_at_k};
+pub(crate) use scorer::{NeighbourDescription, NeighbourScorer};
+pub use search::{Approximate, Neighbour, SearchBuffers, recall_at_k};
 
 use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};

@@ -28,7 +28,7 @@ pub struct NeighbourScorer {
     description: NeighbourDescription,
 }
 
-/// The few numbers of a [`NeighbourScorer`] that are no arrays.
+/// The few numbers of a [`NeighbourScorer`] that are not arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NeighbourDescription {
@@ -162,10 +162,10 @@ impl NeighbourScorer {
         }
     }
 
-    fn search<'a>(&self, row: RowView<'_>, room: &'a mut SearchBuffers) -> &'a [Neighbour] {
+    fn search<'a>(&self, row: RowView<'_>, buffer: &'a mut SearchBuffers) -> &'a [Neighbour] {
         match self.description.approximate {
-            None => self.index.search(row, self.k(), room),
-            Some(how) => self.index.search_approximately(row, self.k(), how, room),
+            None => self.index.search(row, self.k(), buffer),
+            Some(how) => self.index.search_approximately(row, self.k(), how, buffer),
         }
     }
 
@@ -196,12 +196,12 @@ impl ClassScorer for NeighbourScorer {
     }
 
     /// Fills `outputs`, one each.
-    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, outputs: &mut [f64]) {
+    fn outputs_into(&self, row: RowView<'_>, buffer: &mut ScorerBuffers, outputs: &mut [f64]) {
         let ScorerBuffers {
             numbers: votes,
             search,
             ..
-        } = room;
+        } = buffer;
         votes.clear();
         votes.resize(self.output_count(), 0.0);
         let mut all = 0.0;
@@ -234,7 +234,7 @@ impl ClassScorer for NeighbourScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut ScorerBuffers,
+        buffer: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         parts.fill(0.0);
@@ -247,7 +247,7 @@ impl ClassScorer for NeighbourScorer {
         place_of_rank.sort_unstable();
         // For and against, and what each entry of the row has in them.
         let mut sides = [(0.0, vec![0.0; parts.len()]), (0.0, vec![0.0; parts.len()])];
-        for &neighbour in self.search(row, &mut room.search) {
+        for &neighbour in self.search(row, &mut buffer.search) {
             let positive = self.outputs_of(neighbour.row).contains(&(output as u32));
             let (sum, shares) = &mut sides[usize::from(!positive)];
             let vote = self.vote(neighbour);
@@ -297,7 +297,7 @@ impl ClassScorer for NeighbourScorer {
 impl OpenScorer for NeighbourScorer {
     type Description = NeighbourDescription;
 
-    /// The few numbers that are no arrays.
+    /// The few numbers that are not arrays.
     fn description(&self) -> NeighbourDescription {
         self.description
     }

@@ -54,7 +54,7 @@ pub struct SearchWork {
     pub compared: u64,
 }
 
-/// Room for one search, reused from one to the next.
+/// Buffers for one search, reused between calls.
 #[derive(Debug, Default)]
 pub struct SearchBuffers {
     /// The query by rank; zeros between searches.
@@ -101,7 +101,7 @@ impl NeighbourIndex {
     /// 1. The query's terms are added up, all but those of the commonest ranks, which have most of
     ///    the entries. By the inequality of Cauchy and Schwarz the commonest can add at most the product of the lengths
     ///    that query and row have in them. Rows that cannot reach what the leaders have for sure are left.
-    /// 2. For the others the commonest are added in rounded numbers, 128 bytes a row. Now each
+    /// 2. For the others the commonest are added in rounded numbers, 128 bytes per row. Now each
     ///    similarity is known but for a small error.
     /// 3. Rows that may still be among the `k` are compared in full.
     ///
@@ -110,12 +110,12 @@ impl NeighbourIndex {
         &self,
         query: RowView<'_>,
         k: usize,
-        room: &'a mut SearchBuffers,
+        buffer: &'a mut SearchBuffers,
     ) -> &'a [Neighbour] {
-        if self.prepare(query, k, room) {
-            self.add_up_and_finish(room);
+        if self.prepare(query, k, buffer) {
+            self.add_up_and_finish(buffer);
         }
-        self.tidy(room)
+        self.tidy(buffer)
     }
 
     /// As [`Self::search`], but from a part of the index only: see [`Approximate`].
@@ -124,12 +124,12 @@ impl NeighbourIndex {
         query: RowView<'_>,
         k: usize,
         how: Approximate,
-        room: &'a mut SearchBuffers,
+        buffer: &'a mut SearchBuffers,
     ) -> &'a [Neighbour] {
-        if self.prepare(query, k, room) {
-            let mut left = (how.share * room.work.all as f64) as usize;
+        if self.prepare(query, k, buffer) {
+            let mut left = (how.share * buffer.work.all as f64) as usize;
             let mut affordable = 0;
-            for &(rank, _) in &room.terms {
+            for &(rank, _) in &buffer.terms {
                 let length = self.lists().length(rank as usize);
                 // The rarest term is always within what is allowed.
                 if affordable > 0 && length > left {
@@ -138,14 +138,14 @@ impl NeighbourIndex {
                 left = left.saturating_sub(length);
                 affordable += 1;
             }
-            self.add_up(affordable, room);
-            room.lead(k.saturating_mul(how.candidates.max(1)));
-            for place in 0..room.leaders.len() {
-                let row = room.leaders[place].1;
-                self.compare(row, room);
+            self.add_up(affordable, buffer);
+            buffer.lead(k.saturating_mul(how.candidates.max(1)));
+            for place in 0..buffer.leaders.len() {
+                let row = buffer.leaders[place].1;
+                self.compare(row, buffer);
             }
         }
-        self.tidy(room)
+        self.tidy(buffer)
     }
 
     /// The `k` nearest rows by comparing the query with every row: the plain way, for comparison.
@@ -153,105 +153,107 @@ impl NeighbourIndex {
         &self,
         query: RowView<'_>,
         k: usize,
-        room: &'a mut SearchBuffers,
+        buffer: &'a mut SearchBuffers,
     ) -> &'a [Neighbour] {
-        if self.prepare(query, k, room) {
+        if self.prepare(query, k, buffer) {
             for row in 0..self.row_count() as u32 {
-                self.compare(row, room);
+                self.compare(row, buffer);
             }
         }
-        self.tidy(room)
+        self.tidy(buffer)
     }
 
     /// Brings the query to unit length and its terms into order. False where nothing can be found.
-    fn prepare(&self, query: RowView<'_>, k: usize, room: &mut SearchBuffers) -> bool {
-        room.work = SearchWork::default();
-        room.terms.clear();
-        room.nearest.restart(k.min(self.row_count()));
+    fn prepare(&self, query: RowView<'_>, k: usize, buffer: &mut SearchBuffers) -> bool {
+        buffer.work = SearchWork::default();
+        buffer.terms.clear();
+        buffer.nearest.restart(k.min(self.row_count()));
         let norm = query.squared_norm().sqrt();
         if !(norm > 0.0 && norm.is_finite()) || k == 0 {
             return false;
         }
-        room.query.resize(self.rank_count(), 0.0);
+        buffer.query.resize(self.rank_count(), 0.0);
         for (column, value) in query.entries() {
             if let Some(rank) = self.rank(column) {
                 let value = (value / norm) as f32;
-                room.terms.push((rank, value));
-                room.query[rank as usize] = value;
-                room.work.all += self.lists().length(rank as usize) as u64;
+                buffer.terms.push((rank, value));
+                buffer.query[rank as usize] = value;
+                buffer.work.all += self.lists().length(rank as usize) as u64;
             }
         }
-        room.terms
+        buffer
+            .terms
             .sort_unstable_by_key(|&(rank, _)| std::cmp::Reverse(rank));
-        !room.terms.is_empty()
+        !buffer.terms.is_empty()
     }
 
-    /// Sorts what was found and leaves the room as the next search wants it.
-    fn tidy<'a>(&self, room: &'a mut SearchBuffers) -> &'a [Neighbour] {
-        for &(rank, _) in &room.terms {
-            room.query[rank as usize] = 0.0;
+    /// Sorts what was found and leaves the buffers as the next search expects them.
+    fn tidy<'a>(&self, buffer: &'a mut SearchBuffers) -> &'a [Neighbour] {
+        for &(rank, _) in &buffer.terms {
+            buffer.query[rank as usize] = 0.0;
         }
-        room.nearest.finish();
-        room.nearest.as_slice()
+        buffer.nearest.finish();
+        buffer.nearest.as_slice()
     }
 
-    fn add_up_and_finish(&self, room: &mut SearchBuffers) {
-        let k = room.nearest.wanted();
-        let rare = room
+    fn add_up_and_finish(&self, buffer: &mut SearchBuffers) {
+        let k = buffer.nearest.wanted();
+        let rare = buffer
             .terms
             .partition_point(|&(rank, _)| rank as usize >= COMMON);
-        self.add_up(rare, room);
+        self.add_up(rare, buffer);
         // What rounding can take off a sum of products of parts of unit vectors, and off the lists' values.
-        let slack = (room.terms.len() + 16) as f32 * f32::EPSILON;
-        let size: f32 = room.terms[..rare].iter().map(|term| term.1.abs()).sum();
+        let slack = (buffer.terms.len() + 16) as f32 * f32::EPSILON;
+        let size: f32 = buffer.terms[..rare].iter().map(|term| term.1.abs()).sum();
         let rounding = 1.001 * size * RoundedLists::ERROR + slack;
         let block = self.block();
-        let common = block.query(&room.terms[rare..]);
+        let common = block.query(&buffer.terms[rare..]);
         let error = common.error + rounding;
 
         // What the leaders by rare terms have for sure is what it takes to be among the nearest.
         // A few more than `k` of them show it better.
-        room.lead(k.saturating_mul(4));
-        block.add_to(&mut room.leaders, &common);
-        let least = kth_largest(&mut room.leaders, k) - error;
-        room.collect(block.norms(), common.norm, least - rounding);
-        room.work.roughly += (room.leaders.len() + room.candidates.len()) as u64;
-        block.add_to(&mut room.candidates, &common);
-        let least = kth_largest(&mut room.candidates, k) - 2.0 * error;
-        room.candidates
+        buffer.lead(k.saturating_mul(4));
+        block.add_to(&mut buffer.leaders, &common);
+        let least = kth_largest(&mut buffer.leaders, k) - error;
+        buffer.collect(block.norms(), common.norm, least - rounding);
+        buffer.work.roughly += (buffer.leaders.len() + buffer.candidates.len()) as u64;
+        block.add_to(&mut buffer.candidates, &common);
+        let least = kth_largest(&mut buffer.candidates, k) - 2.0 * error;
+        buffer
+            .candidates
             .retain(|&(sum, _)| sum >= least && sum > -error);
-        for place in 0..room.candidates.len() {
-            if let Some(&(_, next)) = room.candidates.get(place + 1) {
+        for place in 0..buffer.candidates.len() {
+            if let Some(&(_, next)) = buffer.candidates.get(place + 1) {
                 self.prefetch(next);
             }
-            self.compare(room.candidates[place].1, room);
+            self.compare(buffer.candidates[place].1, buffer);
         }
     }
 
     /// Adds up what the first terms have in common with every row.
-    fn add_up(&self, term_count: usize, room: &mut SearchBuffers) {
+    fn add_up(&self, term_count: usize, buffer: &mut SearchBuffers) {
         let row_count = self.row_count();
-        room.sums.resize(pieces(row_count) * PIECE, 0.0);
-        room.row_count = row_count;
-        let sums_of_pieces = room.sums.as_chunks_mut::<PIECE>().0;
+        buffer.sums.resize(pieces(row_count) * PIECE, 0.0);
+        buffer.row_count = row_count;
+        let sums_of_pieces = buffer.sums.as_chunks_mut::<PIECE>().0;
         for (piece, sums) in sums_of_pieces.iter_mut().enumerate() {
             let rows = PIECE.min(row_count - piece * PIECE);
             sums[..rows].fill(0.0);
-            for (place, &(rank, value)) in room.terms[..term_count].iter().enumerate() {
+            for (place, &(rank, value)) in buffer.terms[..term_count].iter().enumerate() {
                 // Lists are short and all over the index: the next is fetched while this one is added up.
-                if let Some(&(next, _)) = room.terms.get(place + AHEAD) {
+                if let Some(&(next, _)) = buffer.terms.get(place + AHEAD) {
                     self.lists().prefetch(piece, next);
                 }
-                room.work.added += self.lists().add(piece, rank, value, sums) as u64;
+                buffer.work.added += self.lists().add(piece, rank, value, sums) as u64;
             }
         }
     }
 
     /// Compares a row in full; it is kept if it is one of the nearest so far.
-    fn compare(&self, row: u32, room: &mut SearchBuffers) {
+    fn compare(&self, row: u32, buffer: &mut SearchBuffers) {
         let (ranks, values) = self.entries(row);
         let product =
-            |rank: u32, value: f32| f64::from(room.query[rank as usize]) * f64::from(value);
+            |rank: u32, value: f32| f64::from(buffer.query[rank as usize]) * f64::from(value);
         // Four sums side by side: one alone would wait for itself.
         let mut sums = [0.0; 4];
         let (ranks, last_ranks) = ranks.as_chunks::<4>();
@@ -265,9 +267,9 @@ impl NeighbourIndex {
             sums[0] += product(rank, value);
         }
         let similarity = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        room.work.compared += 1;
+        buffer.work.compared += 1;
         if similarity > LEAST_SIMILARITY {
-            room.nearest.offer(Neighbour { row, similarity });
+            buffer.nearest.offer(Neighbour { row, similarity });
         }
     }
 }
@@ -311,7 +313,7 @@ impl SearchBuffers {
         self.candidates.clear();
         let sums = &self.sums[..self.row_count];
         for (number, (sums, owns)) in sums.chunks(GROUP).zip(norms.chunks(GROUP)).enumerate() {
-            // One bit a row, and then the rows that have it: nothing to guess for the many that have not.
+            // One bit per row, and then the rows that have it: nothing to guess for the many that have not.
             let mut reached = reaching(sums, owns, norm, least);
             while reached != 0 {
                 let place = reached.trailing_zeros() as usize;

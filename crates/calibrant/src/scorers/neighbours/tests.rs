@@ -52,15 +52,15 @@ fn matrix(rows: std::ops::Range<usize>, values: Vec<f32>) -> impl Strategy<Value
 fn check(rows: &SparseMatrix, query: &SparseMatrix, k: usize) -> Result<(), TestCaseError> {
     let members: Vec<u32> = (0..rows.row_count() as u32).collect();
     let index = NeighbourIndex::build(rows, &members).unwrap();
-    let mut room = SearchBuffers::default();
-    let scanned = index.scan(query.row(0), k, &mut room).to_vec();
-    let found = index.search(query.row(0), k, &mut room);
+    let mut buffer = SearchBuffers::default();
+    let scanned = index.scan(query.row(0), k, &mut buffer).to_vec();
+    let found = index.search(query.row(0), k, &mut buffer);
     prop_assert_eq!(found, &scanned[..]);
     let everything = Approximate {
         share: 1.0,
         candidates: rows.row_count().max(1),
     };
-    let found = index.search_approximately(query.row(0), k, everything, &mut room);
+    let found = index.search_approximately(query.row(0), k, everything, &mut buffer);
     prop_assert_eq!(found, &scanned[..]);
 
     let expected = by_hand(rows, query);
@@ -103,8 +103,8 @@ fn equal_rows_come_in_the_order_of_their_numbers() {
     let rows = SparseMatrix::from_rows(3, vec![vec![(0, 1.0), (1, 1.0)]; 40]);
     let members: Vec<u32> = (0..40).collect();
     let index = NeighbourIndex::build(&rows, &members).unwrap();
-    let mut room = SearchBuffers::default();
-    let found = index.search(rows.row(7), 5, &mut room);
+    let mut buffer = SearchBuffers::default();
+    let found = index.search(rows.row(7), 5, &mut buffer);
     let numbers: Vec<u32> = found.iter().map(|neighbour| neighbour.row).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 4]);
 }
@@ -113,13 +113,13 @@ fn equal_rows_come_in_the_order_of_their_numbers() {
 fn a_query_that_shares_nothing_has_no_neighbours() {
     let rows = SparseMatrix::from_rows(3, [vec![(0, 1.0)], vec![(1, 1.0)]]);
     let index = NeighbourIndex::build(&rows, &[0, 1]).unwrap();
-    let mut room = SearchBuffers::default();
+    let mut buffer = SearchBuffers::default();
     let queries =
         SparseMatrix::from_rows(9, [vec![(2, 1.0)], vec![], vec![(8, 1.0)], vec![(0, -1.0)]]);
     for query in queries.rows() {
-        assert!(index.search(query, 2, &mut room).is_empty());
+        assert!(index.search(query, 2, &mut buffer).is_empty());
     }
-    assert_eq!(index.search(rows.row(1), 2, &mut room).len(), 1);
+    assert_eq!(index.search(rows.row(1), 2, &mut buffer).len(), 1);
 }
 
 /// Rows of words that lean to their class, some of them with weights above 1.
@@ -200,7 +200,7 @@ fn fixed(k: usize, vote: Vote) -> NearestNeighbours {
 
 #[test]
 fn scores_are_the_votes_of_the_nearest_rows() {
-    let mut room = ScorerBuffers::default();
+    let mut buffer = ScorerBuffers::default();
     for (vote, task, class_count) in every_setting() {
         let sample = Sample::new(3, 60, class_count, task);
         let scorer = sample.fit(fixed(7, vote), (2.0, 0.5));
@@ -221,7 +221,7 @@ fn scores_are_the_votes_of_the_nearest_rows() {
         let kept = SparseMatrix::from_rows(40, kept);
         for asked in (0..60).step_by(5) {
             let query = sample.rows.row(asked);
-            scorer.outputs_into(query, &mut room, &mut outputs);
+            scorer.outputs_into(query, &mut buffer, &mut outputs);
             let one = SparseMatrix::from_rows(
                 40,
                 [query
@@ -263,17 +263,17 @@ fn scores_are_the_votes_of_the_nearest_rows() {
 
 #[test]
 fn the_parts_of_a_score_add_up() {
-    let mut room = ScorerBuffers::default();
+    let mut buffer = ScorerBuffers::default();
     for (vote, task, class_count) in every_setting() {
         let sample = Sample::new(4, 80, class_count, task);
         let scorer = sample.fit(fixed(5, vote), (3.0, 1.0));
         let mut outputs = vec![0.0; scorer.output_count()];
         for asked in (0..80).step_by(5) {
             let query = sample.rows.row(asked);
-            scorer.outputs_into(query, &mut room, &mut outputs);
+            scorer.outputs_into(query, &mut buffer, &mut outputs);
             let mut parts = vec![f64::NAN; query.columns().len()];
             for (output, score) in outputs.iter().enumerate() {
-                scorer.parts_into(query, output, &mut room, &mut parts);
+                scorer.parts_into(query, output, &mut buffer, &mut parts);
                 let prior = scorer.priors()[output];
                 let sum = parts.iter().sum::<f64>() + (prior / (1.0 - prior)).ln();
                 assert!((sum - score).abs() < 1e-9, "{sum} {score}");
@@ -300,9 +300,9 @@ fn leave_one_out_loss(sample: &Sample, k: usize, vote: Vote) -> f64 {
     let whole = sample.fit(fixed(1, vote), (1.0, 1.0));
     let mut loss = 0.0;
     for (number, &asked) in sample.members.iter().enumerate() {
-        let mut room = SearchBuffers::default();
+        let mut buffer = SearchBuffers::default();
         let query = sample.rows.row(asked as usize);
-        let found = whole.index().scan(query, sample.members.len(), &mut room);
+        let found = whole.index().scan(query, sample.members.len(), &mut buffer);
         let others = found.iter().filter(|other| other.row as usize != number);
         let others: Vec<Neighbour> = others.take(k).copied().collect();
         let all: f64 = others.iter().map(|&other| whole.vote(other)).sum();

@@ -6,7 +6,7 @@ mod tests;
 mod train;
 mod voted;
 
-pub use voted::{VotedDescription, VotedScorer};
+pub(crate) use voted::{VotedDescription, VotedScorer};
 
 use serde::{Deserialize, Serialize};
 

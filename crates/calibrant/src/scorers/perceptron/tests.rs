@@ -150,13 +150,13 @@ fn the_average_is_the_mean_of_the_weights_over_all_visits() {
 #[test]
 fn the_votes_are_those_of_stages_that_are_kept() {
     let mut sure = 0;
-    let mut room = ScorerBuffers::default();
+    let mut buffer = ScorerBuffers::default();
     for sample in samples() {
         let rows = &sample.rows;
         let scorer = sample.fit(VOTED);
         let mut outputs = vec![0.0; scorer.output_count()];
         for row in rows.rows() {
-            scorer.outputs_into(row, &mut room, &mut outputs);
+            scorer.outputs_into(row, &mut buffer, &mut outputs);
             for (output, score) in outputs.iter().enumerate() {
                 // A margin within rounding of 0 may be a vote for either side.
                 let (mut ahead, mut against, mut unsure) = (0.5, 0.5, 0.0);
@@ -179,19 +179,19 @@ fn the_votes_are_those_of_stages_that_are_kept() {
 
 #[test]
 fn the_parts_of_a_voted_score_add_up() {
-    let mut room = ScorerBuffers::default();
+    let mut buffer = ScorerBuffers::default();
     let empty = SparseMatrix::from_rows(25, [vec![]]);
     for sample in samples() {
         let rows = &sample.rows;
         let scorer = sample.fit(VOTED);
         let mut outputs = vec![0.0; scorer.output_count()];
         let mut bases = outputs.clone();
-        scorer.outputs_into(empty.row(0), &mut room, &mut bases);
+        scorer.outputs_into(empty.row(0), &mut buffer, &mut bases);
         for row in rows.rows() {
-            scorer.outputs_into(row, &mut room, &mut outputs);
+            scorer.outputs_into(row, &mut buffer, &mut outputs);
             let mut parts = vec![f64::NAN; row.columns().len()];
             for output in 0..outputs.len() {
-                scorer.parts_into(row, output, &mut room, &mut parts);
+                scorer.parts_into(row, output, &mut buffer, &mut parts);
                 let sum = bases[output] + parts.iter().sum::<f64>();
                 assert!(
                     (sum - outputs[output]).abs() < 1e-9,

@@ -126,16 +126,16 @@ impl VotedScorer {
     }
 
     /// The dot products of a row with all rows that were a mistake.
-    fn dots<'a>(&self, row: RowView<'_>, room: &'a mut ScorerBuffers) -> &'a [f64] {
-        room.numbers.clear();
-        room.numbers.resize(self.postings.row_count(), 0.0);
+    fn dots<'a>(&self, row: RowView<'_>, buffer: &'a mut ScorerBuffers) -> &'a [f64] {
+        buffer.numbers.clear();
+        buffer.numbers.resize(self.postings.row_count(), 0.0);
         for (column, value) in row.entries() {
             let (rows, values) = self.postings.list(column);
             for (&other, &other_value) in rows.iter().zip(values) {
-                room.numbers[other as usize] += value * f64::from(other_value);
+                buffer.numbers[other as usize] += value * f64::from(other_value);
             }
         }
-        &room.numbers
+        &buffer.numbers
     }
 }
 
@@ -156,8 +156,8 @@ impl ClassScorer for VotedScorer {
     }
 
     /// Fills `outputs`, one each.
-    fn outputs_into(&self, row: RowView<'_>, room: &mut ScorerBuffers, outputs: &mut [f64]) {
-        let dots = self.dots(row, room);
+    fn outputs_into(&self, row: RowView<'_>, buffer: &mut ScorerBuffers, outputs: &mut [f64]) {
+        let dots = self.dots(row, buffer);
         for (output, score) in outputs.iter_mut().enumerate() {
             let mut margin = 0.0;
             let mut ballot = Ballot::default();
@@ -186,11 +186,11 @@ impl ClassScorer for VotedScorer {
         &self,
         row: RowView<'_>,
         output: usize,
-        room: &mut ScorerBuffers,
+        buffer: &mut ScorerBuffers,
         parts: &mut [f64],
     ) {
         parts.fill(0.0);
-        let dots = self.dots(row, room);
+        let dots = self.dots(row, buffer);
         let [mut nothing, mut only_up, mut only_down, mut everything] = [Ballot::default(); 4];
         let (mut bias, mut moved) = (0.0, 0.0);
         // For each stage, whether the terms bring it over, and to which side.

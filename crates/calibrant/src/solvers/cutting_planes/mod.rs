@@ -9,7 +9,7 @@ mod n_slack;
 mod one_slack;
 mod planes;
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
 
@@ -194,7 +194,8 @@ pub struct CuttingPlaneSolution {
 /// taken in order, so the answer is the same to the last bit whatever the number of threads.
 ///
 /// `planes` may hold planes of an earlier call on the same problem, with another `C` for instance; they
-/// remain valid and save most of the rounds. Start with `PlaneSet::default()`.
+/// remain valid and save most of the rounds. Start with `PlaneSet::default()`. `on_round` is told of every round and says whether to
+/// go on; an answer that was ended is the best so far.
 ///
 /// # When it misleads
 /// With a very large `C` the objective is nearly piecewise linear and many rounds are needed; where
@@ -221,7 +222,8 @@ pub struct CuttingPlaneSolution {
 /// // By hand: ½w² + C max(0, 1 - 2w) has slope w - 2C below w = ½. With C = 0.1 it ends at w = 0.2,
 /// // objective 0.02 + 0.1 · 0.6 = 0.08.
 /// let settings = CuttingPlanes { c: 0.1, tolerance: 1e-9, ..CuttingPlanes::default() };
-/// let found = solve_cutting_planes(&Pair, &settings, &mut PlaneSet::default(), &mut |_| {});
+/// let go_on = &mut |_: &_| std::ops::ControlFlow::Continue(());
+/// let found = solve_cutting_planes(&Pair, &settings, &mut PlaneSet::default(), go_on);
 /// assert!(found.converged && (found.weights[0] - 0.2).abs() < 1e-9);
 /// assert!((found.end.primal - 0.08).abs() < 1e-9);
 /// ```
@@ -229,7 +231,7 @@ pub fn solve_cutting_planes<P: StructuredProblem + ?Sized>(
     problem: &P,
     settings: &CuttingPlanes,
     planes: &mut PlaneSet,
-    on_round: &mut dyn FnMut(&Round),
+    on_round: &mut dyn FnMut(&Round) -> ControlFlow<()>,
 ) -> CuttingPlaneSolution {
     let usable = problem.example_count() > 0 && settings.c > 0.0 && settings.c.is_finite();
     if !usable {

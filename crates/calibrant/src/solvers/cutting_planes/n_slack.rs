@@ -1,5 +1,7 @@
 //! One slack an example.
 
+use std::ops::ControlFlow;
+
 use rayon::prelude::*;
 
 use super::{
@@ -10,14 +12,14 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
     problem: &P,
     settings: &CuttingPlanes,
     planes: &mut PlaneSet,
-    on_round: &mut dyn FnMut(&Round),
+    on_round: &mut dyn FnMut(&Round) -> ControlFlow<()>,
 ) -> CuttingPlaneSolution {
     let count = problem.example_count();
-    let room = settings.c / count as f64;
+    let capacity = settings.c / count as f64;
     let mut standing = Standing::new(settings.tolerance, problem.dimension());
-    planes.scale_to(room, count, problem.dimension());
+    planes.scale_to(capacity, count, problem.dimension());
     while !standing.is_over(settings.round_limit) {
-        planes.optimise(room, count, standing.inner_tolerance());
+        planes.optimise(capacity, count, standing.inner_tolerance());
         let (weights, dual) = planes.mixture(problem.dimension());
         let found: Vec<(Vec<f64>, f64)> = (0..count)
             .into_par_iter()
@@ -38,9 +40,11 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
                 planes.push(direction, loss, example);
             }
         }
-        let primal = 0.5 * dot(&weights, &weights) + room * slack_sum;
+        let primal = 0.5 * dot(&weights, &weights) + capacity * slack_sum;
         standing.take(weights, primal, dual, planes.len());
-        on_round(&standing.end);
+        if on_round(&standing.end).is_break() {
+            break;
+        }
     }
     standing.solution()
 }

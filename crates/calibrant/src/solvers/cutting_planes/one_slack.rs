@@ -1,5 +1,7 @@
 //! One slack for all examples.
 
+use std::ops::ControlFlow;
+
 use super::{
     CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, Standing, StructuredProblem, dot,
     mean_most_violated,
@@ -9,7 +11,7 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
     problem: &P,
     settings: &CuttingPlanes,
     planes: &mut PlaneSet,
-    on_round: &mut dyn FnMut(&Round),
+    on_round: &mut dyn FnMut(&Round) -> ControlFlow<()>,
 ) -> CuttingPlaneSolution {
     let c = settings.c;
     let mut standing = Standing::new(settings.tolerance, problem.dimension());
@@ -23,7 +25,9 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
         planes.drop_idle();
         planes.push(direction, loss, 0);
         standing.take(weights, primal, dual, planes.len());
-        on_round(&standing.end);
+        if on_round(&standing.end).is_break() {
+            break;
+        }
     }
     standing.solution()
 }

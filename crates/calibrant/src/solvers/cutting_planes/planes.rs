@@ -7,13 +7,13 @@ use crate::solvers::Factor;
 ///
 /// # Formula
 /// ```text
-/// max over α of  Σ_k α_k d_k - ½|Σ_k α_k g_k|²   subject to α >= 0,  Σ_{k in group} α_k <= room of the group
+/// max over α of  Σ_k α_k d_k - ½|Σ_k α_k g_k|²   subject to α >= 0,  Σ_{k in group} α_k <= capacity of the group
 /// ```
-/// Planes stand in groups (all in one, or one an example); what a group's planes leave of its room
+/// Planes stand in groups (all in one, or one per example); what a group's planes leave of its capacity
 /// belongs to a plane of zeros. Solved by moving weight between the two planes of a group where
 /// this gains most, as sequential minimal optimisation does for support vector machines: the plane with the
 /// largest slope `d_k - w·g_k` receives, and the giver is chosen by the gain of the whole step. The
-/// gap to the optimum is `Σ_groups (room · max(0, largest slope) - Σ α_k slope_k)`. Planes that are nearly
+/// gap to the optimum is `Σ_groups (capacity · max(0, largest slope) - Σ α_k slope_k)`. Planes that are nearly
 /// dependent make such moves tiny; where very many have not been enough, the planes that hold weight are solved for together.
 ///
 /// Inner products of planes are kept, so that a step costs one pass over numbers of planes, and not over features.
@@ -81,8 +81,8 @@ impl PlaneSet {
     }
 
     /// Makes planes of an earlier call fit this one: those of another problem are forgotten, and those
-    /// found for another `C` keep their parts of the room there is now.
-    pub(super) fn scale_to(&mut self, room: f64, groups: usize, dimension: usize) {
+    /// found for another `C` keep their shares of the current capacity.
+    pub(super) fn scale_to(&mut self, capacity: f64, groups: usize, dimension: usize) {
         let fits = |plane: &Plane| plane.group < groups && plane.direction.len() == dimension;
         if self.groups != groups || !self.planes.iter().all(fits) {
             *self = Self::default();
@@ -95,27 +95,27 @@ impl PlaneSet {
         for plane in &mut self.planes {
             let full = held[plane.group];
             if full > 0.0 {
-                plane.share *= room / full;
+                plane.share *= capacity / full;
             }
         }
     }
 
     /// Moves weight until the gap of the program is at most `tolerance`, and then once more in each group that is not yet
     /// settled: a move raises the value, though not always the bound that the gap is measured by.
-    pub(super) fn optimise(&mut self, room: f64, groups: usize, tolerance: f64) {
+    pub(super) fn optimise(&mut self, capacity: f64, groups: usize, tolerance: f64) {
         let count = self.planes.len();
         self.slopes = (0..count).map(|k| self.slope(k)).collect();
         let members = self.members(groups);
         let mut left: Vec<f64> = members
             .iter()
-            .map(|group| room - group.iter().map(|&k| self.planes[k].share).sum::<f64>())
+            .map(|group| capacity - group.iter().map(|&k| self.planes[k].share).sum::<f64>())
             .map(|left| left.max(0.0))
             .collect();
         // Without a tolerance nothing is near enough, and no more than the usual moves are worth their time. The
         // outer gap is computed from the weights that result.
         let solutions = if tolerance > 0.0 { MOST_SOLUTIONS } else { 0 };
         for solution in 0..=solutions {
-            let is_done = self.move_between(&members, &mut left, room, tolerance);
+            let is_done = self.move_between(&members, &mut left, capacity, tolerance);
             if is_done || solution == solutions || !self.solve_together(&members, &mut left) {
                 break;
             }
@@ -134,7 +134,7 @@ impl PlaneSet {
         &mut self,
         members: &[Vec<usize>],
         left: &mut [f64],
-        room: f64,
+        capacity: f64,
         tolerance: f64,
     ) -> bool {
         let step_limit = 200 * self.planes.len() + 10_000;
@@ -143,7 +143,7 @@ impl PlaneSet {
             let mut gap = 0.0;
             let before = steps;
             for (group, members) in members.iter().enumerate() {
-                let found = self.group_gap(members, room);
+                let found = self.group_gap(members, capacity);
                 gap += found;
                 let least = 0.5 * tolerance / left.len() as f64;
                 if found > least && self.step(members, &mut left[group]) {
@@ -158,10 +158,10 @@ impl PlaneSet {
     }
 
     /// The best mixture of the planes that hold weight, by Newton's method: those that would have less than none are
-    /// left out one after the other, and a group that would have more than its room keeps to it. Whether anything moved.
+    /// left out one after the other, and a group that would have more than its capacity keeps to it. Whether anything moved.
     ///
     /// # Formula
-    /// With `P` the products and `s` the slopes of these planes and `E` telling which of the groups without room
+    /// With `P` the products and `s` the slopes of these planes and `E` telling which of the groups without capacity
     /// they belong to, the move is `p = P⁻¹(s - Eλ)` with `λ = (E'P⁻¹E)⁻¹ E'P⁻¹s`, so that `E'p = 0`.
     fn solve_together(&mut self, members: &[Vec<usize>], left: &mut [f64]) -> bool {
         let mut free: Vec<usize> = (0..self.planes.len())
@@ -245,7 +245,7 @@ impl PlaneSet {
                 *way -= amount * shift;
             }
         }
-        // Rounding must not make room.
+        // Rounding must not add capacity.
         for &group in &full {
             let planes: f64 = free.iter().map(|k| is_in(k, group)).sum();
             let too_much = sum_in(&way, group) / planes;
@@ -284,14 +284,14 @@ impl PlaneSet {
         self.planes[k].loss - mixed
     }
 
-    fn group_gap(&self, members: &[usize], room: f64) -> f64 {
+    fn group_gap(&self, members: &[usize], capacity: f64) -> f64 {
         let mut largest = 0.0f64;
         let mut mixed = 0.0;
         for &k in members {
             largest = largest.max(self.slopes[k]);
             mixed += self.planes[k].share * self.slopes[k];
         }
-        room * largest - mixed
+        capacity * largest - mixed
     }
 
     /// One move of weight within a group; `left` is what the plane of zeros holds. Whether anything moved.
@@ -319,12 +319,12 @@ impl PlaneSet {
                 continue;
             }
             let bend = self.bend(to, giver, length);
-            let room = giver.map_or(*left, |k| self.planes[k].share);
-            let step = move_size(top - slope, bend, room);
+            let capacity = giver.map_or(*left, |k| self.planes[k].share);
+            let step = move_size(top - slope, bend, capacity);
             let gain = step * (top - slope) - 0.5 * step * step * bend;
             if gain > best {
                 best = gain;
-                from = Some((giver, step, step >= room));
+                from = Some((giver, step, step >= capacity));
             }
         }
         let Some((giver, step, all)) = from else {
@@ -410,9 +410,9 @@ impl PlaneSet {
 }
 
 /// How much to move: to the top of the parabola, or all there is.
-fn move_size(slope: f64, bend: f64, room: f64) -> f64 {
-    if slope >= bend * room {
-        room
+fn move_size(slope: f64, bend: f64, capacity: f64) -> f64 {
+    if slope >= bend * capacity {
+        capacity
     } else {
         slope / bend
     }

@@ -35,7 +35,7 @@ impl Hinges {
 
     /// Projected coordinate ascent on the dual of the same problem, run to the end: an independent solver.
     fn by_coordinates(&self, c: f64) -> Vec<f64> {
-        let room = c / self.rows.len() as f64;
+        let capacity = c / self.rows.len() as f64;
         let mut weights = vec![0.0; self.rows[0].len()];
         let mut shares = vec![0.0; self.rows.len()];
         for _ in 0..20_000 {
@@ -44,7 +44,7 @@ impl Hinges {
                 let score: f64 = row.iter().zip(&weights).map(|(x, w)| x * w).sum();
                 let length: f64 = row.iter().map(|x| x * x).sum();
                 let wanted = shares[example] + (1.0 - label * score) / length;
-                let share = wanted.clamp(0.0, room);
+                let share = wanted.clamp(0.0, capacity);
                 for (weight, x) in weights.iter_mut().zip(row) {
                     *weight += (share - shares[example]) * label * x;
                 }
@@ -92,7 +92,9 @@ fn solved(problem: &Hinges, c: f64, tolerance: f64, slack: Slack) -> CuttingPlan
         slack,
         ..CuttingPlanes::default()
     };
-    solve_cutting_planes(problem, &settings, &mut PlaneSet::default(), &mut |_| {})
+    solve_cutting_planes(problem, &settings, &mut PlaneSet::default(), &mut |_| {
+        ControlFlow::Continue(())
+    })
 }
 
 #[test]
@@ -133,8 +135,12 @@ fn planes_of_another_cost_remain_valid() {
         tolerance: 1e-5,
         ..CuttingPlanes::default()
     };
-    solve_cutting_planes(&problem, &settings(3.0), &mut planes, &mut |_| {});
-    let warm = solve_cutting_planes(&problem, &settings(10.0), &mut planes, &mut |_| {});
+    solve_cutting_planes(&problem, &settings(3.0), &mut planes, &mut |_| {
+        ControlFlow::Continue(())
+    });
+    let warm = solve_cutting_planes(&problem, &settings(10.0), &mut planes, &mut |_| {
+        ControlFlow::Continue(())
+    });
     let cold = solved(&problem, 10.0, 1e-5, Slack::One);
     assert!(warm.converged && cold.converged);
     assert!((warm.end.primal - cold.end.primal).abs() <= 2e-5 * cold.end.primal);
@@ -143,7 +149,9 @@ fn planes_of_another_cost_remain_valid() {
         slack: Slack::EachExample,
         ..settings(10.0)
     };
-    let other = solve_cutting_planes(&problem, &each, &mut planes, &mut |_| {});
+    let other = solve_cutting_planes(&problem, &each, &mut planes, &mut |_| {
+        ControlFlow::Continue(())
+    });
     assert!((other.end.primal - cold.end.primal).abs() <= 2e-5 * cold.end.primal);
 }
 
@@ -177,9 +185,22 @@ fn bounds_close_in_on_each_other_round_by_round() {
                 assert!(round.primal <= last.primal && round.dual >= last.dual);
             }
             last = Some(*round);
+            ControlFlow::Continue(())
         },
     );
     assert!(found.converged && found.end == last.unwrap());
+}
+
+#[test]
+fn rounds_that_are_no_longer_wanted_are_not_made() {
+    let problem = Hinges::random(13, 60, 5);
+    let settings = CuttingPlanes::default();
+    let mut rounds = 0;
+    let found = solve_cutting_planes(&problem, &settings, &mut PlaneSet::default(), &mut |_| {
+        rounds += 1;
+        ControlFlow::Break(())
+    });
+    assert_eq!((rounds, found.end.round), (1, 1));
 }
 
 #[test]
@@ -197,14 +218,16 @@ fn nothing_to_learn_from_gives_weights_of_zero() {
         }
     }
     let settings = CuttingPlanes::default();
-    let found = solve_cutting_planes(&Nothing, &settings, &mut PlaneSet::default(), &mut |_| {});
+    let found = solve_cutting_planes(&Nothing, &settings, &mut PlaneSet::default(), &mut |_| {
+        ControlFlow::Continue(())
+    });
     assert_eq!(found.weights, [0.0, 0.0]);
     assert!(found.converged);
 }
 
 /// The value of the program over planes `(direction, loss, group)` by an interior-point solver: the least of
-/// `½α'Pα - d'α` subject to `-α <= 0` and `Σ_{k in group} α_k <= room`.
-fn by_interior_point(planes: &[(Vec<f64>, f64, usize)], room: f64, groups: usize) -> f64 {
+/// `½α'Pα - d'α` subject to `-α <= 0` and `Σ_{k in group} α_k <= capacity`.
+fn by_interior_point(planes: &[(Vec<f64>, f64, usize)], capacity: f64, groups: usize) -> f64 {
     use clarabel::algebra::CscMatrix;
     use clarabel::solver::{
         DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT,
@@ -219,7 +242,7 @@ fn by_interior_point(planes: &[(Vec<f64>, f64, usize)], room: f64, groups: usize
     let signs = (0..count).map(|k| row(&|other| if other == k { -1.0 } else { 0.0 }));
     let rooms = (0..groups).map(|group| row(&|k| f64::from(planes[k].2 == group)));
     let limits: Vec<Vec<f64>> = signs.chain(rooms).collect();
-    let right: Vec<f64> = [vec![0.0; count], vec![room; groups]].concat();
+    let right: Vec<f64> = [vec![0.0; count], vec![capacity; groups]].concat();
     let settings = DefaultSettingsBuilder::default()
         .verbose(false)
         .tol_gap_abs(1e-9)
@@ -248,21 +271,21 @@ proptest! {
     fn the_program_over_planes_has_the_value_an_interior_point_solver_finds(
         planes in prop::collection::vec((prop::collection::vec(-2.0f64..2.0, 5), 0.0f64..2.0, 0usize..3), 1..25),
         groups in 1usize..4,
-        room in 0.01f64..50.0,
+        capacity in 0.01f64..50.0,
     ) {
         let planes: Vec<_> = planes.into_iter().map(|(g, loss, group)| (g, loss, group % groups)).collect();
         let mut set = PlaneSet::default();
-        set.scale_to(room, groups, 5);
+        set.scale_to(capacity, groups, 5);
         for (direction, loss, group) in &planes {
             set.push(direction.clone(), *loss, *group);
         }
-        set.optimise(room, groups, 1e-9);
+        set.optimise(capacity, groups, 1e-9);
         let (weights, found) = set.mixture(5);
-        let best = by_interior_point(&planes, room, groups);
+        let best = by_interior_point(&planes, capacity, groups);
         prop_assert!((found - best).abs() <= 1e-7 * (1.0 + best), "{} {}", found, best);
         // What the mixture says of any weights' objective is a bound from below, and that of its own weights one from above.
         let slacks: f64 = (0..groups).map(|group| set.slack_of(&weights, group)).sum();
-        let above = 0.5 * dot(&weights, &weights) + room * slacks;
+        let above = 0.5 * dot(&weights, &weights) + capacity * slacks;
         prop_assert!(above >= best - 1e-7 * (1.0 + best), "{} {}", above, best);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -81,6 +82,54 @@ impl Step {
         compare("", &self.expected, &self.compared(answer), &mut found);
         found
     }
+}
+
+impl Case {
+    /// What differs, step by step, where `answer` runs a step; what could not be run ends the case.
+    pub(crate) fn differences(
+        &self,
+        mut answer: impl FnMut(&Step) -> Result<Value, String>,
+    ) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for (number, step) in (1..).zip(&self.steps) {
+            let place = format!("step {number}, {}", step.job);
+            match answer(step) {
+                Ok(answer) => {
+                    let found = step.differences(answer).into_iter().take(5);
+                    wrong.extend(found.map(|said| format!("{place}: {said}")));
+                }
+                Err(said) => {
+                    wrong.push(format!("{place}: {said}"));
+                    break;
+                }
+            }
+        }
+        wrong
+    }
+}
+
+/// Runs all cases of a family at once by `check`, which says what differs; whatever differs is said of all.
+pub(crate) fn check_family(family: &str, check: impl Fn(&Case) -> Vec<String> + Sync) {
+    let cases = cases(family);
+    assert!(!cases.is_empty(), "no cases in {family}");
+    let wrong: Vec<String> = cases
+        .par_iter()
+        .map(|(path, case)| {
+            assert!(
+                case.steps.iter().any(|step| !step.expected.is_null()),
+                "{} expects nothing",
+                path.display()
+            );
+            let name = path.file_stem().unwrap().to_string_lossy();
+            let wrong = check(case);
+            let lines = wrong
+                .iter()
+                .map(|said| format!("{family}/{name}, {said}\n"));
+            lines.collect()
+        })
+        .collect();
+    let wrong = wrong.concat();
+    assert!(wrong.is_empty(), "numbers changed:\n{wrong}");
 }
 
 /// `testdata/parity`.

@@ -11,7 +11,7 @@ use super::{repeated, same_forecasts, weighted};
 use crate::common::data_file::data_file;
 use crate::common::fitted;
 
-/// Documents of a file among the development data in an order drawn by lot; none where the
+/// Documents of a file among the development data in an order drawn at random; none where the
 /// file is missing.
 fn corpus(name: &str, text: &[&str], label: &str, seed: u64) -> Option<Vec<Document>> {
     let path = data_file(name)?;

@@ -25,10 +25,10 @@ fn answers(count: usize, seed: u64) -> Vec<Document> {
 
 /// The documents as `evaluate` sees them.
 fn test_documents(model: &Model, rows: &[Document]) -> TestDocuments {
-    let (mut known, mut room) = (Acquaintance::default(), PredictBuffers::default());
+    let (mut known, mut buffer) = (Acquaintance::default(), PredictBuffers::default());
     let mut documents = TestDocuments::default();
     for (number, row) in rows.iter().enumerate() {
-        let key = model.count_known(&row.content, &mut room, &mut known);
+        let key = model.count_known(&row.content, &mut buffer, &mut known);
         documents.see(number, key, leading_words(&row.content));
         documents.push_labels(&row.labels);
     }
@@ -117,9 +117,9 @@ fn answers_of_a_word_are_observations() {
         // By hand: a twenty-fifth of the answers each, at probabilities of 0.1 to 0.9, has an entropy of 0.55 nats.
         let loss = model.summary().held_out.log_loss;
         assert!(loss < 0.6, "{name}: {loss:.3}");
-        let (mut known, mut room) = (Acquaintance::default(), PredictBuffers::default());
+        let (mut known, mut buffer) = (Acquaintance::default(), PredictBuffers::default());
         for row in &test {
-            model.count_known(&row.content, &mut room, &mut known);
+            model.count_known(&row.content, &mut buffer, &mut known);
         }
         assert_eq!(known.learned_from(), None, "{name}");
         // Fitting and measuring agree about what is a copy.
@@ -157,9 +157,9 @@ fn one_that_sees_presence_alone_takes_repeated_words_for_a_copy() {
         };
         let model = fitted(&rows, &settings);
         assert_eq!(model.summary().copies, 200);
-        let (mut known, mut room) = (Acquaintance::default(), PredictBuffers::default());
+        let (mut known, mut buffer) = (Acquaintance::default(), PredictBuffers::default());
         for row in &rows {
-            model.count_known(&row.content, &mut room, &mut known);
+            model.count_known(&row.content, &mut buffer, &mut known);
         }
         assert_eq!(known.learned_from(), Some(400));
     }

@@ -1,12 +1,14 @@
 //! Models of documents: fitted, asked, combined and laid open.
 
+use std::error::Error;
 use std::num::NonZeroUsize;
 
 use calibrant::NoProgress;
 use calibrant::corpus::{Content, Fields, LabelNeed};
 use calibrant::jobs::{
-    CombineReport, FitReport, Inspection, PredictError, Predictor, Saved, check_rules,
-    combine_source, explain, fit_source, open_any, read_row, search_source, system_names,
+    CombineReport, FitReport, Inspection, PredictError, Prediction, PredictionColumns,
+    PredictionWriter, Predictor, check_rules, combine_source, explain, fit_source, open_any,
+    read_row, search_source, system_names,
 };
 use calibrant::pipeline::{CombineSettings, Combiner, Model};
 use serde_json::Value;
@@ -36,9 +38,20 @@ pub(super) fn predict(made: &Made, step: &Step) -> Answer {
     let model = model(made, step)?;
     let predictor = Predictor::with_settings(&model, &settings::of_predict(&step.settings)?)?;
     let options = settings::reading(&step.settings, Fields::default())?;
+    let source = made.source(step.input("documents"));
+    if step.output.is_some() {
+        let columns = PredictionColumns::Classes {
+            scores: step.settings.contains_key("scores"),
+        };
+        let mut writer = PredictionWriter::create(&made.output(step), columns)?;
+        let sink = |prediction: Prediction<'_>| Ok::<_, Box<dyn Error>>(writer.write(&prediction)?);
+        predictor.predict_source(&source, &options, &NoProgress, sink)?;
+        writer.finish()?;
+        return Ok(Value::Null);
+    }
     let mut predictions = Vec::new();
     predictor.predict_source(
-        &made.source(step.input("documents")),
+        &source,
         &options,
         &NoProgress,
         |prediction| -> Result<(), PredictError> {
@@ -46,12 +59,7 @@ pub(super) fn predict(made: &Made, step: &Step) -> Answer {
             Ok(())
         },
     )?;
-    if step.output.is_none() {
-        return Ok(Value::Array(predictions));
-    }
-    let lines: String = predictions.iter().map(|one| format!("{one}\n")).collect();
-    std::fs::write(made.output(step).with_extension("jsonl"), lines)?;
-    Ok(Value::Null)
+    Ok(Value::Array(predictions))
 }
 
 pub(super) fn explained(made: &Made, step: &Step) -> Answer {
@@ -92,15 +100,8 @@ pub(super) fn inspect(made: &Made, step: &Step) -> Answer {
     let path = made.path(step.input("model"));
     let bytes = std::fs::metadata(&path)?.len();
     let saved = open_any(&path)?;
-    let inspection = match &saved {
-        Saved::Model(model) => {
-            Inspection::of_model(model, bytes, number(&step.settings, "terms")?)?
-        }
-        Saved::Calibrator(calibrator) => Inspection::of_calibrator(calibrator, bytes),
-        Saved::Ranking(model) => Inspection::of_ranking(model, bytes),
-        other => panic!("{:?}", other.kind()),
-    };
-    written(inspection)
+    let terms = number(&step.settings, "terms")?;
+    written(Inspection::of(&saved, bytes, terms)?)
 }
 
 pub(super) fn rules(made: &Made, step: &Step) -> Answer {

@@ -4,7 +4,7 @@ use calibrant::calibration::{CalibratorKind, ChoiceRules, MulticlassKind};
 use calibrant::corpus::{Fields, ReadOptions};
 use calibrant::jobs::{
     CalibrateError, CalibrateReport, CalibrateSettings, ClassField, MeasuredOn, PriorPlan,
-    TrainedShares, apply_scores, fit_scores, forecast_scores, measure_scores, read_examples,
+    apply_scores, fit_scores, forecast_scores, measure_scores, read_examples,
 };
 use calibrant::pipeline::{ScoreCalibrator, ScoreIs};
 use calibrant::{Named, NoProgress};
@@ -91,7 +91,7 @@ pub(super) fn calibrate(made: &Made, step: &Step) -> Answer {
 pub(super) fn apply(made: &Made, step: &Step) -> Answer {
     let calibrator = ScoreCalibrator::open(&made.path(step.input("calibrator")))?;
     let choice = settings::of_predict(&step.settings)?.prior;
-    let plan = PriorPlan::new(&choice, TrainedShares::of_calibrator(&calibrator))?;
+    let plan = PriorPlan::new(&choice, calibrator.trained_shares())?;
     let mut predictions = Vec::new();
     apply_scores(
         &calibrator,

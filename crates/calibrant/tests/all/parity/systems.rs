@@ -5,7 +5,7 @@ use calibrant::decision::CostMatrix;
 use calibrant::evaluation::CompareSettings;
 use calibrant::jobs::{
     EvaluateSettings, Evaluated, System, SystemSettings, ask_systems, compare_systems,
-    evaluate_source, open_model,
+    evaluate_source, open_model, parse_costs,
 };
 use calibrant::{NoProgress, Task};
 
@@ -24,17 +24,8 @@ fn reading(settings: &Settings) -> Result<ReadOptions, Box<dyn std::error::Error
 
 /// `TRUTH,DECISION,COST;…`
 fn costs<'a>(settings: &Settings, classes: impl Iterator<Item = &'a str>) -> Option<CostMatrix> {
-    let classes: Vec<&str> = classes.collect();
-    let class = |name: &str| classes.iter().position(|class| *class == name).unwrap();
-    let given = text(settings, "costs")?;
-    let costs = CostMatrix::zero_one(classes.len());
-    Some(given.split(';').fold(costs, |costs, entry| {
-        let parts: Vec<&str> = entry.split(',').collect();
-        let cost = parts[2].parse().unwrap();
-        costs
-            .with_cost(class(parts[0]), class(parts[1]), cost)
-            .unwrap()
-    }))
+    let entries = parse_costs(text(settings, "costs")?).unwrap();
+    Some(CostMatrix::of_entries(&entries, Task::SingleLabel, classes).unwrap())
 }
 
 fn system_settings(settings: &Settings) -> SystemSettings {

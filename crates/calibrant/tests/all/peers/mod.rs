@@ -1,5 +1,6 @@
 //! The same numbers as the libraries that people trust: scikit-learn, scipy, LIBLINEAR, betacal, venn-abers,
-//! model-diagnostics, MAPIE, relplot, safetensors, pyarrow, pytrec_eval, bm25s.
+//! model-diagnostics, MAPIE, relplot, safetensors, pyarrow, pytrec_eval, bm25s,
+//! ppi-python.
 //!
 //! Each test makes up (or reads) data, computes something here, and hands data and answer to a script
 //! beside this file, which lets the other library compute the same. Python is found through
@@ -24,6 +25,8 @@ mod python;
 mod ranking;
 mod retrieval;
 mod rocchio;
+mod sets;
+mod shares;
 mod side_columns;
 mod significance;
 mod temperature;

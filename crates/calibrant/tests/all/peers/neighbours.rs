@@ -90,14 +90,14 @@ fn neighbours_and_accuracy_are_scikit_learns_on_twenty_newsgroups() {
         return;
     };
     let index = NeighbourIndex::build(&posts.train, &everyone(&posts.train)).unwrap();
-    let mut room = SearchBuffers::default();
+    let mut buffer = SearchBuffers::default();
     for (number, theirs) in answer["similarities"]
         .as_array()
         .unwrap()
         .iter()
         .enumerate()
     {
-        let ours = index.search(posts.test.row(number), K, &mut room);
+        let ours = index.search(posts.test.row(number), K, &mut buffer);
         let theirs = numbers(theirs);
         for (place, one) in ours.iter().enumerate() {
             let what = format!("neighbour {place} of post {number}");
@@ -138,20 +138,20 @@ fn most_entries_are_never_read_and_approximate_searches_find_most_neighbours() {
         return;
     };
     let index = NeighbourIndex::build(&posts.train, &everyone(&posts.train)).unwrap();
-    let mut room = SearchBuffers::default();
+    let mut buffer = SearchBuffers::default();
     let (mut added, mut all, mut compared, mut queries) = (0, 0, 0, 0);
     let mut recall = 0.0;
     for query in posts.test.rows().step_by(10) {
-        let exact: Vec<Neighbour> = index.search(query, K, &mut room).to_vec();
-        let work = room.work();
+        let exact: Vec<Neighbour> = index.search(query, K, &mut buffer).to_vec();
+        let work = buffer.work();
         added += work.added;
         all += work.all;
         compared += work.compared;
         queries += 1;
         if queries % 25 == 0 {
-            assert_eq!(exact, index.scan(query, K, &mut room));
+            assert_eq!(exact, index.scan(query, K, &mut buffer));
         }
-        let found = index.search_approximately(query, K, Approximate::default(), &mut room);
+        let found = index.search_approximately(query, K, Approximate::default(), &mut buffer);
         recall += recall_at_k(&exact, found);
     }
     let recall = recall / f64::from(queries);

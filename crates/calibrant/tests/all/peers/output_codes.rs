@@ -72,14 +72,14 @@ fn class_probabilities_by_least_squares_are_those_of_scipy() {
     let Some(answers) = ask("output_codes.py", &json!({"cases": asked})) else {
         return;
     };
-    let mut room = SimplexBuffers::default();
+    let mut buffer = SimplexBuffers::default();
     for (number, case) in cases.iter().enumerate() {
         let classes = case.code.class_count();
         let prepared = SimplexLeastSquares::new(classes, case.equations()).unwrap();
         let errors = numbers(&answers[number]["squared_errors"]);
         for (row, target) in case.targets.iter().enumerate() {
             let mut ours = vec![0.0; classes];
-            prepared.solve_into(target, &mut room, &mut ours);
+            prepared.solve_into(target, &mut buffer, &mut ours);
             let what = format!("code {number}, row {row}");
             let theirs = numbers(&answers[number]["solutions"][row]);
             for (&ours, &theirs) in ours.iter().zip(&theirs) {

@@ -70,10 +70,10 @@ fn made_up_scores_get_the_factor_and_the_probabilities_of_scikit_learn() {
         let calibrator = SavedMulticlassCalibrator::Temperature(calibrator);
         let theirs = numbers(&answers[number]["probabilities"]);
         assert_eq!(theirs.len(), case.scores().len());
-        let mut room = ClassBuffers::default();
+        let mut buffer = ClassBuffers::default();
         let mut said = vec![Probability::from_log_odds(0.0); case.class_count()];
         for (row, theirs) in theirs.chunks_exact(case.class_count()).enumerate() {
-            calibrator.probabilities_into(case.row(row), &mut room, &mut said);
+            calibrator.probabilities_into(case.row(row), &mut buffer, &mut said);
             for (ours, &theirs) in said.iter().zip(theirs) {
                 check_near(
                     &format!("{number}, {row}"),

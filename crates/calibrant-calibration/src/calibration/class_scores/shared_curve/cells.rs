@@ -29,7 +29,7 @@ pub(crate) struct ScoreRows<'a> {
 pub(crate) enum Labels<'a> {
     /// One per row.
     One(&'a [u32]),
-    /// Any number a row, rising.
+    /// Any number per row, rising.
     Several(&'a [Vec<u32>]),
 }
 

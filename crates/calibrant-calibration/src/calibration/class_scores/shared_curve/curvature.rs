@@ -32,10 +32,10 @@ pub(super) struct Curvature {
     /// The second sum between knots.
     knots_coupled: Vec<f64>,
     coupling: Coupling,
-    room: MeanBuffers,
+    buffer: MeanBuffers,
 }
 
-/// Room for what is looked at of one row.
+/// Buffers for one row.
 #[derive(Default)]
 struct MeanBuffers {
     cells: Vec<(Cell, f32)>,
@@ -97,7 +97,7 @@ impl Curvature {
                 true => Coupling::Matrix(vec![0.0; shape.len() * shape.len()]),
                 false => Coupling::Rows(CoupledRows::default()),
             },
-            room: MeanBuffers::default(),
+            buffer: MeanBuffers::default(),
         }
     }
 
@@ -146,17 +146,17 @@ impl Curvature {
         }
     }
 
-    /// Adds a row whose classes exclude each other, of these probabilities. `mean` is room for one number a knot.
+    /// Adds a row whose classes exclude each other, of these probabilities. `mean` is a buffer with one number per knot.
     pub(super) fn add_row(&mut self, row: &[Cell], weight: f64, p: &[f64], mean: &mut [f64]) {
         mean.fill(0.0);
-        self.room.cells.clear();
+        self.buffer.cells.clear();
         for (cell, &p) in row.iter().zip(p) {
             if p > SEEN {
                 let curve = weight * p;
                 self.add_cell(cell, curve, curve * (1.0 - p).max(0.0));
             }
             if p > COUPLED {
-                self.room.cells.push((*cell, p as f32));
+                self.buffer.cells.push((*cell, p as f32));
                 let (piece, along) = (cell.piece as usize, f64::from(cell.along));
                 mean[piece] += p * (1.0 - along);
                 mean[piece + 1] += p * along;
@@ -169,9 +169,9 @@ impl Curvature {
             }
         }
         match &mut self.coupling {
-            Coupling::Matrix(sum) => self.room.add_to(sum, self.shape, weight),
+            Coupling::Matrix(sum) => self.buffer.add_to(sum, self.shape, weight),
             Coupling::Rows(rows) => {
-                rows.cells.extend_from_slice(&self.room.cells);
+                rows.cells.extend_from_slice(&self.buffer.cells);
                 rows.rows.push((rows.cells.len(), weight));
             }
         }
@@ -300,12 +300,12 @@ impl CoupledRows {
             .into_par_iter()
             .map(|part| {
                 let mut sum = vec![0.0; width * width];
-                let mut room = MeanBuffers::default();
+                let mut buffer = MeanBuffers::default();
                 for row in part * size..((part + 1) * size).min(count) {
                     let (cells, weight) = self.row(row);
-                    room.cells.clear();
-                    room.cells.extend_from_slice(cells);
-                    room.add_to(&mut sum, shape, weight);
+                    buffer.cells.clear();
+                    buffer.cells.extend_from_slice(cells);
+                    buffer.add_to(&mut sum, shape, weight);
                 }
                 sum
             })

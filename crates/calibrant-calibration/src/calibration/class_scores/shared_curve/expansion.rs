@@ -45,10 +45,16 @@ pub(super) fn value_at(cells: &Cells, penalty: &Penalty, part: Part, parameters:
     let loss = sum_in_parts(
         cells.row_count(),
         || (0.0, Vec::new()),
-        |(sum, room), rows| {
+        |(sum, buffer), rows| {
             for row in rows.filter(|&row| part.has(cells.folds[row])) {
                 *sum += cells.weights[row]
-                    * row_loss(cells.link, penalty.shape, cells.row(row), parameters, room);
+                    * row_loss(
+                        cells.link,
+                        penalty.shape,
+                        cells.row(row),
+                        parameters,
+                        buffer,
+                    );
             }
         },
         |total, part| total.0 += part.0,
@@ -56,21 +62,21 @@ pub(super) fn value_at(cells: &Cells, penalty: &Penalty, part: Part, parameters:
     loss.0 + penalty.value(parameters)
 }
 
-/// Fills `room` with log-weights (softmax: with probabilities, of what each cell stands for) and gives the loss.
+/// Fills `buffer` with log-weights (softmax: with probabilities, of what each cell stands for) and gives the loss.
 fn row_loss(
     link: Link,
     shape: Shape,
     row: Row<'_>,
     parameters: &[f64],
-    room: &mut Vec<f64>,
+    buffer: &mut Vec<f64>,
 ) -> f64 {
-    room.clear();
+    buffer.clear();
     let cells = row.cells.iter();
-    room.extend(cells.map(|cell| cell.log_weight(shape, parameters)));
+    buffer.extend(cells.map(|cell| cell.log_weight(shape, parameters)));
     match link {
         Link::Sigmoid => {
             let mut right = row.right.iter().peekable();
-            let cells = room.iter().zip(row.cells).enumerate();
+            let cells = buffer.iter().zip(row.cells).enumerate();
             let losses = cells.map(|(at, (&l, cell))| {
                 let hit = right.next_if(|&&place| place as usize == at).is_some();
                 let l = if hit { -l } else { l };
@@ -79,17 +85,18 @@ fn row_loss(
             losses.sum()
         }
         Link::Softmax => {
-            let own = room[row.right[0] as usize];
-            let second = row.runner_up.map_or(own, |at| room[at as usize]);
-            let top = room.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            room.iter_mut()
+            let own = buffer[row.right[0] as usize];
+            let second = row.runner_up.map_or(own, |at| buffer[at as usize]);
+            let top = buffer.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            buffer
+                .iter_mut()
                 .for_each(|weight| *weight = exp_of_negative(*weight - top));
             let mut total = 0.0;
-            for (weight, cell) in room.iter_mut().zip(row.cells) {
+            for (weight, cell) in buffer.iter_mut().zip(row.cells) {
                 *weight *= f64::from(cell.stands_for);
                 total += *weight;
             }
-            room.iter_mut().for_each(|weight| *weight /= total);
+            buffer.iter_mut().for_each(|weight| *weight /= total);
             total.ln() + top - own + row.slip * (own - second)
         }
     }
@@ -104,16 +111,16 @@ pub(super) fn expand(cells: &Cells, shape: Shape, part: Part, parameters: &[f64]
     let (total, ..) = sum_in_parts(
         cells.row_count(),
         zero,
-        |(sum, room, mean), rows| {
+        |(sum, buffer, mean), rows| {
             for row in rows.filter(|&row| part.has(cells.folds[row])) {
                 let weight = cells.weights[row];
                 let row = cells.row(row);
-                sum.value += weight * row_loss(cells.link, shape, row, parameters, room);
+                sum.value += weight * row_loss(cells.link, shape, row, parameters, buffer);
                 match cells.link {
-                    Link::Sigmoid => sum.add_sigmoid_row(shape, row, weight, room),
+                    Link::Sigmoid => sum.add_sigmoid_row(shape, row, weight, buffer),
                     Link::Softmax => {
-                        sum.add_softmax_row(shape, row, weight, room);
-                        sum.curvature.add_row(row.cells, weight, room, mean);
+                        sum.add_softmax_row(shape, row, weight, buffer);
+                        sum.curvature.add_row(row.cells, weight, buffer, mean);
                     }
                 }
             }

@@ -167,16 +167,16 @@ impl SharedCurveCalibrator {
         PiecesCalibrator::of_curve(self.knots.clone(), values.collect())
     }
 
-    /// [`Self::log_weight`] of every class, with one division a piece in place of one per class.
-    pub(super) fn ln_weights_into(&self, scores: &[f64], room: &mut ClassBuffers) {
-        let mut rises = std::mem::take(&mut room.more);
+    /// [`Self::log_weight`] of every class, with one division per piece instead of one per class.
+    pub(super) fn ln_weights_into(&self, scores: &[f64], buffer: &mut ClassBuffers) {
+        let mut rises = std::mem::take(&mut buffer.more);
         rises.clear();
         let pieces = self.knots.windows(2).zip(self.values.windows(2));
         rises.extend(pieces.map(|(x, y)| (y[1] - y[0]) / (x[1] - x[0])));
         let (low, high) = (self.knots[0], self.knots[rises.len()]);
         let inner = &self.knots[1..rises.len()];
         let lines = self.slopes.iter().zip(&self.intercepts);
-        room.fill(
+        buffer.fill(
             scores
                 .iter()
                 .zip(lines)
@@ -187,7 +187,7 @@ impl SharedCurveCalibrator {
                     curve + slope * (score - self.centre) + intercept
                 }),
         );
-        room.more = rises;
+        buffer.more = rises;
     }
 }
 
@@ -205,7 +205,7 @@ const MARGIN: f64 = 0.1;
 /// A curve with what the same curve says when a fold is left out.
 pub(crate) struct CrossFitted {
     pub(crate) whole: SharedCurveCalibrator,
-    /// One a fold, fitted to all rows but that fold's (the knots and how firmly each kind of
+    /// One per fold, fitted to all rows but that fold's (the knots and how firmly each kind of
     /// parameter is held are the whole's).
     pub(crate) without: Vec<SharedCurveCalibrator>,
 }

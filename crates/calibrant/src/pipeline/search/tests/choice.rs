@@ -15,7 +15,7 @@ fn contenders(learners: &[Classifier], tuned: bool) -> Vec<Contender> {
     learners.iter().map(contender).collect()
 }
 
-/// Random words and classes by lot: there is nothing to learn.
+/// Random words and classes at random: there is nothing to learn.
 fn noise(count: usize, seed: u64) -> Vec<Document> {
     let mut random = Random::from_seed(seed);
     let mut all = documents(count, 3, seed);

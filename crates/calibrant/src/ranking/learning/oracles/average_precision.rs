@@ -4,7 +4,7 @@ use super::{SortedSides, harmonic_numbers};
 
 /// The most violated ranking for the loss `1 - average precision`, as in SVM-MAP.
 ///
-/// Fills `coefficients` (one per document) and returns the loss; `relevant_before` is room to work in and holds
+/// Fills `coefficients` (one per document) and returns the loss; `relevant_before` is a buffer to work in and holds
 /// afterwards, for each other document by falling score, how many relevant ones stand before it.
 ///
 /// # Formula
@@ -15,7 +15,7 @@ use super::{SortedSides, harmonic_numbers};
 ///   = (1/|R|) [ j (H_{j+|R|} - H_{j+k-1}) - (j-1) (H_{j+|R|-1} - H_{j+k-2}) ] - 2 (Σ_{i>=k} s_i - (|R|-k+1) t_j)/(|R||N|)
 /// ```
 /// (`H` are harmonic numbers), whatever the others do. The best `k` never falls with `j` (lemma 1 of the paper),
-/// so that finding it for the middle `j` first halves the room of all others: `O((|R|+|N|) log |N|)` after the sort,
+/// so that finding it for the middle `j` first halves the search range of all others: `O((|R|+|N|) log |N|)` after the sort,
 /// where the paper compares all `|R||N|` places.
 ///
 /// # Reference

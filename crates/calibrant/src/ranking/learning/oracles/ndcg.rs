@@ -20,14 +20,14 @@ use crate::numeric::order_bits;
 /// algorithm of Chakrabarti et al., with more it remains exact.
 ///
 /// # When it misleads
-/// With a small `k` and many documents a query, the loss is complete as soon as `k` bad documents stand on top, and among
+/// With a small `k` and many documents per query, the loss is complete as soon as `k` bad documents stand on top, and among
 /// hundreds there are always `k` with high scores: the bound that is minimised then says hardly more than that nothing can be
 /// learned, and weights stay near zero. Learn all ranks (`ndcg`) for judgements like those, even where NDCG@10 is to be measured.
 /// The discount is the common one; LETOR's does not discount rank two (see the measures), which makes little difference here.
 ///
 /// # References
 /// Chakrabarti, Khanna, Sawant & Bhattacharyya, KDD 2008 (two grades); Järvelin & Kekäläinen 2002 (the measure).
-/// Le & Smola 2007 use one weight a rank in place of pairs, which makes it an assignment problem.
+/// Le & Smola 2007 use one weight per rank instead of pairs, which makes it an assignment problem.
 ///
 /// ```
 /// use calibrant::ranking::learning::NdcgOracle;

@@ -15,7 +15,7 @@ use super::SortedSides;
 ///
 /// # When it misleads
 /// It learns from the first relevant document alone and forgets the rest; with several relevant
-/// documents a query, average precision often gives the better reciprocal rank on new queries, too.
+/// documents per query, average precision often gives the better reciprocal rank on new queries, too.
 ///
 /// # Reference
 /// Named as an extension by Yue et al. 2007; Chakrabarti, Khanna, Sawant & Bhattacharyya, KDD 2008, section 3.

@@ -1,21 +1,21 @@
 //! `calibrant predict`
 
-mod parquet_rows;
-pub(crate) mod writer;
+use std::path::Path;
 
 use calibrant::corpus::LabelNeed;
-use calibrant::jobs::{PredictSettings, Predictor};
+use calibrant::jobs::{
+    PredictSettings, PredictionColumns, PredictionFormat, PredictionWriter, Predictor,
+};
 use calibrant::pipeline::Model;
 
 use crate::arguments::PredictArguments;
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
-use crate::output::{check_target, count_of, warn};
+use crate::output::{check_target, count_of, stdout, warn};
 use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
 use crate::side_columns::unknown_notes;
-use writer::{Layout, PredictionWriter};
 
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
@@ -31,15 +31,15 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     }
     let fields = arguments.reading.fields(&predictor.fields());
     let options = arguments.reading.options(fields, LabelNeed::Ignored);
-    let layout = Layout::Classes {
+    let columns = PredictionColumns::Classes {
         scores: arguments.scores,
     };
-    let mut writer = PredictionWriter::create(arguments.output.as_deref(), arguments.json, layout)?;
+    let mut writer = prediction_writer(arguments.output.as_deref(), arguments.json, columns)?;
     let summary = predictor.predict_source(
         &input::source(&arguments.file),
         &options,
         &TerminalProgress::default(),
-        |prediction| writer.write(&prediction),
+        |prediction| Ok::<_, CliError>(writer.write(&prediction)?),
     )?;
     if let Some(report) = &summary.prior {
         show_prior(&arguments.file, report);
@@ -51,6 +51,22 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
         warn(&note);
     }
     Ok(())
+}
+
+/// Writes to a file, or to standard output as CSV or JSON Lines.
+pub(crate) fn prediction_writer(
+    path: Option<&Path>,
+    json: bool,
+    columns: PredictionColumns,
+) -> Result<PredictionWriter<'static>, CliError> {
+    let format = match json {
+        true => PredictionFormat::JsonLines,
+        false => PredictionFormat::Csv,
+    };
+    Ok(match path {
+        Some(path) => PredictionWriter::create(path, columns)?,
+        None => PredictionWriter::new(stdout(), format, columns),
+    })
 }
 
 /// Says how many documents have an empty identifier.

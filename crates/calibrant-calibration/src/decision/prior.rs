@@ -1,4 +1,4 @@
-//! Classes that are as common as in training no longer: which shares, from where, and whether to shift to them.
+//! Classes that are no longer as common as in training: which shares, from where, and whether to shift to them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,7 @@ use crate::calibration::{
     HeldOutShape, PriorEstimate, PriorShift, ShiftFit, complete_priors, estimate_priors_learned,
     estimate_priors_of_each_learned, large_moves, shifted_of_each,
 };
-use crate::pipeline::{Model, ScoreCalibrator};
-use crate::{FitError, Probability, Task};
+use crate::{CalibrationError, Probability, Task, named};
 
 /// What to do about the classes' shares.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -43,7 +42,13 @@ pub enum AdaptPrior {
     Always,
 }
 
-/// What training says about the classes' shares.
+named! {
+    AdaptPrior, "a way to adapt priors";
+    Tested = "tested", "If the likelihood-ratio test rejects the training priors at the 5 % level";
+    Always = "always", "Whatever the test says";
+}
+
+/// What training says about the classes' shares: of a calibrated model, or of a calibrator of scores.
 #[derive(Debug, Clone)]
 pub struct TrainedShares {
     /// Whether classes exclude each other.
@@ -58,34 +63,6 @@ pub struct TrainedShares {
     pub examples: usize,
     /// How sure held-out forecasts were, to tell whether documents still look alike.
     pub shape: Option<HeldOutShape>,
-}
-
-impl TrainedShares {
-    /// Those of a model.
-    pub fn of(model: &Model) -> Self {
-        Self {
-            task: model.task(),
-            classes: model.class_names().map(str::to_owned).collect(),
-            negative: None,
-            shares: model.priors(),
-            examples: model.summary().different_documents(),
-            shape: model.summary().held_out_shape.clone(),
-        }
-    }
-
-    /// Those of a calibrator of scores.
-    pub fn of_calibrator(calibrator: &ScoreCalibrator) -> Self {
-        let summary = calibrator.summary();
-        let binary = calibrator.is_binary();
-        Self {
-            task: calibrator.task(),
-            classes: calibrator.outputs().to_vec(),
-            negative: binary.then(|| calibrator.classes()[0].clone()),
-            shares: calibrator.priors(),
-            examples: summary.groups.unwrap_or(summary.examples),
-            shape: summary.held_out_shape.clone(),
-        }
-    }
 }
 
 /// Why shares cannot be shifted.
@@ -110,7 +87,7 @@ pub enum PriorError {
     },
     /// The shares do not go together, or the documents do not allow an estimate.
     #[error(transparent)]
-    Fit(#[from] FitError),
+    Fit(#[from] CalibrationError),
 }
 
 /// What to do about the classes' shares, checked against those of training.
@@ -172,8 +149,7 @@ impl PriorPlan {
             PriorChoice::Given(shares) if !shares.is_empty() => {
                 let new = given(shares, &trained)?;
                 Step::Shift {
-                    shift: PriorShift::between(trained.task, &trained.shares, &new)
-                        .map_err(FitError::from)?,
+                    shift: PriorShift::between(trained.task, &trained.shares, &new)?,
                     new,
                 }
             }
@@ -201,7 +177,7 @@ impl PriorPlan {
         &self,
         probabilities: &[Probability],
         weights: Option<&[f64]>,
-    ) -> Result<DecidedPrior, FitError> {
+    ) -> Result<DecidedPrior, CalibrationError> {
         let trained = &self.trained;
         let report = |new: Vec<f64>| PriorReport {
             applied: new != trained.shares,
@@ -302,7 +278,7 @@ impl PriorReport {
         };
         (self.applied && !moved.is_empty()).then(|| {
             format!(
-                "probabilities are shifted to other shares of the classes, {whence}: {}{more}",
+                "probabilities are shifted to other class priors, {whence}: {}{more}",
                 moved[..moved.len().min(NAMED)].join(", ")
             )
         })
@@ -333,7 +309,7 @@ fn given(shares: &[(String, f64)], trained: &TrainedShares) -> Result<Vec<f64>, 
         }
     }
     let all = complete_priors(trained.task, &trained.shares, &numbered);
-    Ok(all.map_err(FitError::from)?)
+    Ok(all?)
 }
 
 /// The shares to shift to, as the tests decide, and the tests.
@@ -342,7 +318,7 @@ fn estimated(
     when: AdaptPrior,
     probabilities: &[Probability],
     weights: Option<&[f64]>,
-) -> Result<(Vec<f64>, Vec<PriorEstimate>), FitError> {
+) -> Result<(Vec<f64>, Vec<PriorEstimate>), CalibrationError> {
     let (old, examples) = (trained.shares.as_slice(), trained.examples);
     let level = PriorPlan::LEVEL;
     Ok(match trained.task {
@@ -374,14 +350,13 @@ fn estimated(
 
 fn not_a_shift(fit: &ShiftFit, when: AdaptPrior) -> String {
     let done = match when {
-        AdaptPrior::Tested => "probabilities are left as they are; `always` insists",
-        AdaptPrior::Always => "probabilities are shifted all the same, as asked",
+        AdaptPrior::Tested => "probabilities are left unchanged; `always` overrides this",
+        AdaptPrior::Always => "probabilities are shifted anyway, as requested",
     };
     format!(
-        "a change of the classes' shares does not explain these documents: it moves stated probabilities by {:.4} on average \
+        "a change of class priors does not explain these documents: it moves stated probabilities by {:.4} on average \
          and leaves them off by {:.4} more than chance does (chi-square {:.1}, {} degrees of freedom, p-value {:.1e}). Documents \
-         of some class look different from those in training; {done}. To check: label a few dozen of them, drawn at \
-         random, and count, or evaluate them",
+         of some class look different from those in training; {done}. To check: label a few dozen of them, drawn at random, and count them, or evaluate",
         fit.explained, fit.unexplained, fit.statistic, fit.degrees_of_freedom, fit.p_value
     )
 }

@@ -1,24 +1,24 @@
 //! Predictions as Parquet, in groups of rows.
 
+use std::io::Write;
 use std::sync::Arc;
 
-use calibrant::jobs::{DocumentKey, PositivePrediction, Prediction};
-use calibrant::saved::{AtomicFile, TargetWriter};
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use super::writer::{Layout, positive_numbers};
-use crate::error::CliError;
+use super::{Out, PredictionColumns, WritePredictionsError, positive_numbers};
+use crate::jobs::{DocumentKey, PositivePrediction, Prediction};
 
 /// Rows are gathered into groups of this many.
 const ROW_GROUP: usize = 1 << 17;
 
-pub(super) struct ParquetRows {
-    writer: SerializedFileWriter<TargetWriter>,
-    layout: Layout,
+pub(super) struct ParquetRows<'a> {
+    writer: SerializedFileWriter<Out<'a>>,
+    layout: PredictionColumns,
     /// The key of documents, then one for each column of the layout.
     columns: Vec<Column>,
     rows: usize,
@@ -31,16 +31,16 @@ enum Column {
     Real(Vec<f64>),
 }
 
-impl ParquetRows {
+impl<'a> ParquetRows<'a> {
     /// `key` is the name of the column that says which document it is.
     pub(super) fn new(
-        file: &AtomicFile,
-        layout: Layout,
+        out: Out<'a>,
+        layout: PredictionColumns,
         key: &'static str,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, WritePredictionsError> {
         let names: Vec<&str> = [key]
             .into_iter()
-            .chain(layout.columns().iter().copied())
+            .chain(layout.names().iter().copied())
             .collect();
         let columns: Vec<Column> = names
             .iter()
@@ -68,8 +68,8 @@ impl ParquetRows {
                 .set_compression(Compression::SNAPPY)
                 .build(),
         );
-        let writer = SerializedFileWriter::new(file.writer()?, Arc::new(schema), properties)
-            .map_err(parquet_error)?;
+        let writer =
+            SerializedFileWriter::new(out, Arc::new(schema), properties).map_err(parquet_error)?;
         Ok(Self {
             writer,
             layout,
@@ -82,7 +82,7 @@ impl ParquetRows {
         &mut self,
         key: &DocumentKey,
         prediction: &Prediction<'_>,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), WritePredictionsError> {
         for (rank, class) in prediction.classes.iter().enumerate() {
             let numbers = [class.probability, class.log_odds];
             let mut numbers = numbers.into_iter().chain(class.score);
@@ -100,7 +100,10 @@ impl ParquetRows {
         self.flush_if_full()
     }
 
-    pub(super) fn push_positive(&mut self, row: &PositivePrediction<'_>) -> Result<(), CliError> {
+    pub(super) fn push_positive(
+        &mut self,
+        row: &PositivePrediction<'_>,
+    ) -> Result<(), WritePredictionsError> {
         let mut numbers = positive_numbers(row, self.layout);
         self.push_key(&row.key);
         for column in &mut self.columns[1..] {
@@ -122,7 +125,7 @@ impl ParquetRows {
         }
     }
 
-    fn flush_if_full(&mut self) -> Result<(), CliError> {
+    fn flush_if_full(&mut self) -> Result<(), WritePredictionsError> {
         if self.rows >= ROW_GROUP {
             self.flush()
         } else {
@@ -130,7 +133,7 @@ impl ParquetRows {
         }
     }
 
-    fn flush(&mut self) -> Result<(), CliError> {
+    fn flush(&mut self) -> Result<(), WritePredictionsError> {
         if self.rows == 0 {
             return Ok(());
         }
@@ -171,13 +174,24 @@ impl ParquetRows {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<(), CliError> {
+    pub(super) fn finish(mut self) -> Result<(), WritePredictionsError> {
         self.flush()?;
-        self.writer.close().map_err(parquet_error)?;
-        Ok(())
+        let mut out = self.writer.into_inner().map_err(parquet_error)?;
+        Ok(out.flush()?)
     }
 }
 
-fn parquet_error(error: parquet::errors::ParquetError) -> CliError {
-    CliError::new(format!("cannot write Parquet: {error}"))
+fn failed(reason: String) -> WritePredictionsError {
+    WritePredictionsError::Parquet { reason }
+}
+
+fn parquet_error(error: ParquetError) -> WritePredictionsError {
+    // What the writer says names its file.
+    match error {
+        ParquetError::External(error) => match error.downcast::<std::io::Error>() {
+            Ok(error) => WritePredictionsError::Io(*error),
+            Err(error) => failed(error.to_string()),
+        },
+        other => failed(other.to_string()),
+    }
 }

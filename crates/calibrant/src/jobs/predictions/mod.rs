@@ -1,0 +1,427 @@
+//! Predictions as CSV, TSV, JSON Lines or Parquet, to any writer; a file is there as a whole or not at all.
+
+#[cfg(feature = "parquet")]
+mod parquet_rows;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use calibrant_calibration::named;
+use serde::{Deserialize, Serialize};
+
+use super::{DocumentKey, PositivePrediction, Prediction, ScorePrediction};
+use crate::saved::{AtomicFile, WriteError};
+#[cfg(feature = "parquet")]
+use parquet_rows::ParquetRows;
+
+/// How predictions are written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PredictionFormat {
+    /// Comma-separated values with a header line.
+    Csv,
+    /// Tab-separated values with a header line.
+    Tsv,
+    /// A JSON object per line.
+    #[serde(alias = "jsonl")]
+    JsonLines,
+    /// Apache Parquet.
+    Parquet,
+}
+
+named! {
+    PredictionFormat, "a format of predictions";
+    Csv = "csv", "Comma-separated values with a header line";
+    Tsv = "tsv", "Tab-separated values with a header line";
+    JsonLines = "jsonl" | "ndjson" | "json_lines", "A JSON object per line";
+    Parquet = "parquet", "Apache Parquet";
+}
+
+impl PredictionFormat {
+    /// The format that the ending of a file's name stands for.
+    ///
+    /// ```
+    /// use calibrant::jobs::PredictionFormat;
+    /// assert_eq!(PredictionFormat::of_path("march.JSONL".as_ref()), Some(PredictionFormat::JsonLines));
+    /// assert_eq!(PredictionFormat::of_path("march".as_ref()), None);
+    /// ```
+    pub fn of_path(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "csv" => Some(Self::Csv),
+            "tsv" => Some(Self::Tsv),
+            "jsonl" | "ndjson" => Some(Self::JsonLines),
+            "parquet" => Some(Self::Parquet),
+            _ => None,
+        }
+    }
+}
+
+/// Which columns a table of predictions has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PredictionColumns {
+    /// A row for each document and class: [`Prediction`].
+    Classes {
+        /// With the learner's score.
+        scores: bool,
+    },
+    /// A row for each example: [`PositivePrediction`].
+    Positive {
+        /// With the ends of an interval.
+        interval: bool,
+    },
+}
+
+impl PredictionColumns {
+    /// Their names, behind the one that says which document it is.
+    pub fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Classes { scores: false } => &["rank", "label", "probability", "log_odds"],
+            Self::Classes { scores: true } => {
+                &["rank", "label", "probability", "log_odds", "score"]
+            }
+            Self::Positive { interval: false } => &["class", "probability", "log_odds"],
+            Self::Positive { interval: true } => {
+                &["class", "probability", "log_odds", "lower", "upper"]
+            }
+        }
+    }
+}
+
+/// Why predictions cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WritePredictionsError {
+    /// The writer failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The file could not be begun, or given its name.
+    #[error(transparent)]
+    File(#[from] WriteError),
+    /// The name of a file does not tell its format.
+    #[error("cannot recognise the format of `{}` from its extension", path.display())]
+    Ending {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A prediction without a key.
+    #[error("a prediction does not say of which document it is")]
+    NoKey,
+    /// A row that the columns are not made for.
+    #[error("a prediction does not have the columns {}", columns.join(", "))]
+    OtherColumns {
+        /// The columns.
+        columns: &'static [&'static str],
+    },
+    /// A prediction cannot be written as CSV.
+    #[error("cannot write CSV: {reason}")]
+    Csv {
+        /// Why not.
+        reason: String,
+    },
+    /// A prediction cannot be written as JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A file of Parquet cannot be written.
+    #[error("cannot write Parquet: {reason}")]
+    Parquet {
+        /// Why not.
+        reason: String,
+    },
+}
+
+type Out<'a> = Box<dyn Write + Send + 'a>;
+
+/// Writes predictions one after the other.
+///
+/// ```
+/// use calibrant::Probability;
+/// use calibrant::jobs::{DocumentKey, Prediction, PredictionColumns, PredictionFormat, PredictionWriter};
+/// let said = [0.0, 1.5].map(Probability::from_log_odds);
+/// let mut prediction = Prediction::best_first(&["ham", "spam"], &said, &[], 1);
+/// prediction.key = Some(DocumentKey::Row(1));
+/// let mut table = Vec::new();
+/// let columns = PredictionColumns::Classes { scores: false };
+/// let mut writer = PredictionWriter::new(&mut table, PredictionFormat::Csv, columns);
+/// writer.write(&prediction)?;
+/// writer.finish()?;
+/// // By hand: 1 / (1 + e^-1.5) = 0.81757…
+/// let text = String::from_utf8(table)?;
+/// assert!(text.starts_with("row,rank,label,probability,log_odds\n1,1,spam,0.81757"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PredictionWriter<'a> {
+    rows: Rows<'a>,
+    columns: PredictionColumns,
+    // The header waits for the first prediction: a file that cannot be read leaves no trace.
+    header_due: bool,
+    /// Waits for its name.
+    file: Option<AtomicFile>,
+}
+
+enum Rows<'a> {
+    Delimited(Box<csv::Writer<Out<'a>>>),
+    JsonLines(Out<'a>),
+    /// Its columns are known with the first prediction.
+    Parquet(ParquetTable<'a>),
+}
+
+impl<'a> PredictionWriter<'a> {
+    /// Writes to `out`, which should be buffered.
+    pub fn new(
+        out: impl Write + Send + 'a,
+        format: PredictionFormat,
+        columns: PredictionColumns,
+    ) -> Self {
+        let out: Out<'a> = Box::new(out);
+        let delimited = |out, delimiter| {
+            let mut writer = csv::WriterBuilder::new();
+            Rows::Delimited(Box::new(writer.delimiter(delimiter).from_writer(out)))
+        };
+        Self {
+            rows: match format {
+                PredictionFormat::Csv => delimited(out, b','),
+                PredictionFormat::Tsv => delimited(out, b'\t'),
+                PredictionFormat::JsonLines => Rows::JsonLines(out),
+                PredictionFormat::Parquet => Rows::Parquet(ParquetTable::new(out)),
+            },
+            columns,
+            header_due: true,
+            file: None,
+        }
+    }
+
+    /// Begins a temporary file beside `path`, whose ending tells the format. It has its name when the writer is finished.
+    pub fn create(path: &Path, columns: PredictionColumns) -> Result<Self, WritePredictionsError> {
+        let format =
+            PredictionFormat::of_path(path).ok_or_else(|| WritePredictionsError::Ending {
+                path: path.to_owned(),
+            })?;
+        let file = AtomicFile::create(path)?;
+        let writer = Self::new(BufWriter::new(file.writer()?), format, columns);
+        Ok(Self {
+            file: Some(file),
+            ..writer
+        })
+    }
+
+    /// One document; it must have a key.
+    pub fn write(&mut self, prediction: &Prediction<'_>) -> Result<(), WritePredictionsError> {
+        let PredictionColumns::Classes { scores } = self.columns else {
+            return Err(self.other_columns());
+        };
+        let Some(key) = &prediction.key else {
+            return Err(WritePredictionsError::NoKey);
+        };
+        // A table has the same columns in every row.
+        let mut classes = prediction.classes.iter();
+        if classes.any(|class| class.score.is_some() != scores) {
+            return Err(self.other_columns());
+        }
+        match &mut self.rows {
+            Rows::Delimited(out) => {
+                if std::mem::take(&mut self.header_due) {
+                    write_header(out, key, self.columns)?;
+                }
+                let key = key.text();
+                for (rank, class) in prediction.classes.iter().enumerate() {
+                    let place = (rank + 1).to_string();
+                    let numbers = [class.probability, class.log_odds].into_iter();
+                    for text in [key.as_ref(), &place, &class.label] {
+                        out.write_field(text).map_err(csv_error)?;
+                    }
+                    write_numbers(out, numbers.chain(class.score))?;
+                }
+            }
+            Rows::JsonLines(out) => write_line(out, prediction)?,
+            Rows::Parquet(table) => table.push(self.columns, key, prediction)?,
+        }
+        Ok(())
+    }
+
+    /// One example of a single score.
+    pub fn write_positive(
+        &mut self,
+        row: &PositivePrediction<'_>,
+    ) -> Result<(), WritePredictionsError> {
+        if !matches!(self.columns, PredictionColumns::Positive { .. }) {
+            return Err(self.other_columns());
+        }
+        match &mut self.rows {
+            Rows::Delimited(out) => {
+                if std::mem::take(&mut self.header_due) {
+                    write_header(out, &row.key, self.columns)?;
+                }
+                for text in [row.key.text().as_ref(), row.class] {
+                    out.write_field(text).map_err(csv_error)?;
+                }
+                write_numbers(out, positive_numbers(row, self.columns))?;
+            }
+            Rows::JsonLines(out) => write_line(out, row)?,
+            Rows::Parquet(table) => table.push_positive(self.columns, row)?,
+        }
+        Ok(())
+    }
+
+    /// What is said of one row of scores.
+    pub fn write_scored(
+        &mut self,
+        prediction: &ScorePrediction<'_>,
+    ) -> Result<(), WritePredictionsError> {
+        match prediction {
+            ScorePrediction::Positive(prediction) => self.write_positive(prediction),
+            ScorePrediction::Classes(prediction) => self.write(prediction),
+        }
+    }
+
+    /// Writes what is left, and gives a file its name.
+    pub fn finish(self) -> Result<(), WritePredictionsError> {
+        match self.rows {
+            Rows::Delimited(mut out) => out.flush()?,
+            Rows::JsonLines(mut out) => out.flush()?,
+            Rows::Parquet(table) => table.finish(self.columns)?,
+        }
+        Ok(self.file.map_or(Ok(()), AtomicFile::finish)?)
+    }
+
+    fn other_columns(&self) -> WritePredictionsError {
+        let columns = self.columns.names();
+        WritePredictionsError::OtherColumns { columns }
+    }
+}
+
+/// The numbers of a positive class, in the order of the columns behind the class.
+fn positive_numbers(
+    row: &PositivePrediction<'_>,
+    columns: PredictionColumns,
+) -> impl Iterator<Item = f64> + use<> {
+    let p = row.probability;
+    let (lower, upper) = (row.lower.unwrap_or(p), row.upper.unwrap_or(p));
+    let numbers = [p, row.log_odds, lower, upper];
+    numbers.into_iter().take(columns.names().len() - 1)
+}
+
+fn write_header(
+    out: &mut csv::Writer<Out<'_>>,
+    first: &DocumentKey,
+    columns: PredictionColumns,
+) -> Result<(), WritePredictionsError> {
+    let key = first.column();
+    let names = std::iter::once(&key).chain(columns.names());
+    out.write_record(names).map_err(csv_error)
+}
+
+/// The last fields of a row.
+fn write_numbers(
+    out: &mut csv::Writer<Out<'_>>,
+    numbers: impl Iterator<Item = f64>,
+) -> Result<(), WritePredictionsError> {
+    for number in numbers {
+        out.write_field(number.to_string()).map_err(csv_error)?;
+    }
+    out.write_record(None::<&[u8]>).map_err(csv_error)
+}
+
+fn write_line(out: &mut Out<'_>, row: &impl Serialize) -> Result<(), WritePredictionsError> {
+    serde_json::to_writer(&mut *out, row)?;
+    Ok(out.write_all(b"\n")?)
+}
+
+fn csv_error(error: csv::Error) -> WritePredictionsError {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error.into(),
+        other => WritePredictionsError::Csv {
+            reason: format!("{other:?}"),
+        },
+    }
+}
+
+/// Rows of Parquet, or the writer that they will go to.
+struct ParquetTable<'a> {
+    out: Option<Out<'a>>,
+    #[cfg(feature = "parquet")]
+    rows: Option<Box<ParquetRows<'a>>>,
+}
+
+#[cfg(feature = "parquet")]
+impl<'a> ParquetTable<'a> {
+    fn new(out: Out<'a>) -> Self {
+        Self {
+            out: Some(out),
+            rows: None,
+        }
+    }
+
+    fn rows(
+        &mut self,
+        columns: PredictionColumns,
+        key: &'static str,
+    ) -> Result<&mut ParquetRows<'a>, WritePredictionsError> {
+        if let Some(out) = self.out.take() {
+            self.rows = Some(Box::new(ParquetRows::new(out, columns, key)?));
+        }
+        let rows = self.rows.as_deref_mut();
+        rows.ok_or_else(|| WritePredictionsError::Parquet {
+            reason: "the table could not be begun".to_owned(),
+        })
+    }
+
+    fn push(
+        &mut self,
+        columns: PredictionColumns,
+        key: &DocumentKey,
+        prediction: &Prediction<'_>,
+    ) -> Result<(), WritePredictionsError> {
+        self.rows(columns, key.column())?.push(key, prediction)
+    }
+
+    fn push_positive(
+        &mut self,
+        columns: PredictionColumns,
+        row: &PositivePrediction<'_>,
+    ) -> Result<(), WritePredictionsError> {
+        self.rows(columns, row.key.column())?.push_positive(row)
+    }
+
+    fn finish(mut self, columns: PredictionColumns) -> Result<(), WritePredictionsError> {
+        self.rows(columns, "id")?;
+        self.rows.map_or(Ok(()), |rows| rows.finish())
+    }
+}
+
+/// A library built without Parquet says so.
+#[cfg(not(feature = "parquet"))]
+impl<'a> ParquetTable<'a> {
+    fn new(out: Out<'a>) -> Self {
+        Self { out: Some(out) }
+    }
+
+    fn left_out(&mut self) -> Result<(), WritePredictionsError> {
+        self.out = None;
+        Err(WritePredictionsError::Parquet {
+            reason: "this library was built without the feature `parquet`".to_owned(),
+        })
+    }
+
+    fn push(
+        &mut self,
+        _: PredictionColumns,
+        _: &DocumentKey,
+        _: &Prediction<'_>,
+    ) -> Result<(), WritePredictionsError> {
+        self.left_out()
+    }
+
+    fn push_positive(
+        &mut self,
+        _: PredictionColumns,
+        _: &PositivePrediction<'_>,
+    ) -> Result<(), WritePredictionsError> {
+        self.left_out()
+    }
+
+    fn finish(mut self, _: PredictionColumns) -> Result<(), WritePredictionsError> {
+        self.left_out()
+    }
+}
