@@ -17,6 +17,7 @@ mod every_option;
 mod identifiers;
 mod index_search;
 mod ledger;
+mod messy_files;
 mod other;
 mod output_codes;
 mod pages;

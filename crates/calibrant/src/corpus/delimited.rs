@@ -339,7 +339,7 @@ fn split_tsv<'a>(row: &'a str, mut visit: impl FnMut(usize, Field<'a>)) -> usize
 #[cfg(test)]
 mod tests {
     use super::super::testing::{read, text_of};
-    use super::super::{Fields, Format, NoRowsReason, ReadError, ReadOptions};
+    use super::super::{Fields, Format, Layout, NoRowsReason, ReadError, ReadOptions};
     use proptest::prelude::*;
 
     fn csv() -> ReadOptions {
@@ -354,6 +354,103 @@ mod tests {
             format: Some(Format::Tsv),
             ..ReadOptions::default()
         }
+    }
+
+    #[test]
+    fn the_delimiter_is_that_of_the_header() {
+        for sign in [",", ";", "\t", "|"] {
+            let text = format!("id{sign}text{sign}label\r\n1{sign}\"a{sign} \"\"b\"\"\r\nc\"{sign}x\r\n2{sign}d{sign}y\r\n");
+            let (documents, _) = read(text.as_bytes(), &csv()).unwrap();
+            let joined = format!("a{sign} \"b\"\r\nc");
+            assert_eq!(text_of(&documents), [joined.as_str(), "d"], "{sign}");
+            assert_eq!((documents[1].labels.join(""), documents[1].line), ("y".into(), 4));
+        }
+    }
+
+    #[test]
+    fn names_that_hold_signs_do_not_mislead() {
+        // Three signs `|` in a name, one comma: the wanted fields decide.
+        let (documents, _) = read(b"text,label,a|b|c|d\nx,y,z\n", &csv()).unwrap();
+        assert_eq!((text_of(&documents), documents[0].labels.join("")), (vec!["x"], "y".into()));
+        let (documents, _) = read(b"\"text\";\"a,b,c,d\";label\nx;y;z\n", &csv()).unwrap();
+        assert_eq!((text_of(&documents), documents[0].labels.join("")), (vec!["x"], "z".into()));
+    }
+
+    #[test]
+    fn a_line_for_spreadsheets_says_the_delimiter() {
+        for mark in ["sep=;", "SEP=;", "\"sep=;\""] {
+            let text = format!("{mark}\r\ntext;label\r\na,b;x\r\n");
+            let (documents, _) = read(text.as_bytes(), &csv()).unwrap();
+            assert_eq!((text_of(&documents), documents[0].line), (vec!["a,b"], 3));
+        }
+    }
+
+    #[test]
+    fn fields_without_a_header_are_numbers() {
+        let layout = Layout {
+            no_header: true,
+            ..Layout::default()
+        };
+        let fields = Fields {
+            text: vec!["2".into()],
+            label: Some("1".into()),
+            ..Fields::default()
+        };
+        let options = ReadOptions {
+            layout,
+            fields,
+            ..csv()
+        };
+        let (documents, _) = read(b"x;a, b\ny;c\n", &options).unwrap();
+        assert_eq!(text_of(&documents), ["a, b", "c"]);
+        assert_eq!((documents[0].labels.join(""), documents[0].line), ("x".into(), 1));
+        let tabs = ReadOptions {
+            format: Some(Format::Tsv),
+            ..options
+        };
+        let (documents, _) = read(b"x\ta\ny\tb\n", &tabs).unwrap();
+        assert_eq!(text_of(&documents), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_delimiter_that_was_said_counts() {
+        let options = ReadOptions {
+            layout: Layout {
+                delimiter: Some("~".parse().unwrap()),
+                ..Layout::default()
+            },
+            ..csv()
+        };
+        let (documents, _) = read(b"text~label\n\"a~b\"~x\n", &options).unwrap();
+        assert_eq!(text_of(&documents), ["a~b"]);
+    }
+
+    #[test]
+    fn tables_in_other_encodings_are_read() {
+        let text = "Text;label\r\nGr\u{fc}\u{df}e;\u{e4}\r\n".replace("Text", "text");
+        let units = |big: bool| -> Vec<u8> {
+            let bytes = |unit: u16| if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
+            format!("\u{FEFF}{text}").encode_utf16().flat_map(bytes).collect()
+        };
+        let (western, _, _) = encoding_rs::WINDOWS_1252.encode(&text);
+        let western_options = ReadOptions {
+            layout: Layout {
+                encoding: Some("cp1252".parse().unwrap()),
+                ..Layout::default()
+            },
+            ..csv()
+        };
+        for (bytes, options) in [
+            (units(false), csv()),
+            (units(true), csv()),
+            (western.to_vec(), western_options),
+        ] {
+            let (documents, _) = read(&bytes, &options).unwrap();
+            assert_eq!(text_of(&documents), ["Gr\u{fc}\u{df}e"]);
+            assert_eq!(documents[0].labels, ["\u{e4}"]);
+        }
+        let error = read(&western, &csv()).unwrap_err().to_string();
+        assert!(error.contains("looks like windows-1252"), "{error}");
     }
 
     #[test]
@@ -449,7 +546,7 @@ mod tests {
             (field.as_str(), first_column, second_column),
             ("text", 1, 3)
         );
-        let outcome = read(b"text;label\nbad,row,here\n", &csv());
+        let outcome = read(b"texts,label\nbad,row\n", &csv());
         assert!(matches!(outcome, Err(ReadError::UnknownField { field, .. }) if field == "text"));
         assert!(read(b"text,label,,\na,b,,\n", &csv()).is_ok());
         let outcome = read(b"\ntext,label\n\n", &csv());
@@ -509,11 +606,12 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(100))]
         #[test]
         fn what_the_csv_crate_writes_is_read_back(
-            rows in prop::collection::vec(("[a,\"\n\r ü]{0,12}", "[a-c]", ".*"), 1..30),
+            rows in prop::collection::vec(("[a,;|\t\"\n\r ü]{0,12}", "[a-c]", ".*"), 1..30),
             crlf in any::<bool>(),
+            delimiter in prop::sample::select(b",;\t|".to_vec()),
         ) {
             let terminator = if crlf { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') };
-            let mut writer = csv::WriterBuilder::new().terminator(terminator).from_writer(Vec::new());
+            let mut writer = csv::WriterBuilder::new().delimiter(delimiter).terminator(terminator).from_writer(Vec::new());
             writer.write_record(["text", "label", "other"]).unwrap();
             for (text, label, other) in &rows {
                 writer.write_record([text, label, other]).unwrap();

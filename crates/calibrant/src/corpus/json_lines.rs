@@ -359,6 +359,37 @@ mod tests {
     }
 
     #[test]
+    fn a_list_of_objects_is_read_as_its_objects() {
+        let pretty = "\u{FEFF} [\n  {\"text\": \"a, ] \\\" [\",\n   \"label\": \"x\"},\n  {\"text\": \"b\", \"label\": [\"y\", \"z\"], \"n\": {\"k\": [1, {}]}}\n]\n";
+        let flat = "[{\"text\":\"a, ] \\\" [\",\"label\":\"x\"},{\"text\":\"b\",\"label\":[\"y\",\"z\"]}]";
+        for (text, lines) in [(pretty, [2, 4]), (flat, [1, 1])] {
+            let (documents, _) = read(text.as_bytes(), &options()).unwrap();
+            assert_eq!(text_of(&documents), ["a, ] \" [", "b"]);
+            assert_eq!(documents[1].labels, ["y", "z"]);
+            assert_eq!([documents[0].line, documents[1].line], lines);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_list_is_named_by_its_line() {
+        let cut = "[\n{\"text\":\"a\",\"label\":\"x\"},\n";
+        let error = read(cut.as_bytes(), &options()).unwrap_err().to_string();
+        assert!(error.contains("never closed"), "{error}");
+        let cut = "[{\"text\":\"a\",\"label\":\"x\"}";
+        let error = read(cut.as_bytes(), &options()).unwrap_err().to_string();
+        assert!(error.contains("never closed"), "{error}");
+        let wrong = "[\n{\"text\":\"a\",\"label\":\"x\"},\n{\"text\":\n  oops}\n]";
+        let error = read(wrong.as_bytes(), &options()).unwrap_err().to_string();
+        assert!(error.contains("line 3"), "{error}");
+        let nested = "[{\"text\":\"a\",\"label\":\"x\"},[1]]";
+        let error = read(nested.as_bytes(), &options()).unwrap_err().to_string();
+        assert!(error.contains("found a list"), "{error}");
+        let after = "[{\"text\":\"a\",\"label\":\"x\"}] more";
+        assert!(read(after.as_bytes(), &options()).is_err());
+        assert!(read(b"[]", &options()).is_err());
+    }
+
+    #[test]
     fn wanted_fields_are_found_in_any_order_among_others() {
         let text = r#"{"x": {"deep": [1, {"a": null}]}, "label": "b", "text": "one"}
 
@@ -519,7 +550,7 @@ mod tests {
             ),
             (
                 "[1, 2]",
-                "line 2, column 1: found a list; JSON Lines needs one object",
+                "line 2, column 1: found a list; every row must be an object",
             ),
             (
                 "  17",

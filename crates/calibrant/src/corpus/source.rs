@@ -569,6 +569,9 @@ mod tests {
         assert_eq!(sniff(b"\xEF\xBB\xBF__label__a b"), Some(Format::FastText));
         assert_eq!(sniff(b"PAR1...."), Some(Format::Parquet));
         assert_eq!(sniff(b"text,label"), None);
+        assert_eq!(sniff(b" [{\"a\":1}]"), Some(Format::JsonLines));
+        assert_eq!(sniff(b"text\tlabel\na\tb\nc\td"), Some(Format::Csv));
+        assert_eq!(sniff(b"Hello, you\nthere\nmore\n"), None);
         let error = stream(b"text,label".to_vec())
             .unwrap()
             .format(None)
