@@ -10,6 +10,7 @@ use calibrant::evaluation::{
 };
 use calibrant::numeric::Random;
 use calibrant::{Probability, Task};
+use rayon::prelude::*;
 
 /// Where true log-odds lie, and by how much stated ones are too large.
 #[derive(Clone, Copy)]
@@ -87,10 +88,10 @@ impl Shape {
     }
 
     /// Many documents of the same kind, which tell what is true of them all.
-    fn of_truth(self) -> Self {
+    const fn of_truth(grouped: bool) -> Self {
         Self {
             documents: TRUTH,
-            groups: self.groups.map(|_| TRUTH / 5),
+            groups: if grouped { Some(TRUTH / 5) } else { None },
             uneven: false,
         }
     }
@@ -238,9 +239,15 @@ pub(crate) fn run(json: bool, sets: Option<usize>) -> Result<(), Box<dyn Error>>
     let mut cells = Vec::new();
     let mut out = std::io::stdout().lock();
     for world in WORLDS {
+        let (alone, grouped) = (truths(world, false)?, truths(world, true)?);
         for (shape, usual) in SHAPES {
             let sets = sets.unwrap_or(usual);
-            let intervals = coverages(world, shape, sets, REPLICATES)?;
+            let truths = if shape.groups.is_some() {
+                &grouped
+            } else {
+                &alone
+            };
+            let intervals = coverages(world, shape, truths, sets, REPLICATES)?;
             if !json {
                 writeln!(out, "{} ({}, {sets} sets)", world.name, shape.name())?;
                 for found in &intervals {
@@ -263,14 +270,11 @@ pub(crate) fn run(json: bool, sets: Option<usize>) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
-/// How often each interval holds the truth over so many test sets.
-fn coverages(
-    world: World,
-    shape: Shape,
-    sets: usize,
-    replicates: usize,
-) -> Result<Vec<Coverage>, EvaluationError> {
-    let [first, second] = drawn(world, shape.of_truth(), 1).forecasts;
+/// What is true of documents, alone or in groups, whatever the test set: every measure by name.
+type Truths = Vec<(&'static str, f64)>;
+
+fn truths(world: World, grouped: bool) -> Result<Truths, EvaluationError> {
+    let [first, second] = drawn(world, Shape::of_truth(grouped), 1).forecasts;
     let plain = EvaluationOptions::default();
     let (first, second) = (
         evaluate_with(&first, &plain)?,
@@ -279,6 +283,17 @@ fn coverages(
     let mut truths = measures(&first);
     truths.push(("difference in log loss", first.log_loss - second.log_loss));
     truths.push(("difference in Brier", first.brier - second.brier));
+    Ok(truths)
+}
+
+/// How often each interval holds the truth over so many test sets.
+fn coverages(
+    world: World,
+    shape: Shape,
+    truths: &Truths,
+    sets: usize,
+    replicates: usize,
+) -> Result<Vec<Coverage>, EvaluationError> {
     let mut found: Vec<Coverage> = truths
         .iter()
         .map(|&(name, _)| Coverage {
@@ -287,9 +302,12 @@ fn coverages(
             shown: 0,
         })
         .collect();
-    for set in 0..sets {
-        let shown = intervals_of(&drawn(world, shape, 1_000 + set as u64), replicates)?;
-        for ((found, interval), (_, truth)) in found.iter_mut().zip(shown).zip(&truths) {
+    let shown: Result<Vec<_>, _> = (0..sets as u64)
+        .into_par_iter()
+        .map(|set| intervals_of(&drawn(world, shape, 1_000 + set), replicates))
+        .collect();
+    for shown in shown? {
+        for ((found, interval), (_, truth)) in found.iter_mut().zip(shown).zip(truths) {
             if let Some((lower, upper)) = interval {
                 found.shown += 1;
                 found.held += usize::from((lower..=upper).contains(truth));
@@ -343,7 +361,8 @@ mod tests {
     #[test] // 150 sets: 95 % of them less 3.4 standard errors is 0.89.
     fn intervals_of_small_test_sets_hold_the_truth() {
         for world in [WORLDS[0], WORLDS[1]] {
-            for coverage in coverages(world, Shape::alone(200), 150, 150).unwrap() {
+            let truths = truths(world, false).unwrap();
+            for coverage in coverages(world, Shape::alone(200), &truths, 150, 150).unwrap() {
                 let share = coverage.held as f64 / coverage.shown as f64;
                 assert!(
                     share >= 0.89 && coverage.shown >= 140,
@@ -358,6 +377,7 @@ mod tests {
 
     #[test] // 200 sets: 95 % of them less 3 standard errors is 0.90.
     fn intervals_over_groups_hold_the_truth() {
+        let truths = truths(WORLDS[1], true).unwrap();
         for shape in [
             Shape::groups(5, false),
             Shape::groups(20, false),
@@ -365,7 +385,7 @@ mod tests {
             Shape::groups(20, true),
             Shape::groups(50, true),
         ] {
-            for coverage in coverages(WORLDS[1], shape, 200, 100).unwrap() {
+            for coverage in coverages(WORLDS[1], shape, &truths, 200, 100).unwrap() {
                 let share = coverage.held as f64 / coverage.shown as f64;
                 assert!(
                     share >= 0.90 || coverage.shown < 20,

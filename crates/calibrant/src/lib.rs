@@ -46,11 +46,12 @@ pub mod scorers;
 pub mod solvers;
 pub mod text;
 
+#[doc(hidden)] // For the closed sets of the other crates of the workspace.
+pub use calibrant_calibration::named;
 #[doc(hidden)] // Arithmetic, for the other crates of the workspace and for tests.
 pub use calibrant_calibration::numeric;
 pub use calibrant_calibration::{
     CalibrationError, Named, Probability, RowLabels, Task, UnknownName, calibration, decision,
-    named,
 };
 pub use error::FitError;
 pub use progress::{Cancelled, NoProgress, Progress};
@@ -65,10 +66,7 @@ pub use evaluation::Evaluation;
 #[doc(inline)]
 pub use index::SearchIndex;
 #[doc(inline)]
-pub use jobs::{
-    Prediction, Predictor, Saved, evaluate_documents, evaluate_source, fit_rows, fit_source,
-    open_any,
-};
+pub use jobs::{Prediction, Predictor, Saved, evaluate_source, fit_rows, fit_source, open_any};
 #[doc(inline)]
 pub use pipeline::{FitSettings, Model, ScoreCalibrator};
 #[doc(inline)]

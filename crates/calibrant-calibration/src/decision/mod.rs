@@ -20,20 +20,27 @@ mod suspects;
 mod threshold;
 
 pub use cascade::{
-    CascadeBasis, CascadeError, CascadeOutcome, CascadePolicy, CascadeReport, CascadeSettings,
-    CascadeStep, CascadeTier, CascadeWorld, SimulatedTier, SingleSource, TierReport, TierRule,
-    certify_cascade, resample_cascade, simulate_cascade,
+    CascadeBasis, CascadeError, CascadePolicy, CascadeReport, CascadeSettings, CascadeStep,
+    CascadeTier, SingleSource, TierReport, TierRule, certify_cascade,
+};
+#[doc(hidden)] // Simulations, for experiments and tests.
+pub use cascade::{
+    CascadeOutcome, CascadeWorld, SimulatedTier, resample_cascade, simulate_cascade,
 };
 pub use certified::{Certified, CertifiedThreshold, Certify, bounded_risk_p_value};
 pub use cost_matrix::{CostEntry, CostError, CostMatrix};
 pub use f_beta::{BestF, best_f_beta, best_f_beta_by_label};
 pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts, share_with_other};
 pub use prevalence::{
-    ClassPrevalence, ENOUGH_DISAGREEMENTS, LabelledPool, PlanSettings, PlannedStratum, PpiMean,
-    Prevalence, PrevalenceCoverage, PrevalenceError, PrevalenceMethod, PrevalenceReason,
-    PrevalenceSettings, PrevalenceTarget, PrevalenceWorld, SampleDesign, SamplePlan, Stratum,
-    allocate_labels, draw_sample, estimate_prevalence, plan_sample, ppi_lambda, ppi_mean,
-    resample_prevalence, simulate_prevalence, stratified_exact_interval, stratified_interval,
+    ClassPrevalence, LabelledPool, PlanSettings, PlannedStratum, PpiMean, Prevalence,
+    PrevalenceError, PrevalenceMethod, PrevalenceReason, PrevalenceSettings, PrevalenceTarget,
+    SampleDesign, SamplePlan, Stratum, allocate_labels, draw_sample, estimate_prevalence,
+    plan_sample, ppi_lambda, ppi_mean, stratified_exact_interval, stratified_interval,
+};
+#[doc(hidden)] // Simulations, for experiments and tests.
+pub use prevalence::{
+    ENOUGH_DISAGREEMENTS, PrevalenceCoverage, PrevalenceWorld, resample_prevalence,
+    simulate_prevalence,
 };
 pub use prior::{
     AdaptPrior, DecidedPrior, PriorChoice, PriorError, PriorPlan, PriorReport, TrainedShares,

@@ -528,7 +528,7 @@ mod tests {
             said[0].contains("of the class") && !said[0].contains("row"),
             "{said:?}"
         );
-        assert!(said[1].contains("falls short by"), "{said:?}");
+        assert!(said[1].contains("replaced by 1 minus"), "{said:?}");
     }
 
     #[test]

@@ -262,7 +262,7 @@ fn notes_on_scores_that_are_left_as_they_are_are_true() {
     let falls = ["calibrate", "f.csv", "--score", "p", "--method", "none"];
     let falls = stderr_of(&sandbox, &falls);
     assert!(
-        falls.contains("run backwards") && falls.contains("stay as they are stated"),
+        falls.contains("run backwards") && falls.contains("are kept as stated"),
         "{falls}"
     );
 }

@@ -514,7 +514,7 @@ fn draws_are_called_what_they_are() {
         (
             "alone.csv",
             &[][..],
-            "drawn by document.",
+            "resampled by document.",
             "bootstrap replicates of the documents;",
         ),
         (
@@ -661,7 +661,7 @@ fn a_list_of_texts_to_choose_from_gets_a_hint() {
     sandbox.write("train.csv", drawn("text,label", 400, 7, row));
     let said = sandbox.succeed(&["fit", "train.csv", "-o", "m"]);
     assert!(
-        said.contains("10 different documents")
+        said.contains("10 distinct documents")
             && said.contains("use --categorical instead of --text"),
         "{said}"
     );

@@ -128,7 +128,7 @@ fn numbers_that_may_be_rows_or_identifiers_are_not_guessed_at() {
     }
     sandbox.write("old.csv", &old);
     let evaluate = ["evaluate", "old.csv", "test.csv"];
-    let pieces = ["`id` of `old.csv`", "numbers of rows", "`--id id`", "`row`"];
+    let pieces = ["`id` of `old.csv`", "row numbers", "`--id id`", "`row`"];
     refused(&sandbox, &evaluate, &pieces);
     refused(
         &sandbox,

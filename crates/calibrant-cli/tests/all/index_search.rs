@@ -438,7 +438,7 @@ fn searches_that_make_no_sense_are_refused() {
                 "--topic-fields",
                 "body",
             ],
-            vec!["title, desc or narr"],
+            vec!["title, desc, narr"],
         ),
     ] {
         refused(&sandbox, &arguments, &pieces);

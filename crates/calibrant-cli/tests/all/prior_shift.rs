@@ -338,7 +338,7 @@ fn evaluate_shifts_as_predict_does() {
     let said = sandbox.succeed(&[&start[..], &given].concat());
     let page = String::from_utf8(sandbox.read("r.html")).unwrap();
     for text in [&said, &page] {
-        assert!(text.contains("shifted to other shares"), "{text}");
+        assert!(text.contains("shifted to other class priors"), "{text}");
         assert!(text.contains("to 0.9000"), "{text}");
     }
     let report = sandbox.json(&[&start[..], &given[..2], &["--json"]].concat());

@@ -451,8 +451,8 @@ fn two_classes_with_few_positives_get_probabilities_that_rise_with_the_score() {
     for (positives, note) in [
         (1, "is a guess"),
         (2, "is a guess"),
-        (3, "drawn to what is usual"),
-        (4, "drawn to what is usual"),
+        (3, "shrunk towards a typical value"),
+        (4, "shrunk towards a typical value"),
     ] {
         sandbox.write("mail.csv", few_positives(positives));
         let said = sandbox.succeed(&["fit", "mail.csv", "-o", "model"]);

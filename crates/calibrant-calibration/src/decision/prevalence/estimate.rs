@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::pool::sizes;
-use super::ppi::{Moments, ppi_interval};
+use super::ppi::{Moments, lambda_of, ppi_interval};
 use super::strata::{exact_post_strata, first_strata, post_strata};
 use super::stratified::{exact_ends, stratified_share};
 use super::{
@@ -17,6 +17,10 @@ use super::{
 ///
 /// Chosen by simulation, in which the switch takes part.
 pub const ENOUGH_DISAGREEMENTS: usize = 20;
+
+/// Where predictions would count for less than this, PPI++ is labels alone by the normal curve, which is skewed for rare
+/// classes: `auto` takes strata, which use predictions that point the wrong way, too.
+const LEAST_LAMBDA: f64 = 0.1;
 
 /// Shares of all classes, with what they rest on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,6 +96,8 @@ pub enum PrevalenceReason {
         /// Labelled documents of other classes that were stated at one half or above.
         false_alarms: u64,
     },
+    /// Labels do not rise with what was stated.
+    PredictionsDoNotHelp,
     /// The sample was drawn in strata.
     StratifiedSample,
     /// An exact interval by strata was asked for, and there is none for the source of the documents, since the sizes of its
@@ -119,6 +125,9 @@ impl fmt::Display for PrevalenceReason {
                 "only {missed} labelled documents of the class were stated below one half and {false_alarms} others above it; \
                  the normal curve needs {needed} of each"
             ),
+            Self::PredictionsDoNotHelp => {
+                write!(formatter, "labels do not rise with what was stated")
+            }
             Self::StratifiedSample => write!(formatter, "the sample was drawn in strata"),
             Self::NoExactForSource => write!(
                 formatter,
@@ -132,8 +141,8 @@ impl fmt::Display for PrevalenceReason {
 ///
 /// # Method
 /// [`PrevalenceMethod::Auto`] takes [PPI++](super::ppi_mean) where at least [`ENOUGH_DISAGREEMENTS`] labelled documents of
-/// the class were stated below one half, and as many others at one half or above; elsewhere, and where the sample was
-/// drawn in strata, [`stratified_interval`]. Strata of a simple random sample are made from stated probabilities, and put
+/// the class were stated below one half, and as many others at one half or above, and labels rise with what was stated;
+/// elsewhere, and where the sample was drawn in strata, [`stratified_interval`]. Strata of a simple random sample are made from stated probabilities, and put
 /// together again where that is expected to help, without a look at labels.
 ///
 /// # When it misleads
@@ -223,6 +232,12 @@ impl ClassSample {
         self.labels.iter().filter(|&&label| label).count() as u64
     }
 
+    /// Labels as 0 and 1.
+    fn numbers(&self) -> Vec<f64> {
+        let number = |&label: &bool| f64::from(u8::from(label));
+        self.labels.iter().map(number).collect()
+    }
+
     /// Documents of the class that were stated below one half, and others that were not.
     fn disagreements(&self) -> (u64, u64) {
         let pairs = || self.predictions.iter().zip(&self.labels);
@@ -250,7 +265,7 @@ impl ClassColumn {
         classes: usize,
         settings: &PrevalenceSettings,
     ) -> ClassPrevalence {
-        let (method, reason) = choose(sample, settings.method);
+        let (method, reason) = self.choose(sample, settings.method);
         let confidence = settings.confidence_per_class(classes);
         let whole = self.whole(sample);
         let miss = 0.5 * (1.0 - confidence);
@@ -287,14 +302,48 @@ impl ClassColumn {
         found
     }
 
+    /// The rule of `auto`.
+    fn choose(
+        &self,
+        sample: &ClassSample,
+        asked: PrevalenceMethod,
+    ) -> (PrevalenceMethod, PrevalenceReason) {
+        if asked != PrevalenceMethod::Auto {
+            return (asked, PrevalenceReason::Asked);
+        }
+        let (missed, false_alarms) = sample.disagreements();
+        if missed.min(false_alarms) < ENOUGH_DISAGREEMENTS as u64 {
+            let reason = PrevalenceReason::FewDisagreements {
+                missed,
+                false_alarms,
+            };
+            return (PrevalenceMethod::Stratified, reason);
+        }
+        let of_sample = Moments::of(&sample.predictions);
+        let others = self.moments.without(&of_sample);
+        let lambda = lambda_of(&sample.numbers(), &sample.predictions, &of_sample, &others);
+        match lambda < LEAST_LAMBDA {
+            true => (
+                PrevalenceMethod::Stratified,
+                PrevalenceReason::PredictionsDoNotHelp,
+            ),
+            false => (
+                PrevalenceMethod::PredictionPowered,
+                PrevalenceReason::EnoughDisagreements {
+                    missed,
+                    false_alarms,
+                },
+            ),
+        }
+    }
+
     fn powered(
         &self,
         sample: &ClassSample,
         confidence: f64,
         target: PrevalenceTarget,
     ) -> ClassPrevalence {
-        let number = |&label: &bool| f64::from(u8::from(label));
-        let labels: Vec<f64> = sample.labels.iter().map(number).collect();
+        let labels = sample.numbers();
         let predictions = &sample.predictions;
         let (mean, ends) = ppi_interval(&labels, predictions, &self.moments, confidence, target);
         ClassPrevalence {
@@ -336,30 +385,6 @@ impl ClassColumn {
             prediction_powered: None,
             strata: Vec::new(),
         }
-    }
-}
-
-/// The rule of `auto`.
-fn choose(sample: &ClassSample, asked: PrevalenceMethod) -> (PrevalenceMethod, PrevalenceReason) {
-    if asked != PrevalenceMethod::Auto {
-        return (asked, PrevalenceReason::Asked);
-    }
-    let (missed, false_alarms) = sample.disagreements();
-    match missed.min(false_alarms) >= ENOUGH_DISAGREEMENTS as u64 {
-        true => (
-            PrevalenceMethod::PredictionPowered,
-            PrevalenceReason::EnoughDisagreements {
-                missed,
-                false_alarms,
-            },
-        ),
-        false => (
-            PrevalenceMethod::Stratified,
-            PrevalenceReason::FewDisagreements {
-                missed,
-                false_alarms,
-            },
-        ),
     }
 }
 

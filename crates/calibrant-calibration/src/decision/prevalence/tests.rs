@@ -45,6 +45,13 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
         };
         check_coverage(&judge, 150, &settings);
     }
+    let reversed = PrevalenceWorld {
+        slope: -1.0,
+        ..world(0.3, 2.0)
+    };
+    check_coverage(&reversed, 200, &settings);
+    let found = simulate_prevalence(&reversed, 200, &settings, 50, 1);
+    assert_eq!(found.prediction_powered, 0);
     let source = PrevalenceSettings {
         target: PrevalenceTarget::Source,
         ..settings

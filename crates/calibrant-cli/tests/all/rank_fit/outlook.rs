@@ -197,7 +197,7 @@ fn the_outlook_says_what_its_certainty_rests_on() {
         "{said}"
     );
     assert!(
-        said.contains("of 1 queries the classifier has no class"),
+        said.contains("for 1 queries the classifier has no class"),
         "{said}"
     );
     refused(

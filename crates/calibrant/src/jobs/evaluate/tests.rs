@@ -131,7 +131,7 @@ fn shares_costs_scores_and_other_are_as_asked() {
                 classes: vec!["food".into()],
                 ..EvaluateSettings::default()
             },
-            "exclude each other",
+            "are exclusive",
         ),
         (
             EvaluateSettings {

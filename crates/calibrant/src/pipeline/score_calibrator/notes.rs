@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(ScoreNote::without_curve(few), []);
         assert_eq!(ScoreNote::without_curve(notes(&[2.5; 40], &labels)), []);
         let said = ScoreNote::without_curve(notes(&falling, &labels));
-        assert!(said[0].sentence().contains("stay as they are stated"));
+        assert!(said[0].sentence().contains("are kept as stated"));
         // Five of either, all the wrong way round: by hand one chance in 252.
         assert_eq!(notes(&falling[15..25], &labels[15..25]).len(), 3);
         // Half a chance either way is nothing to speak of.
