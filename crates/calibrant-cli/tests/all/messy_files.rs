@@ -47,7 +47,10 @@ fn the_same_table_gives_the_same_answers_however_it_is_written() {
         sandbox.succeed(&[&["predict", "model", file, "--top", "1"], more].concat())
     };
     let expected = answers("plain.csv", &[]);
-    assert!(expected.contains(",Zugang,") && !expected.contains(" Zugang"), "{expected}");
+    assert!(
+        expected.contains(",Zugang,") && !expected.contains(" Zugang"),
+        "{expected}"
+    );
     assert_eq!(answers("german.csv", &[]), expected);
     assert_eq!(answers("western.csv", &["--encoding", "latin1"]), expected);
     assert_eq!(answers("unicode.txt", &[]), expected);
@@ -62,7 +65,10 @@ fn the_likely_encoding_is_named_with_the_option() {
     let found = sandbox.run(&[&["fit", "western.csv", "-o", "model"], &fields[..]].concat());
     assert_eq!(found.status.code(), Some(2));
     let stderr = String::from_utf8_lossy(&found.stderr);
-    assert!(stderr.contains("line 1, column 3: not valid UTF-8"), "{stderr}");
+    assert!(
+        stderr.contains("line 1, column 3: not valid UTF-8"),
+        "{stderr}"
+    );
     assert!(stderr.contains("--encoding windows-1252"), "{stderr}");
     assert!(!sandbox.path("model").exists());
 }
@@ -72,9 +78,14 @@ fn rows_are_chosen_by_what_they_are_not() {
     let sandbox = Sandbox::new();
     sandbox.write("t.csv", "text,label,split\nan a,x,train\nto b,y,train\nan c,x,\nto d,y,\nan e,x,test\nto f,y,test\n");
     let rows = |filter: &str| {
-        let said = sandbox.succeed(&["fit", "t.csv", "--where", filter, "--folds", "2", "-o", "m", "--json"]);
+        let said = sandbox.succeed(&[
+            "fit", "t.csv", "--where", filter, "--folds", "2", "-o", "m", "--json",
+        ]);
         let report: serde_json::Value = serde_json::from_str(&said).unwrap();
         report["rows"].as_u64().unwrap()
     };
-    assert_eq!([rows("split!=test"), rows("split="), rows("split!=")], [4, 2, 4]);
+    assert_eq!(
+        [rows("split!=test"), rows("split="), rows("split!=")],
+        [4, 2, 4]
+    );
 }

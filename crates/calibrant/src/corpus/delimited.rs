@@ -359,11 +359,16 @@ mod tests {
     #[test]
     fn the_delimiter_is_that_of_the_header() {
         for sign in [",", ";", "\t", "|"] {
-            let text = format!("id{sign}text{sign}label\r\n1{sign}\"a{sign} \"\"b\"\"\r\nc\"{sign}x\r\n2{sign}d{sign}y\r\n");
+            let text = format!(
+                "id{sign}text{sign}label\r\n1{sign}\"a{sign} \"\"b\"\"\r\nc\"{sign}x\r\n2{sign}d{sign}y\r\n"
+            );
             let (documents, _) = read(text.as_bytes(), &csv()).unwrap();
             let joined = format!("a{sign} \"b\"\r\nc");
             assert_eq!(text_of(&documents), [joined.as_str(), "d"], "{sign}");
-            assert_eq!((documents[1].labels.join(""), documents[1].line), ("y".into(), 4));
+            assert_eq!(
+                (documents[1].labels.join(""), documents[1].line),
+                ("y".into(), 4)
+            );
         }
     }
 
@@ -371,9 +376,15 @@ mod tests {
     fn names_that_hold_signs_do_not_mislead() {
         // Three signs `|` in a name, one comma: the wanted fields decide.
         let (documents, _) = read(b"text,label,a|b|c|d\nx,y,z\n", &csv()).unwrap();
-        assert_eq!((text_of(&documents), documents[0].labels.join("")), (vec!["x"], "y".into()));
+        assert_eq!(
+            (text_of(&documents), documents[0].labels.join("")),
+            (vec!["x"], "y".into())
+        );
         let (documents, _) = read(b"\"text\";\"a,b,c,d\";label\nx;y;z\n", &csv()).unwrap();
-        assert_eq!((text_of(&documents), documents[0].labels.join("")), (vec!["x"], "z".into()));
+        assert_eq!(
+            (text_of(&documents), documents[0].labels.join("")),
+            (vec!["x"], "z".into())
+        );
     }
 
     #[test]
@@ -403,7 +414,10 @@ mod tests {
         };
         let (documents, _) = read(b"x;a, b\ny;c\n", &options).unwrap();
         assert_eq!(text_of(&documents), ["a, b", "c"]);
-        assert_eq!((documents[0].labels.join(""), documents[0].line), ("x".into(), 1));
+        assert_eq!(
+            (documents[0].labels.join(""), documents[0].line),
+            ("x".into(), 1)
+        );
         let tabs = ReadOptions {
             format: Some(Format::Tsv),
             ..options
@@ -429,8 +443,17 @@ mod tests {
     fn tables_in_other_encodings_are_read() {
         let text = "Text;label\r\nGr\u{fc}\u{df}e;\u{e4}\r\n".replace("Text", "text");
         let units = |big: bool| -> Vec<u8> {
-            let bytes = |unit: u16| if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
-            format!("\u{FEFF}{text}").encode_utf16().flat_map(bytes).collect()
+            let bytes = |unit: u16| {
+                if big {
+                    unit.to_be_bytes()
+                } else {
+                    unit.to_le_bytes()
+                }
+            };
+            format!("\u{FEFF}{text}")
+                .encode_utf16()
+                .flat_map(bytes)
+                .collect()
         };
         let (western, _, _) = encoding_rs::WINDOWS_1252.encode(&text);
         let western_options = ReadOptions {

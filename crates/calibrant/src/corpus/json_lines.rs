@@ -361,7 +361,8 @@ mod tests {
     #[test]
     fn a_list_of_objects_is_read_as_its_objects() {
         let pretty = "\u{FEFF} [\n  {\"text\": \"a, ] \\\" [\",\n   \"label\": \"x\"},\n  {\"text\": \"b\", \"label\": [\"y\", \"z\"], \"n\": {\"k\": [1, {}]}}\n]\n";
-        let flat = "[{\"text\":\"a, ] \\\" [\",\"label\":\"x\"},{\"text\":\"b\",\"label\":[\"y\",\"z\"]}]";
+        let flat =
+            "[{\"text\":\"a, ] \\\" [\",\"label\":\"x\"},{\"text\":\"b\",\"label\":[\"y\",\"z\"]}]";
         for (text, lines) in [(pretty, [2, 4]), (flat, [1, 1])] {
             let (documents, _) = read(text.as_bytes(), &options()).unwrap();
             assert_eq!(text_of(&documents), ["a, ] \" [", "b"]);

@@ -34,6 +34,7 @@ fn reading() -> ReadOptions {
         filters: vec![Filter {
             field: "split".into(),
             value: "train".into(),
+            negated: true,
         }],
         format: Some(Format::JsonLines),
         labels_required: LabelNeed::IfPresent,

@@ -109,14 +109,15 @@ fn a_file_has_its_name_when_it_is_whole() {
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_has_the_columns_of_the_other_tables() {
-    use crate::corpus::{Source, field_names};
+    use crate::corpus::{ReadOptions, Source, field_names};
     for scores in [false, true] {
         let columns = PredictionColumns::Classes { scores };
         let mut out = Vec::new();
         let mut writer = PredictionWriter::new(&mut out, PredictionFormat::Parquet, columns);
         writer.write(&prediction(scores.then_some(1.0))).unwrap();
         writer.finish().unwrap();
-        let names = field_names(&Source::bytes("said.parquet", out), None).unwrap();
+        let names =
+            field_names(&Source::bytes("said.parquet", out), &ReadOptions::default()).unwrap();
         assert_eq!(names[0], "id");
         assert_eq!(names[1..], *columns.names());
     }
