@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::error::RowProblem;
-use super::lines::{Cutter, RowEnds};
+use super::lines::{Cutter, RowEnds, without_line_end};
 use super::plan::{Plan, Row, Value, check_distinct};
 use super::rows::{RowFormat, locate};
 use super::{Delimiter, Document, Format, Layout, ReadError, ReadOptions};
@@ -167,27 +167,50 @@ fn delimiter_of(head: &[u8], no_header: bool, fits: impl Fn(&[String]) -> bool) 
     if let Some(delimiter) = mark(head[..line_end].trim_ascii_end()) {
         return delimiter;
     }
-    let mut headers: Vec<(Delimiter, Vec<String>)> = Delimiter::USUAL
+    let mut headers: Vec<(Delimiter, bool, Vec<String>)> = Delimiter::USUAL
         .into_iter()
-        .map(|delimiter| (delimiter, first_row(head, delimiter).unwrap_or_default()))
+        .map(|delimiter| {
+            let names = first_row(head, delimiter).unwrap_or_default();
+            (delimiter, is_steady(head, delimiter), names)
+        })
         .collect();
     // A stable order: of equals the comma.
-    headers.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    headers.sort_by_key(|(_, steady, names)| std::cmp::Reverse((*steady, names.len())));
     let wanted = headers
         .iter()
-        .find(|(_, names)| !no_header && names.len() > 1 && fits(names));
-    wanted
-        .or(headers.first())
-        .map_or(Delimiter::COMMA, |(delimiter, _)| *delimiter)
+        .find(|(_, _, names)| !no_header && names.len() > 1 && fits(names));
+    let best = wanted.or(headers.first());
+    best.map_or(Delimiter::COMMA, |(delimiter, ..)| *delimiter)
+}
+
+/// Whether the first rows have equally many fields, and more than one.
+fn is_steady(head: &[u8], delimiter: Delimiter) -> bool {
+    const ROWS: usize = 10;
+    let mut counts = Vec::new();
+    let mut rest = head;
+    // A row without a line end may be cut off.
+    while let (true, Some(end)) = (
+        counts.len() < ROWS,
+        RowEnds::quoted(delimiter.byte()).end(rest),
+    ) {
+        let row = String::from_utf8_lossy(without_line_end(&rest[..end]));
+        if !row.is_empty() {
+            counts.push(split_csv(&row, delimiter.byte(), |_, _| {}).unwrap_or(0));
+        }
+        rest = &rest[end..];
+    }
+    counts
+        .first()
+        .is_some_and(|&first| first > 1 && counts.iter().all(|&count| count == first))
 }
 
 /// The fields of the first row that is not blank, if it can be divided so.
 fn first_row(head: &[u8], delimiter: Delimiter) -> Option<Vec<String>> {
     let blank = |byte: &&u8| matches!(byte, b'\r' | b'\n');
     let head = &head[head.iter().take_while(blank).count()..];
-    let row = &head[..RowEnds::quoted(delimiter.byte()).first_end(head)];
-    let ended = row.iter().rev().take_while(blank).count();
-    let row = String::from_utf8_lossy(&row[..row.len() - ended]);
+    let end = RowEnds::quoted(delimiter.byte()).end(head);
+    let row = &head[..end.unwrap_or(head.len())];
+    let row = String::from_utf8_lossy(without_line_end(row));
     let mut names = Vec::new();
     let collect = |_, field: Field<'_>| names.push(field.value().into_owned());
     split_csv(&row, delimiter.byte(), collect).ok()?;

@@ -75,7 +75,7 @@ fn element(line: u64, row: &[u8]) -> (u64, &[u8]) {
     (line + breaks as u64, inner.trim_ascii_end())
 }
 
-fn without_line_end(row: &[u8]) -> &[u8] {
+pub(super) fn without_line_end(row: &[u8]) -> &[u8] {
     let row = row.strip_suffix(b"\n").unwrap_or(row);
     row.strip_suffix(b"\r").unwrap_or(row)
 }
@@ -154,9 +154,9 @@ impl RowEnds {
         }
     }
 
-    /// The index behind the first row, which may be all there is.
-    pub(super) fn first_end(mut self, bytes: &[u8]) -> usize {
-        self.next_end(bytes, 0).unwrap_or(bytes.len())
+    /// The index behind the first row, if it has an end.
+    pub(super) fn end(mut self, bytes: &[u8]) -> Option<usize> {
+        self.next_end(bytes, 0)
     }
 
     /// The index behind the comma or the bracket that ends an element.

@@ -612,7 +612,11 @@ mod tests {
             formats(Source::reader("a.tsv", &text[..])),
             Some(Format::Tsv)
         );
-        assert_eq!(formats(Source::reader("a socket", &text[..])), None);
+        // Without an ending the rows tell.
+        let table = formats(Source::reader("a socket", &text[..]));
+        assert_eq!(table, Some(Format::Csv));
+        let lines = formats(Source::reader("a socket", &b"one\ntwo\n"[..]));
+        assert_eq!(lines, None);
     }
 
     #[test]
