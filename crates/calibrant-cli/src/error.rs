@@ -88,7 +88,9 @@ impl From<ReadError> for CliError {
                 "name fields with --text, --label, --id, --weight, --group, --numeric, --categorical and --where",
             ),
             ReadError::BadRow(_) => Some(SKIP_BAD_ROWS),
-            ReadError::MixedDecimals { .. } => Some("give --decimal point or --decimal comma"),
+            ReadError::MixedDecimals { .. } | ReadError::AmbiguousComma { .. } => {
+                Some("give --decimal point or --decimal comma")
+            }
             ReadError::UnknownFormat { .. } => Some("name the format with --format"),
             _ => None,
         };

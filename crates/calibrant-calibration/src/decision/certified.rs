@@ -206,13 +206,14 @@ impl Certify {
                 right: losses.len(),
             });
         }
+        // A threshold below all is written as minus infinity: no example may be there.
         match confidences
             .iter()
-            .position(|confidence| confidence.is_nan())
+            .position(|confidence| !confidence.is_finite())
         {
             Some(position) => Err(CalibrationError::BadScore {
                 position,
-                value: f64::NAN,
+                value: confidences[position],
             }),
             None => Ok(()),
         }

@@ -129,9 +129,9 @@ impl CostMatrix {
         let mut costs = Self::zero_one(names.len());
         for entry in entries {
             let (truth, decision) = (position(&entry.truth)?, position(&entry.decision)?);
-            costs = costs.with_cost(truth, decision, entry.cost)?;
+            costs.costs[truth * names.len() + decision] = entry.cost;
         }
-        Ok(costs)
+        Self::new(costs.size, costs.costs)
     }
 
     /// Changes one cost.

@@ -52,9 +52,6 @@ pub(crate) struct LayoutArguments {
     /// The encoding of the text, for example windows-1252 (default: UTF-8, or UTF-16 where the file begins with its mark)
     #[arg(long, value_name = "NAME")]
     encoding: Option<Encoding>,
-    /// The sheet of a workbook, by name or number (default: the first)
-    #[arg(long, value_name = "SHEET")]
-    sheet: Option<String>,
 }
 
 impl LayoutArguments {
@@ -64,7 +61,6 @@ impl LayoutArguments {
             no_header: self.no_header,
             decimal: self.decimal,
             encoding: self.encoding,
-            sheet: self.sheet.clone(),
         }
     }
 }

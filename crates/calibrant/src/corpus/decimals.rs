@@ -19,6 +19,8 @@ pub(super) struct Decimals {
 struct Seen {
     comma: AtomicU64,
     point: AtomicU64,
+    /// A comma that cannot stand between thousands.
+    decimal_comma: AtomicU64,
 }
 
 const NOWHERE: u64 = u64::MAX;
@@ -28,6 +30,7 @@ impl Decimals {
         let unseen = |_| Seen {
             comma: AtomicU64::new(NOWHERE),
             point: AtomicU64::new(NOWHERE),
+            decimal_comma: AtomicU64::new(NOWHERE),
         };
         Self {
             given,
@@ -60,6 +63,9 @@ impl Decimals {
                 }
                 let number = with_comma(cell).filter(|_| self.commas && !cell.contains('.'))?;
                 self.saw(column, line, |seen| &seen.comma);
+                if !may_be_thousands(cell) {
+                    self.saw(column, line, |seen| &seen.decimal_comma);
+                }
                 Some(number)
             }
         }
@@ -71,7 +77,7 @@ impl Decimals {
         }
     }
 
-    /// An error if a column has both signs.
+    /// An error if a column has both signs, or if its commas may all stand between thousands.
     pub(super) fn check(&self, file: &str, names: &[String]) -> Result<(), ReadError> {
         for (seen, name) in self.columns.iter().zip(names) {
             let comma = seen.comma.load(Ordering::Relaxed);
@@ -84,9 +90,29 @@ impl Decimals {
                     point_line: point,
                 });
             }
+            if comma != NOWHERE && seen.decimal_comma.load(Ordering::Relaxed) == NOWHERE {
+                return Err(ReadError::AmbiguousComma {
+                    file: file.to_owned(),
+                    field: name.clone(),
+                    line: comma,
+                });
+            }
         }
         Ok(())
     }
+}
+
+/// Whether it could be a whole number with a comma between its thousands.
+fn may_be_thousands(cell: &str) -> bool {
+    let digits = cell.trim_start_matches(['+', '-']);
+    let only_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.split_once(',').is_some_and(|(whole, parts)| {
+        (1..=3).contains(&whole.len())
+            && !whole.starts_with('0')
+            && parts.len() == 3
+            && only_digits(whole)
+            && only_digits(parts)
+    })
 }
 
 /// A number with a decimal comma, perhaps with points between its thousands.
@@ -168,6 +194,14 @@ mod tests {
         assert_eq!(comma, [Some(1.5), None, Some(2.0)]);
         let point = table("length;label\n1.5;a\n2;a\n", None).unwrap();
         assert_eq!(point, [Some(1.5), Some(2.0)]);
+        // 1,234 alone may be a thousand; beside 0,250 it cannot.
+        let thousands = table("length;label\n1,234;a\n950;b\n", None).unwrap_err();
+        assert!(
+            matches!(thousands, ReadError::AmbiguousComma { line: 2, .. }),
+            "{thousands}"
+        );
+        let small = table("length;label\n1,234;a\n0,250;b\n", None).unwrap();
+        assert_eq!(small, [Some(1.234), Some(0.25)]);
         let both = table("length;label\n2;a\n1,500;a\n1.5;a\n", None).unwrap_err();
         assert!(
             matches!(
@@ -182,6 +216,25 @@ mod tests {
         );
         let said = table("length;label\n1.500,5;a\n", Some(DecimalSign::Comma)).unwrap();
         assert_eq!(said, [Some(1500.5)]);
+        // Numbers of JSON are numbers, whatever is said of text.
+        let options = ReadOptions {
+            fields: Fields {
+                numeric: vec!["length".into()],
+                ..Fields::default()
+            },
+            format: Some(Format::JsonLines),
+            layout: Layout {
+                decimal: Some(DecimalSign::Comma),
+                ..Layout::default()
+            },
+            ..ReadOptions::default()
+        };
+        let json = b"{\"length\":1.234,\"label\":\"a\"}\n{\"length\":\"1,5\",\"label\":\"a\"}\n";
+        let (documents, _) = read(json, &options).unwrap();
+        let numbers = documents
+            .iter()
+            .map(|document| document.content.as_record().unwrap().numbers[0]);
+        assert_eq!(numbers.collect::<Vec<_>>(), [Some(1.234), Some(1.5)]);
         // Between commas a quoted number may be a thousand as well: it must be said.
         let quoted = "length,label\n\"1,5\",a\n";
         assert!(table(quoted, None).is_err());

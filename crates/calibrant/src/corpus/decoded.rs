@@ -43,9 +43,11 @@ impl<R: Read> Decoded<R> {
         while self.taken == self.decoded.len() && !self.finished {
             if self.next == self.stored.len() && !self.ended {
                 self.stored.resize(BUFFER_BYTES, 0);
-                let read = self.inner.read(&mut self.stored)?;
-                self.stored.truncate(read);
+                let outcome = self.inner.read(&mut self.stored);
+                // Whoever was interrupted comes again: nothing was read.
+                self.stored.truncate(*outcome.as_ref().unwrap_or(&0));
                 self.next = 0;
+                let read = outcome?;
                 self.ended = read == 0;
             }
             self.decoded.resize(BUFFER_BYTES, 0);
@@ -155,6 +157,28 @@ mod tests {
             .unwrap(),
             long
         );
+    }
+
+    /// Is interrupted before every read.
+    struct Interrupted<'a>(&'a [u8], bool);
+
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            match self.1 {
+                true => Err(io::ErrorKind::Interrupted.into()),
+                false => self.0.read(&mut buffer[..2.min(self.0.len())]),
+            }
+        }
+    }
+
+    #[test]
+    fn an_interrupted_read_adds_nothing() {
+        let mut text = String::new();
+        let bytes = utf_16("abc", false);
+        let mut decoded = Decoded::new(Interrupted(&bytes, false), Encoding::UTF_16LE);
+        decoded.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "abc");
     }
 
     #[test]

@@ -174,8 +174,12 @@ fn delimiter_of(head: &[u8], no_header: bool, fits: impl Fn(&[String]) -> bool) 
             (delimiter, is_steady(head, delimiter), names)
         })
         .collect();
-    // A stable order: of equals the comma.
-    headers.sort_by_key(|(_, steady, names)| std::cmp::Reverse((*steady, names.len())));
+    // A stable order: of equals the comma. Without names to go by, commas in texts and numbers are more likely than other
+    // signs that divide every row alike.
+    headers.sort_by_key(|(delimiter, steady, names)| {
+        let rarer = no_header && *steady && *delimiter != Delimiter::COMMA;
+        std::cmp::Reverse((*steady, rarer, names.len()))
+    });
     let wanted = headers
         .iter()
         .find(|(_, _, names)| !no_header && names.len() > 1 && fits(names));
@@ -435,6 +439,8 @@ mod tests {
             fields,
             ..csv()
         };
+        let (documents, _) = read(b"x;a, b\ny;c, d\n", &options).unwrap();
+        assert_eq!(text_of(&documents), ["a, b", "c, d"]);
         let (documents, _) = read(b"x;a, b\ny;c\n", &options).unwrap();
         assert_eq!(text_of(&documents), ["a, b", "c"]);
         assert_eq!(

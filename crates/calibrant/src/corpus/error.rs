@@ -93,6 +93,18 @@ pub enum ReadError {
         /// The first line with a point.
         point_line: u64,
     },
+    /// All commas in the numbers of a column may stand between thousands.
+    #[error(
+        "{file}, field `{field}`: the comma of line {line} may be a decimal sign or stand between thousands; say which is the decimal sign"
+    )]
+    AmbiguousComma {
+        /// The file.
+        file: String,
+        /// The field.
+        field: String,
+        /// The first line with a comma.
+        line: u64,
+    },
     /// A row cannot be understood.
     #[error("{0}")]
     BadRow(BadRow),

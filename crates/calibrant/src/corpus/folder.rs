@@ -116,13 +116,15 @@ impl FolderFormat {
         let mut parsed = Parsed::default();
         for entry in entries {
             let file = entry.path.display().to_string();
-            let (outcome, bytes) = match read_small_file(&entry.path, options.max_row_bytes)? {
-                None => (Err(RowProblem::too_long()), Vec::new()),
-                Some(bytes) => {
-                    self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-                    (self.document(&entry, &bytes), bytes)
-                }
-            };
+            let (outcome, bytes) =
+                match read_small_file(&entry.path, options.max_row_bytes, options.layout.encoding)?
+                {
+                    None => (Err(RowProblem::too_long()), Vec::new()),
+                    Some(bytes) => {
+                        self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                        (self.document(&entry, &bytes), bytes)
+                    }
+                };
             parsed.push(outcome, &file, 1, &bytes, options)?;
         }
         Ok(parsed)

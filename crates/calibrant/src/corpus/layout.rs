@@ -32,8 +32,6 @@ pub struct Layout {
     pub decimal: Option<DecimalSign>,
     /// How characters are written; `None` means UTF-8, or UTF-16 where the file begins with its mark.
     pub encoding: Option<Encoding>,
-    /// The sheet of a workbook, by name or by number from 1; `None` means the first.
-    pub sheet: Option<String>,
 }
 
 /// What stands between the whole and the parts of a number.
@@ -234,7 +232,6 @@ mod tests {
             no_header: true,
             decimal: Some(DecimalSign::Comma),
             encoding: Some("Latin1".parse().unwrap()),
-            sheet: Some("2".into()),
         };
         let written = serde_json::to_string(&layout).unwrap();
         assert_eq!(serde_json::from_str::<Layout>(&written).unwrap(), layout);

@@ -367,7 +367,11 @@ impl<R: Row> Plan<R> {
             Value::Scalar(printed) => printed.as_str(),
             _ => "",
         };
-        match self.decimals.number(at, line, written) {
+        let number = match &values[at] {
+            Value::Scalar(printed) => printed.parse().ok(),
+            _ => self.decimals.number(at, line, written),
+        };
+        match number {
             Some(weight) if weight.is_finite() && weight > 0.0 => Ok(weight),
             _ => {
                 let shown: String = written.chars().take(40).collect();

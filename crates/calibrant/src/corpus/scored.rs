@@ -123,7 +123,12 @@ fn number(value: &Value<'_>, read: impl Fn(&str) -> Option<f64>) -> Result<f64, 
     if written.is_empty() {
         return Err("the score is missing".into());
     }
-    match read(written) {
+    // A number of JSON or Parquet is one already.
+    let number = match value {
+        Value::Scalar(printed) => printed.parse().ok(),
+        _ => read(written),
+    };
+    match number {
         Some(score) if score.is_finite() => Ok(score),
         _ => {
             let shown: String = written.chars().take(40).collect();

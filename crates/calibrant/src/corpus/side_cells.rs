@@ -90,7 +90,12 @@ fn number(value: &Value<'_>, read: impl Fn(&str) -> Option<f64>) -> Result<Optio
         _ => {}
     }
     let shown: String = cell.chars().take(40).collect();
-    match read(cell) {
+    // A number of JSON or Parquet is one already.
+    let number = match value {
+        Value::Scalar(printed) => printed.parse().ok(),
+        _ => read(cell),
+    };
+    match number {
         // Zero has one sign here, so that equal cells are equal documents.
         Some(number) if number.abs() <= LARGEST => Ok(Some(number + 0.0)),
         Some(_) => Err(format!(

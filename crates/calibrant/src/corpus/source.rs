@@ -320,7 +320,10 @@ impl Stream {
             .iter()
             .take_while(|byte| byte.is_ascii_whitespace())
             .count();
-        let opens = self.head.get(blank) == Some(&b'[');
+        let after = self.head.get(blank + 1..).unwrap_or_default();
+        let first = after.trim_ascii_start().first();
+        // Of what else a list holds no row can be made: it is a bad line among lines.
+        let opens = self.head.get(blank) == Some(&b'[') && matches!(first, Some(b'{' | b']'));
         if opens {
             let after = std::mem::replace(&mut self.reader, Box::new(io::empty()));
             let bracket = Blanked {
@@ -355,10 +358,15 @@ impl Stream {
 }
 
 /// All decompressed bytes of one small file, at most `limit` of them; `None` if there are more.
-pub(super) fn read_small_file(path: &Path, limit: usize) -> Result<Option<Vec<u8>>, ReadError> {
+pub(super) fn read_small_file(
+    path: &Path,
+    limit: usize,
+    encoding: Option<Encoding>,
+) -> Result<Option<Vec<u8>>, ReadError> {
     let file = File::open(path).map_err(|error| path_error(path, error))?;
     let name = path.display().to_string();
-    let mut stream = match Stream::new(name, Box::new(file), None, None) {
+    let stream = Stream::new(name, Box::new(file), None, None);
+    let mut stream = match stream.and_then(|stream| stream.decoded(encoding)) {
         // An empty file is an empty document.
         Err(ReadError::Empty { .. }) => return Ok(Some(Vec::new())),
         outcome => outcome?,
@@ -393,12 +401,14 @@ fn sniff(head: &[u8]) -> Option<Format> {
     } else if text.starts_with(b"[") {
         Some(Format::JsonLines)
     } else {
-        looks_delimited(text).then_some(Format::Csv)
+        looks_delimited(text)
     }
 }
 
 /// Whether several lines have the same delimiter equally often: a table, as spreadsheets save it under `.txt`.
-fn looks_delimited(head: &[u8]) -> bool {
+///
+/// In text with tabs a quotation mark is far more often speech than quoting: it is TSV.
+fn looks_delimited(head: &[u8]) -> Option<Format> {
     let mut lines: Vec<&[u8]> = head.split(|&byte| byte == b'\n').take(21).collect();
     // The last line may be cut off, or be what follows the last line end.
     lines.pop();
@@ -410,7 +420,12 @@ fn looks_delimited(head: &[u8]) -> bool {
         let first = counts.next().unwrap_or(0);
         first > 0 && lines.len() > 1 && counts.all(|count| count == first)
     };
-    b";\t|,".iter().any(|&byte| steady(byte))
+    let found = b"\t;|,".iter().find(|&&byte| steady(byte))?;
+    Some(if *found == b'\t' {
+        Format::Tsv
+    } else {
+        Format::Csv
+    })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -570,7 +585,7 @@ mod tests {
         assert_eq!(sniff(b"PAR1...."), Some(Format::Parquet));
         assert_eq!(sniff(b"text,label"), None);
         assert_eq!(sniff(b" [{\"a\":1}]"), Some(Format::JsonLines));
-        assert_eq!(sniff(b"text\tlabel\na\tb\nc\td"), Some(Format::Csv));
+        assert_eq!(sniff(b"text\tlabel\na\tb\nc\td"), Some(Format::Tsv));
         assert_eq!(sniff(b"Hello, you\nthere\nmore\n"), None);
         let error = stream(b"text,label".to_vec())
             .unwrap()

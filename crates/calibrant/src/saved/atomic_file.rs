@@ -60,8 +60,14 @@ impl AtomicFile {
     pub fn create(target: &Path) -> Result<Self, WriteError> {
         let refused = WriteError::new("write a temporary file for", target);
         let place = behind_links(target).map_err(&refused)?;
+        let file = TemporaryFile::beside(&place).map_err(&refused)?;
+        // What replaces a private file is private from the beginning.
+        if let Ok(found) = place.metadata() {
+            let permissions = file.file().set_permissions(found.permissions());
+            permissions.map_err(&refused)?;
+        }
         Ok(Self {
-            file: TemporaryFile::beside(&place).map_err(&refused)?,
+            file,
             target: target.to_owned(),
             place,
         })

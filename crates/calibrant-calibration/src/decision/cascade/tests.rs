@@ -158,8 +158,8 @@ fn what_cannot_be_used_is_named() {
     short[1].right.pop();
     assert!(wrong(&short, settings).starts_with("tier 1: 19 entries"));
     let none = world(0.0, 1.0).tiers(0, &mut Random::from_seed(4));
-    let found = certify_cascade(&none, &settings).unwrap();
-    assert_eq!((found.basis, found.documents), (CascadeBasis::Truth, 0));
+    let refused = certify_cascade(&none, &settings).unwrap_err();
+    assert_eq!(refused, CascadeError::NoDocuments);
     let mut bad = tiers;
     bad[0].confidences[3] = f64::NAN;
     assert!(wrong(&bad, settings).contains("NaN is not a probability (document 3)"));

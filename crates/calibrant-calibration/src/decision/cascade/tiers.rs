@@ -80,6 +80,9 @@ pub enum CascadeError {
         /// The entries.
         found: usize,
     },
+    /// Nothing was asked of anybody, so nothing can be shown.
+    #[error("there are no documents whose truth is known")]
+    NoDocuments,
     /// A confidence is no probability.
     #[error("{tier}: {value} is not a probability (document {document})")]
     BadConfidence {
@@ -126,6 +129,9 @@ pub(crate) fn check_tiers(tiers: &[CascadeTier]) -> Result<usize, CascadeError> 
         return Err(CascadeError::Tiers { found, most });
     }
     let expected = tiers[0].confidences.len();
+    if expected == 0 {
+        return Err(CascadeError::NoDocuments);
+    }
     for (place, tier) in tiers.iter().enumerate() {
         let last = place + 1 == found;
         let lengths = [tier.confidences.len(), tier.right.len()];

@@ -125,7 +125,10 @@ fn most_together(strata: &[Stratum], miss: f64) -> u64 {
     }
     let most: u64 = seen
         .iter()
-        .map(|s| s.documents - (s.labelled - s.found))
+        .map(|s| {
+            s.documents
+                .saturating_sub(s.labelled.saturating_sub(s.found))
+        })
         .sum();
     let bound = of_left.min(of_right) + 1e-6;
     blind + (bound.max(0.0) as u64).min(most)
@@ -143,7 +146,8 @@ fn dearest(stratum: &Stratum, price: f64) -> f64 {
         let tail = hypergeometric_at_most(found, documents, marked, labelled);
         marked as f64 + price * tail.ln()
     };
-    let (mut low, mut high) = (found, documents - (labelled - found));
+    let not_found = labelled.saturating_sub(found);
+    let (mut low, mut high) = (found, documents.saturating_sub(not_found));
     while low < high {
         let middle = low + (high - low) / 2;
         match value(middle + 1) > value(middle) {

@@ -139,7 +139,7 @@ fn shares_costs_scores_and_other_are_as_asked() {
                 other: Some(OtherRule::Balanced),
                 ..EvaluateSettings::default()
             },
-            "cannot go with",
+            "cannot be combined with",
         ),
     ] {
         let refused = Evaluator::new(&model, &settings).err().unwrap().to_string();
