@@ -79,7 +79,8 @@ impl From<ReadError> for CliError {
             return Self::new(error.to_string()).hint(hint);
         }
         if let ReadError::InvalidUtf8 { likely, .. } = &error {
-            let hint = format!("--encoding {likely} reads it so; {SKIP_BAD_ROWS}");
+            // To skip such rows would lose every text with such a letter.
+            let hint = format!("--encoding {likely} reads it so");
             return Self::new(error.to_string()).hint(hint);
         }
         let hint = match &error {

@@ -34,6 +34,9 @@ const ORDER: &str = "the test set comes first, then the systems: calibrant compa
 pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
     if let Some(path) = &arguments.html {
         check_target_of("--html", path, &arguments.file)?;
+        for system in &arguments.systems {
+            check_target_of("--html", path, &system.to_string_lossy())?;
+        }
     }
     check_distinct(&arguments.systems)?;
     if arguments.systems.iter().any(|path| path.as_os_str() == "-") {

@@ -162,6 +162,9 @@ impl Target {
         };
         if functions.len() == 1 || arguments.model.is_some() {
             check("--run", path)?;
+            if let Some(model) = arguments.model.as_ref().filter(|_| path.as_os_str() != "-") {
+                check_target_of("--run", path, &model.to_string_lossy())?;
+            }
             return Ok(Self::Run(path.clone()));
         }
         if path.as_os_str() == "-" || path.is_file() {

@@ -36,6 +36,15 @@ fn a_file_given_twice_is_not_compared_or_combined_with_itself() {
     let combine = ["combine", "t", "./t", "--data", "test.csv", "-o", "both"];
     refused(&sandbox, &combine, &pieces);
     assert!(!sandbox.path("both").exists());
+    // A page in the place of a system would be the end of the system.
+    sandbox.succeed(&["fit", "train.csv", "-o", "u", "--seed", "2"]);
+    let page = ["compare", "test.csv", "t", "u", "--html", "u"];
+    refused(
+        &sandbox,
+        &page,
+        &["`u` is the input file and would be overwritten"],
+    );
+    sandbox.succeed(&["inspect", "u"]);
 }
 
 #[test]
