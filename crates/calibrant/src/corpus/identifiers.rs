@@ -16,7 +16,7 @@ const MOST: usize = 10_000;
 /// first ten thousand), which where fields are `numeric` are also whole numbers that rise from row to row.
 ///
 /// ```
-/// use calibrant::corpus::{Source, identifier_fields};
+/// use calibrant::corpus::{ReadOptions, Source, identifier_fields};
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("orders.csv");
 /// let rows = (1..=30).map(|n| format!("{n},{},{}\n", 100 + n, n % 7));
