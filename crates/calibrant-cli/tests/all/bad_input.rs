@@ -151,7 +151,11 @@ fn two_columns_of_one_name_are_pointed_out() {
 fn invalid_utf_8_is_found_by_line_and_column() {
     let mut rows = b"label,text\nham,see you\nspam,w".to_vec();
     rows.extend([0xE9, b'n', b'\n']);
-    let pieces = ["mail.csv, line 3, column 7", "UTF-8", "--skip-bad-rows"];
+    let pieces = [
+        "mail.csv, line 3, column 7",
+        "UTF-8",
+        "--encoding windows-1252",
+    ];
     check_fit_refused("mail.csv", &rows, &[], &pieces);
     let text = [
         b"__label__ham see\n__label__spam ".as_slice(),
