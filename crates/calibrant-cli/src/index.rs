@@ -35,9 +35,7 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<(), CliError> {
                 id: arguments.id.clone(),
                 ..Fields::default()
             },
-            filters: arguments.filters.clone(),
-            skip_bad_rows: arguments.skip_bad_rows,
-            ..ReadOptions::default()
+            ..arguments.rows.options()
         },
         title: arguments.title.clone(),
         numbered: arguments.numbered,

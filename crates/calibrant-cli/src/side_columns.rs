@@ -119,7 +119,7 @@ fn expand(arguments: &FitArguments, fields: &mut Fields) -> Result<(), CliError>
         [] => vec!["text".to_owned()],
         text => text.to_vec(),
     };
-    let filters = &arguments.reading.filters;
+    let filters = &arguments.reading.rows.filters;
     let has_meaning = |name: &String| {
         name.is_empty()
             || name == fields.label_name()

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use calibrant::calibration::{CalibratorKind, MulticlassKind};
-use calibrant::corpus::{Fields, Filter, Format, LabelNeed, ReadOptions};
+use calibrant::corpus::{Fields, Format, LabelNeed, ReadOptions};
 use calibrant::pipeline::ScoreIs;
 use clap::Args;
 
 use super::choice::choice;
-use super::{LayoutArguments, PriorArguments};
+use super::{PriorArguments, RowArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
@@ -76,17 +76,11 @@ pub(crate) struct ScoreReadArguments {
     /// The field that identifies an example in the predictions (default: `id` where there is one, else rows are numbered in a column `row`)
     #[arg(long, value_name = "FIELD")]
     pub(crate) id: Option<String>,
-    /// Keep only rows where FIELD has this VALUE; may be repeated, all must hold
-    #[arg(long = "where", value_name = "FIELD=VALUE")]
-    pub(crate) filters: Vec<Filter>,
     /// csv, tsv, jsonl or parquet (detected from the name or the content by default)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
     #[command(flatten)]
-    pub(crate) layout: LayoutArguments,
-    /// Skip malformed rows and report how many there were
-    #[arg(long)]
-    pub(crate) skip_bad_rows: bool,
+    rows: RowArguments,
 }
 
 impl ScoreReadArguments {
@@ -99,13 +93,10 @@ impl ScoreReadArguments {
                 id: self.id.clone(),
                 ..Fields::default()
             },
-            filters: self.filters.clone(),
             format: self.format,
-            layout: self.layout.layout(),
-            skip_bad_rows: self.skip_bad_rows,
             labels_required,
             scores,
-            ..ReadOptions::default()
+            ..self.rows.options()
         }
     }
 }

@@ -19,6 +19,8 @@ mod search;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use calibrant::corpus::{Fields, LabelNeed, ReadOptions};
+use calibrant::jobs::SystemSettings;
 use clap::{Args, Parser, Subcommand};
 
 use choice::{choice, positive};
@@ -33,7 +35,7 @@ pub(crate) use other::OtherArguments;
 pub(crate) use prior::PriorArguments;
 pub(crate) use rank::{RankArguments, RankCommand, RankEvaluateArguments, RankOutlookArguments};
 pub(crate) use rank_learning::{RankFitArguments, RankPredictArguments};
-pub(crate) use reading::{LayoutArguments, ReadArguments};
+pub(crate) use reading::{ReadArguments, RowArguments};
 pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
 pub(crate) use search::SearchArguments;
@@ -138,6 +140,45 @@ pub(crate) struct PredictArguments {
     pub(crate) json: bool,
 }
 
+/// How a test set is read, and what of the systems is measured on it.
+#[derive(Debug, Args)]
+pub(crate) struct TestArguments {
+    #[command(flatten)]
+    pub(crate) reading: ReadArguments,
+    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are resampled together in intervals and tests
+    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    pub(crate) group: Option<String>,
+    /// Measure only these classes (multi-label), or name the class columns of a file of probabilities
+    #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
+    pub(crate) classes: Vec<String>,
+    /// The class that a single column `probability` refers to (default: the second in the order of their names)
+    #[arg(long, value_name = "CLASS")]
+    pub(crate) positive: Option<String>,
+    /// One label per document or several, for files of probabilities (default: as a model says, else detected from the test set)
+    #[arg(long, value_parser = choice::<LabelCount>())]
+    pub(crate) labels: Option<LabelCount>,
+}
+
+impl TestArguments {
+    /// How the test set is read; what is not named is as the model learned it.
+    pub(crate) fn options(&self) -> ReadOptions {
+        let fields = Fields {
+            group: self.group.clone(),
+            ..self.reading.fields(&Fields::default())
+        };
+        self.reading.options(fields, LabelNeed::Required)
+    }
+
+    /// What is measured where systems may be files of probabilities.
+    pub(crate) fn settings(&self) -> SystemSettings {
+        SystemSettings {
+            classes: self.classes.clone(),
+            positive: self.positive.clone(),
+            task: self.labels.map(Into::into),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArguments {
     /// A model file, or a file of probabilities as `calibrant compare` takes it
@@ -145,19 +186,7 @@ pub(crate) struct EvaluateArguments {
     /// Labelled documents that the model has not seen; `-` is standard input
     pub(crate) file: String,
     #[command(flatten)]
-    pub(crate) reading: ReadArguments,
-    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are resampled together in intervals
-    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
-    pub(crate) group: Option<String>,
-    /// Measure only these classes of a multi-label model, or name the class columns of a file of probabilities
-    #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
-    pub(crate) classes: Vec<String>,
-    /// The class that a single column `probability` refers to (default: the second in the order of their names)
-    #[arg(long, value_name = "CLASS")]
-    pub(crate) positive: Option<String>,
-    /// One label per document or several, for a file of probabilities (default: detected from the test set)
-    #[arg(long, value_parser = choice::<LabelCount>())]
-    pub(crate) labels: Option<LabelCount>,
+    pub(crate) test: TestArguments,
     #[command(flatten)]
     pub(crate) prior: PriorArguments,
     /// What decisions cost: a CSV or JSON file with truth, decision and cost, or `truth,decision,cost;…`; pairs not listed cost 1 if wrong and 0 if right. For a multi-label model, truth and decision are `yes` or `no`
@@ -188,19 +217,7 @@ pub(crate) struct CompareArguments {
     #[arg(value_name = "SYSTEM", required = true, num_args = 2..)]
     pub(crate) systems: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) reading: ReadArguments,
-    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are resampled together in intervals and tests
-    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
-    pub(crate) group: Option<String>,
-    /// Compare only these classes (multi-label), or name the class columns of files of probabilities
-    #[arg(long, value_name = "CLASS,…", value_delimiter = ',')]
-    pub(crate) classes: Vec<String>,
-    /// The class that a single column `probability` refers to (default: the second in the order of their names)
-    #[arg(long, value_name = "CLASS")]
-    pub(crate) positive: Option<String>,
-    /// One label per document or several (default: as the models, else detected from the test set)
-    #[arg(long, value_parser = choice::<LabelCount>())]
-    pub(crate) labels: Option<LabelCount>,
+    pub(crate) test: TestArguments,
     /// A p-value below this counts as significant
     #[arg(
         long,

@@ -23,23 +23,23 @@ pub(crate) struct ReadArguments {
     /// The field with the weight of a document; only the ratios of weights matter
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
-    /// Keep only rows where FIELD has this VALUE, or with != another one; `FIELD=` is an empty cell, `FIELD!=` one that is not; may be repeated, all must hold
-    #[arg(long = "where", value_name = "FIELD=VALUE")]
-    pub(crate) filters: Vec<Filter>,
     /// csv, tsv, jsonl, parquet, fasttext, folder or svmlight (detected from the name or the content by default)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
     #[command(flatten)]
-    pub(crate) layout: LayoutArguments,
-    /// Skip malformed rows and report how many there were
-    #[arg(long)]
-    pub(crate) skip_bad_rows: bool,
+    pub(crate) rows: RowArguments,
 }
 
-/// How a file is written where it does not say so itself.
+/// Which rows of a file are read, and how it is written where it does not say so itself: the same for documents, scores and what is indexed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading")]
-pub(crate) struct LayoutArguments {
+pub(crate) struct RowArguments {
+    /// Keep only rows where FIELD has this VALUE, or with != another one; `FIELD=` is an empty cell, `FIELD!=` one that is not; may be repeated, all must hold
+    #[arg(long = "where", value_name = "FIELD=VALUE")]
+    pub(crate) filters: Vec<Filter>,
+    /// Skip malformed rows and report how many there were
+    #[arg(long)]
+    skip_bad_rows: bool,
     /// What divides the fields of CSV: one character, or `tab` (detected from the header line by default: `,` `;` tab or `|`)
     #[arg(long, value_name = "CHARACTER")]
     delimiter: Option<Delimiter>,
@@ -54,13 +54,19 @@ pub(crate) struct LayoutArguments {
     encoding: Option<Encoding>,
 }
 
-impl LayoutArguments {
-    pub(crate) fn layout(&self) -> Layout {
-        Layout {
-            delimiter: self.delimiter,
-            no_header: self.no_header,
-            decimal: self.decimal,
-            encoding: self.encoding,
+impl RowArguments {
+    /// The options of reading that these arguments settle; fields and format are the command's own.
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions {
+            filters: self.filters.clone(),
+            skip_bad_rows: self.skip_bad_rows,
+            layout: Layout {
+                delimiter: self.delimiter,
+                no_header: self.no_header,
+                decimal: self.decimal,
+                encoding: self.encoding,
+            },
+            ..ReadOptions::default()
         }
     }
 }
@@ -82,12 +88,9 @@ impl ReadArguments {
     pub(crate) fn options(&self, fields: Fields, labels_required: LabelNeed) -> ReadOptions {
         ReadOptions {
             fields,
-            filters: self.filters.clone(),
             format: self.format,
-            layout: self.layout.layout(),
-            skip_bad_rows: self.skip_bad_rows,
             labels_required,
-            ..ReadOptions::default()
+            ..self.rows.options()
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use calibrant::corpus::Filter;
 use calibrant::index::{DocumentFormat, QueryFormat, TopicField};
 use calibrant::ranking::Unjudged;
 use calibrant::text::Language;
 use clap::Args;
 
+use super::RowArguments;
 use super::choice::{positive, stem_language, stop_language};
 
 #[derive(Debug, Args)]
@@ -31,15 +31,11 @@ pub(crate) struct IndexArguments {
     /// A field to show above each hit; it is searched only if --text also names it
     #[arg(long, value_name = "FIELD")]
     pub(crate) title: Option<String>,
-    /// Keep only rows where FIELD has this VALUE; may be repeated, all must hold
-    #[arg(long = "where", value_name = "FIELD=VALUE")]
-    pub(crate) filters: Vec<Filter>,
     /// csv, tsv, jsonl, parquet, fasttext, folder or trec (detected from the name or the content by default)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<DocumentFormat>,
-    /// Skip malformed rows and report how many there were
-    #[arg(long)]
-    pub(crate) skip_bad_rows: bool,
+    #[command(flatten)]
+    pub(crate) rows: RowArguments,
     /// The language of the stemmer
     #[arg(long, value_name = "LANGUAGE", value_parser = stem_language, default_value_t = Language::Porter)]
     pub(crate) stemmer: Language,

@@ -6,11 +6,9 @@ mod terminal;
 
 use std::io::Write;
 
-use calibrant::corpus::{Fields, LabelNeed};
 use calibrant::evaluation::CompareSettings;
 use calibrant::jobs::{
-    Answers, Look, System, SystemSettings, TableNote, WrittenOtherwise, ask_systems,
-    compare_systems,
+    Answers, Look, System, TableNote, WrittenOtherwise, ask_systems, compare_systems,
 };
 use calibrant::report::SystemReliability;
 
@@ -45,16 +43,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
     }
     let failed = |error| system_error(error, ORDER);
     let systems = System::open(&arguments.systems).map_err(failed)?;
-    let fields = Fields {
-        group: arguments.group.clone(),
-        ..arguments.reading.fields(&Fields::default())
-    };
-    let options = arguments.reading.options(fields, LabelNeed::Required);
-    let settings = SystemSettings {
-        classes: arguments.classes.clone(),
-        positive: arguments.positive.clone(),
-        task: arguments.labels.map(Into::into),
-    };
+    let (options, settings) = (arguments.test.options(), arguments.test.settings());
     let source = input::source(&arguments.file);
     let progress = TerminalProgress::default();
     let answers = ask_systems(&systems, &source, &options, &settings, &progress).map_err(failed)?;

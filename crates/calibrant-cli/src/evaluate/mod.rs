@@ -8,12 +8,11 @@ mod show;
 use std::io::Write;
 use std::path::Path;
 
-use calibrant::corpus::{Fields, LabelNeed, ReadOptions};
 use calibrant::decision::CostMatrix;
 use calibrant::evaluation::{StatedEnds, TestSetHash};
 use calibrant::jobs::{
     EvaluateReport, EvaluateSettings, Evaluated, Evaluator, LabelledForecasts, Look, PriorReport,
-    System, SystemSettings, WrittenOtherwise, ask_systems, open_model,
+    System, WrittenOtherwise, ask_systems, open_model,
 };
 use calibrant::pipeline::Model;
 
@@ -47,14 +46,14 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
 }
 
 fn of_model(arguments: &EvaluateArguments, model: &Model) -> Result<(), CliError> {
-    if arguments.positive.is_some() || arguments.labels.is_some() {
+    if arguments.test.positive.is_some() || arguments.test.labels.is_some() {
         return Err(CliError::new(
             "--positive and --labels are for files of probabilities; a model knows its classes",
         ));
     }
     let page = arguments.html.as_deref();
     let settings = EvaluateSettings {
-        classes: arguments.classes.clone(),
+        classes: arguments.test.classes.clone(),
         prior: choice(&arguments.prior)?,
         other: arguments.other.other,
         costs: costs(arguments, model.task(), model.class_names())?,
@@ -65,7 +64,7 @@ fn of_model(arguments: &EvaluateArguments, model: &Model) -> Result<(), CliError
     check_page(arguments)?;
     let progress = TerminalProgress::default();
     let source = input::source(&arguments.file);
-    let found = evaluator.forecast(&source, &reading(arguments), &progress)?;
+    let found = evaluator.forecast(&source, &arguments.test.options(), &progress)?;
     let test_set = found.test_set;
     let mut notes = warn_found(model, &found)?;
     let evaluated = evaluator.measure(found)?;
@@ -116,13 +115,9 @@ fn of_table(arguments: &EvaluateArguments) -> Result<(), CliError> {
     check_page(arguments)?;
     let systems = System::open(std::slice::from_ref(&arguments.model));
     let systems = systems.map_err(|error| system_error(error, ORDER))?;
-    let settings = SystemSettings {
-        classes: arguments.classes.clone(),
-        positive: arguments.positive.clone(),
-        task: arguments.labels.map(Into::into),
-    };
+    let settings = arguments.test.settings();
     let source = input::source(&arguments.file);
-    let (options, progress) = (reading(arguments), TerminalProgress::default());
+    let (options, progress) = (arguments.test.options(), TerminalProgress::default());
     let answers = ask_systems(&systems, &source, &options, &settings, &progress)
         .map_err(|error| system_error(error, ORDER))?;
     warn_answers(&answers);
@@ -157,15 +152,6 @@ fn finish(
     write(arguments, &report)
 }
 
-/// How the test set is read; what is not named is as the model learned it.
-fn reading(arguments: &EvaluateArguments) -> ReadOptions {
-    let fields = Fields {
-        group: arguments.group.clone(),
-        ..arguments.reading.fields(&Fields::default())
-    };
-    arguments.reading.options(fields, LabelNeed::Required)
-}
-
 fn costs<'a>(
     arguments: &EvaluateArguments,
     task: calibrant::Task,
@@ -184,7 +170,7 @@ fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), C
         writeln!(out)?;
         return Ok(out.flush()?);
     }
-    show::show(&mut out, &report.evaluation, arguments.group.is_some())?;
+    show::show(&mut out, &report.evaluation, arguments.test.group.is_some())?;
     if let Some(said) = report.prior.as_ref().and_then(PriorReport::sentence) {
         writeln!(out, "\nMeasured after the shift: {said}.")?;
     }
