@@ -65,6 +65,18 @@ parts_alone() {
   others="$(cargo tree -p calibrant-calibration -e normal --prefix none | grep -vE '^(calibrant-calibration|rayon|rayon-core|either|crossbeam-[a-z]+|serde|serde_core|serde_derive|thiserror|thiserror-impl|proc-macro2|quote|syn|unicode-ident) v' || true)"
   [ -z "$others" ] || { printf 'calibrant-calibration needs more than it should: %s\n' "$others" >&2; return 1; }
 }
+# Unit tests beside the integration tests: neither alone keeps all cores busy. What the former print is shown when they are done.
+tests() {
+  local printed units failed=0
+  printed="$(mktemp)"
+  cargo test --workspace --lib --bins --examples --benches >"$printed" 2>&1 &
+  units=$!
+  cargo test --workspace --test '*' || failed=1
+  wait "$units" || failed=1
+  cat "$printed"
+  rm -f "$printed"
+  return "$failed"
+}
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps; }
 
 # The first build of a clone has nothing to build upon: what helps the next build would only slow this one.
@@ -78,7 +90,7 @@ part "tools and peers" tools
 part "formatting" cargo fmt --all --check
 part "lints" cargo clippy --workspace --all-targets -- -D warnings
 part "tests, compiled" cargo test --workspace --all-targets --no-run
-part "tests" cargo test --workspace --all-targets
+part "tests" tests
 part "parts alone" parts_alone
 part "doc tests" cargo test --workspace --doc
 part "docs" docs

@@ -1,7 +1,9 @@
 //! `calibrant demo` from the outside: what it promises, on every seed.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::Output;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -16,11 +18,37 @@ fn demo(folder: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-#[track_caller]
-fn demo_json(folder: &Path, seed: &str) -> Value {
-    let output = demo(folder, &["--json", "--seed", seed]);
-    assert_eq!(output.status.code(), Some(0));
-    serde_json::from_slice(&output.stdout).unwrap()
+/// What the demo prints with `--json` and its page.
+struct Shown {
+    printed: Vec<u8>,
+    page: Vec<u8>,
+    /// How many files lie in its folder afterwards.
+    files: usize,
+}
+
+impl Shown {
+    fn comparison(&self) -> Value {
+        serde_json::from_slice(&self.printed).unwrap()
+    }
+}
+
+/// The demo of a seed, run once for all tests that look at it: it takes seconds.
+fn shown(seed: &'static str) -> Arc<Shown> {
+    type Runs = HashMap<&'static str, Arc<OnceLock<Arc<Shown>>>>;
+    static RUNS: OnceLock<Mutex<Runs>> = OnceLock::new();
+    let runs = RUNS.get_or_init(Mutex::default);
+    let run = Arc::clone(runs.lock().unwrap().entry(seed).or_default());
+    let shown = run.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let output = demo(folder.path(), &["--json", "--seed", seed]);
+        assert_eq!(output.status.code(), Some(0));
+        Arc::new(Shown {
+            printed: output.stdout,
+            page: std::fs::read(folder.path().join("calibrant-demo.html")).unwrap(),
+            files: std::fs::read_dir(folder.path()).unwrap().count(),
+        })
+    });
+    Arc::clone(shown)
 }
 
 #[track_caller]
@@ -33,8 +61,7 @@ fn number(value: &Value, name: &str) -> f64 {
 #[test]
 fn calibration_brings_both_learners_closer_to_the_truth() {
     for seed in ["1", "2", "18446744073709551615"] {
-        let folder = tempfile::tempdir().unwrap();
-        let comparison = demo_json(folder.path(), seed);
+        let comparison = shown(seed).comparison();
         let [raw_bayes, bayes, raw_svm, svm] = [0, 1, 2, 3].map(|i| &comparison["forecasters"][i]);
         for (raw, calibrated) in [(raw_bayes, bayes), (raw_svm, svm)] {
             assert_eq!(
@@ -68,8 +95,7 @@ fn calibration_brings_both_learners_closer_to_the_truth() {
 #[test]
 fn calibrated_learners_stay_inside_the_band_of_a_perfect_forecaster() {
     for seed in ["1", "2", "3", "4", "5"] {
-        let folder = tempfile::tempdir().unwrap();
-        let comparison = demo_json(folder.path(), seed);
+        let comparison = shown(seed).comparison();
         for [raw, calibrated] in [[0, 1], [2, 3]] {
             let [raw, calibrated] = [raw, calibrated].map(|i| &comparison["forecasters"][i]);
             let [ece, perfect, band] =
@@ -84,8 +110,7 @@ fn calibrated_learners_stay_inside_the_band_of_a_perfect_forecaster() {
 
 #[test]
 fn the_bins_hold_every_letter_and_calibrated_statements_are_near_the_truth() {
-    let folder = tempfile::tempdir().unwrap();
-    let comparison = demo_json(folder.path(), "3");
+    let comparison = shown("3").comparison();
     for forecaster in comparison["forecasters"].as_array().unwrap() {
         let bins = forecaster["stated_against_true"].as_array().unwrap();
         let letters: f64 = bins.iter().map(|bin| number(bin, "letters")).sum();
@@ -112,18 +137,15 @@ fn the_bins_hold_every_letter_and_calibrated_statements_are_near_the_truth() {
 
 #[test]
 fn the_page_needs_nothing_but_itself() {
-    let folder = tempfile::tempdir().unwrap();
-    let output = demo(folder.path(), &[]);
-    assert_eq!(output.status.code(), Some(0));
-    let html = std::fs::read_to_string(folder.path().join("calibrant-demo.html")).unwrap();
+    let shown = shown("1");
+    let html = std::str::from_utf8(&shown.page).unwrap();
     assert!(html.starts_with("<!DOCTYPE html>") && html.trim_end().ends_with("</html>"));
     for forbidden in ["<script", "src=", "href=", "url(", "@import", "NaN"] {
         assert!(!html.contains(forbidden), "{forbidden}");
     }
     assert_eq!(html.matches("<svg ").count(), 6);
-    crate::pages::check(&html);
-    let left_over = std::fs::read_dir(folder.path()).unwrap().count();
-    assert_eq!(left_over, 1, "nothing but the page is left behind");
+    crate::pages::check(html);
+    assert_eq!(shown.files, 1, "nothing but the page is left behind");
 }
 
 #[test]
@@ -147,17 +169,16 @@ fn the_terminal_shows_lines_that_fit_and_names_the_page() {
 #[test]
 fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
     let folder = tempfile::tempdir().unwrap();
-    let page = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
-    let first = demo(folder.path(), &["--json", "-o", "a.html", "--seed", "9"]);
     let again = demo(
         folder.path(),
-        &["--json", "-o", "b.html", "--seed", "9", "--threads", "1"],
+        &["--json", "-o", "b.html", "--seed", "1", "--threads", "1"],
     );
-    let other = demo(folder.path(), &["--json", "-o", "c.html", "--seed", "10"]);
-    assert_eq!(first.stdout, again.stdout);
-    assert_eq!(page("a.html"), page("b.html"));
-    assert_ne!(first.stdout, other.stdout);
-    assert_ne!(page("a.html"), page("c.html"));
+    let page = std::fs::read(folder.path().join("b.html")).unwrap();
+    let (first, other) = (shown("1"), shown("2"));
+    assert_eq!(first.printed, again.stdout);
+    assert_eq!(first.page, page);
+    assert_ne!(first.printed, other.printed);
+    assert_ne!(first.page, other.page);
 }
 
 #[test]

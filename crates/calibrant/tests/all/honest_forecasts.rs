@@ -73,7 +73,11 @@ fn selecting_terms_with_the_labels_in_view_does_not_beat_noise() {
         SelectionMeasure::ConditionalMutualInformation,
     ] {
         for scope in [SelectionScope::Global, SelectionScope::PerClass] {
-            for learner in [0, 2, 3] {
+            // Terms are selected before any learner sees them: every way with the first, one way with the others.
+            let global = scope == SelectionScope::Global;
+            let others = global && measure == SelectionMeasure::ChiSquare;
+            let learners_tried: &[usize] = if others { &[0, 2, 3] } else { &[0] };
+            for &learner in learners_tried {
                 let (name, settings) = learners().swap_remove(learner);
                 let selection = Selection {
                     measure,

@@ -18,6 +18,8 @@ pub(crate) fn ask(script: &str, question: &Value) -> Option<Value> {
     let started = Command::new(&python)
         .arg(PathBuf::from(folder).join(script))
         .env("PYTHONDONTWRITEBYTECODE", "1")
+        // Tests run side by side: libraries that start a thread per core, and let it spin, only slow them down.
+        .envs(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"].map(|name| (name, "1")))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
