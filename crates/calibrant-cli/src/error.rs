@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use calibrant::corpus::{FoldError, ReadError};
-use calibrant::decision::CostError;
 use calibrant::decision::OtherError;
 use calibrant::evaluation::EvaluationError;
 use calibrant::index::IndexError;
@@ -199,6 +198,7 @@ impl From<PredictError> for CliError {
                 Self::new(format!("--other: {error}")).hint("fit it with `--other-cost`")
             }
             PredictError::Other(_) => Self::new(format!("--other: {error}")),
+            PredictError::Costs(error) => error.into(),
             PredictError::OtherIsAClass => {
                 Self::new(format!("--other: {error}")).hint("rename that label and fit again")
             }
@@ -233,6 +233,7 @@ impl From<EvaluateError> for CliError {
             .hint("use --where to choose documents"),
             EvaluateError::Predict(error) => error.into(),
             EvaluateError::Measure(error) => error.into(),
+            EvaluateError::Costs(error) => error.into(),
             _ => said,
         }
     }
@@ -353,15 +354,12 @@ impl From<CalibrationError> for CliError {
     }
 }
 
-impl From<CostError> for CliError {
-    fn from(error: CostError) -> Self {
-        Self::new(error.to_string())
-    }
-}
-
 impl From<EvaluationError> for CliError {
     fn from(error: EvaluationError) -> Self {
-        Self::new(error.to_string())
+        match error {
+            EvaluationError::Costs(error) => error.into(),
+            error => Self::new(error.to_string()),
+        }
     }
 }
 

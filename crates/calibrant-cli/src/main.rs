@@ -4,6 +4,7 @@ mod arguments;
 mod calibrate;
 mod combine;
 mod compare;
+mod costs;
 mod demo;
 mod error;
 mod evaluate;

@@ -4,15 +4,16 @@ use std::path::Path;
 
 use calibrant::corpus::LabelNeed;
 use calibrant::jobs::{
-    PredictSettings, PredictionColumns, PredictionFormat, PredictionWriter, Predictor,
+    AskReport, PredictSettings, PredictionColumns, PredictionFormat, PredictionWriter, Predictor,
 };
 use calibrant::pipeline::Model;
 
 use crate::arguments::PredictArguments;
+use crate::costs;
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
-use crate::output::{check_target, count_of, stdout, warn};
+use crate::output::{check_target, count_of, note, stdout, warn};
 use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
 use crate::side_columns::unknown_notes;
@@ -24,6 +25,8 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
         scores: arguments.scores,
         prior: choice(&arguments.prior)?,
         other: arguments.other.other,
+        costs: costs::read(arguments.costs.costs.as_deref())?,
+        ask: arguments.ask,
     };
     let predictor = Predictor::with_settings(&model, &settings)?;
     if let Some(path) = &arguments.output {
@@ -33,6 +36,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let options = arguments.reading.options(fields, LabelNeed::Ignored);
     let columns = PredictionColumns::Classes {
         scores: arguments.scores,
+        decisions: !settings.costs.is_empty() || settings.ask.is_some(),
     };
     let mut writer = prediction_writer(arguments.output.as_deref(), arguments.json, columns)?;
     let summary = predictor.predict_source(
@@ -44,6 +48,9 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     if let Some(report) = &summary.prior {
         show_prior(&arguments.file, report);
     }
+    if let Some(report) = &summary.asked {
+        note(&asked(report, summary.documents));
+    }
     writer.finish()?;
     warn_bad_rows(&summary.read);
     warn_without_id(&arguments.file, summary.without_id, summary.documents);
@@ -51,6 +58,24 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
         warn(&note);
     }
     Ok(())
+}
+
+/// How many documents a person is asked about, and what that saves.
+fn asked(report: &AskReport, documents: u64) -> String {
+    let AskReport {
+        expected_cost: with,
+        expected_cost_without: without,
+        ..
+    } = report;
+    let saves = match report.by_costs {
+        true => format!("expected cost {with:.4} instead of {without:.4} without asking"),
+        false => format!("{with:.1} mistakes expected instead of {without:.1} without asking"),
+    };
+    format!(
+        "`ask` for {} of {}; {saves}",
+        report.asked,
+        count_of(documents as usize, "document")
+    )
 }
 
 /// Writes to a file, or to standard output as CSV or JSON Lines.

@@ -245,6 +245,7 @@ pub(crate) fn sms_spam(data: &Path) -> Result<Vec<(Document, usize)>, Box<dyn Er
             labels_were_list: false,
             weight: 1.0,
             group: None,
+            amounts: Vec::new(),
             line: number as u64 + 1,
         };
         Ok((document, number % 5))

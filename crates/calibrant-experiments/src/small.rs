@@ -295,6 +295,7 @@ fn packages(listing: &str) -> Vec<Document> {
             labels_were_list: false,
             weight: 1.0,
             group: None,
+            amounts: Vec::new(),
             line: number as u64 + 1,
         });
     }

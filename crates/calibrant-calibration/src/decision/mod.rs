@@ -1,6 +1,6 @@
 //! What to do, given the probabilities: costs of decisions, thresholds, sets, abstaining, and "none of these".
 //!
-//! [`CostMatrix`] says what each decision costs for each truth, and which is cheapest by the stated probabilities;
+//! [`DecisionCosts`] says what each action costs for each truth, and [`CostMatrix`] which is cheapest by the stated probabilities;
 //! [`Threshold`]s are chosen by the mistakes they make; [`OtherRule`] says when a document belongs to none of the classes;
 //! [`PriorPlan`] decides whether classes are as common as in training no longer.
 //! [`SetTable`] gives sets that hold the true class with a stated probability, [`Certify`] a threshold above which few answers
@@ -8,9 +8,13 @@
 //! expected F.
 //! [`estimate_prevalence`] says how many of each class there are, [`certify_cascade`] which of several sources answers what.
 
+mod ask_budget;
 mod cascade;
 mod certified;
+mod cost_entry;
+mod cost_error;
 mod cost_matrix;
+mod decision_costs;
 mod f_beta;
 mod other;
 mod prevalence;
@@ -19,6 +23,7 @@ mod sets;
 mod suspects;
 mod threshold;
 
+pub use ask_budget::{AskBudget, AskBudgetError};
 pub use cascade::{
     CascadeBasis, CascadeError, CascadePolicy, CascadeReport, CascadeSettings, CascadeStep,
     CascadeTier, SingleSource, TierReport, TierRule, certify_cascade,
@@ -28,7 +33,10 @@ pub use cascade::{
     CascadeOutcome, CascadeWorld, SimulatedTier, resample_cascade, simulate_cascade,
 };
 pub use certified::{Certified, CertifiedThreshold, Certify, bounded_risk_p_value};
-pub use cost_matrix::{CostEntry, CostError, CostMatrix};
+pub use cost_entry::{AmountError, CostAmount, CostEntry};
+pub use cost_error::CostError;
+pub use cost_matrix::{CostMatrix, Decided};
+pub use decision_costs::{ASK, DecisionCosts};
 pub use f_beta::{BestF, best_f_beta, best_f_beta_by_label};
 pub use other::{KnownDocuments, OtherError, OtherRule, ThresholdCosts, share_with_other};
 pub use prevalence::{

@@ -1,12 +1,14 @@
 //! Several systems on one test set: who is best, and could it be luck?
 
 mod auc;
+mod costs;
 mod losses;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use self::auc::mean_auc;
+pub use self::costs::{CostsOfDocuments, compare_with_costs};
 use self::losses::{Loss, Losses};
 use super::forecasts::{EvaluationError, Forecasts, Row};
 use super::measures::{LossUnit, evaluate};
@@ -135,6 +137,9 @@ pub struct ComparedSystem {
     /// members and others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auc: Option<f64>,
+    /// What its decisions of least expected cost really cost, where costs were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<MarkedLoss>,
 }
 
 /// A loss, and how it stands beside those of the other systems.
@@ -169,6 +174,9 @@ pub struct ComparedPair {
     pub errors: LossDifference,
     /// Who alone was right.
     pub mcnemar: McNemarTest,
+    /// By what decisions cost, where costs were given; the sign test asks of every document (or group) whose was cheaper.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<LossDifference>,
 }
 
 /// How two systems differ in one loss.
@@ -257,9 +265,7 @@ pub fn compare_groups(
         .then(|| draw(&losses, groups, settings))
         .filter(Resamples::can_tell);
     let units = Units::of_rows(losses[0].rows(), groups);
-    let numbers: Vec<(usize, usize)> = (0..systems.len())
-        .flat_map(|first| (first + 1..systems.len()).map(move |second| (first, second)))
-        .collect();
+    let numbers = pair_numbers(systems.len());
     let pairs: Vec<ComparedPair> = numbers
         .par_iter()
         .map(|&(first, second)| {
@@ -288,6 +294,13 @@ pub fn compare_groups(
         systems: compared,
         pairs,
     })
+}
+
+/// Every two of so many systems, in order.
+fn pair_numbers(systems: usize) -> Vec<(usize, usize)> {
+    (0..systems)
+        .flat_map(|first| (first + 1..systems).map(move |second| (first, second)))
+        .collect()
 }
 
 /// Systems can be compared if they answered the same questions.
@@ -377,6 +390,7 @@ fn measure<'a>(
         ece: evaluation.ece,
         ece_of_perfect: evaluation.ece_of_perfect,
         auc: mean_auc(forecasts, rows),
+        cost: None,
     };
     Ok((system, losses))
 }
@@ -430,6 +444,7 @@ fn pair(
         brier: difference(Loss::Squared),
         errors: difference(Loss::Errors),
         mcnemar: McNemarTest::of_counts(errors.wins, errors.losses),
+        cost: None,
     }
 }
 
@@ -468,18 +483,13 @@ fn mark(
                 Loss::Squared => &pair.brier,
                 Loss::Errors => &pair.errors,
             };
-            let sign = found.sign;
-            // A little closer most of the time is no better mean.
-            let by_luck = |drawn: BootstrapDifference| drawn.lower <= 0.0 && drawn.upper >= 0.0;
-            let winner = if sign.p_value >= level || found.bootstrap.is_some_and(by_luck) {
-                None
-            } else if sign.wins > sign.losses && sums[first] < sums[second] {
-                Some((first, second))
-            } else if sign.losses > sign.wins && sums[second] < sums[first] {
-                Some((second, first))
-            } else {
-                None
-            };
+            let winner = winner(found, sums[first], sums[second], level).map(|of_first| {
+                if of_first {
+                    (first, second)
+                } else {
+                    (second, first)
+                }
+            });
             if let Some((winner, loser)) = winner {
                 let name = systems[loser].name.clone();
                 marked_mut(&mut systems[winner], loss)
@@ -493,6 +503,22 @@ fn mark(
             marked.best = sum == least;
             marked.significantly_best = marked.significantly_better_than.len() == others;
         }
+    }
+}
+
+/// Whether the first or the second is significantly better; `None` for neither.
+fn winner(found: &LossDifference, first: f64, second: f64, level: f64) -> Option<bool> {
+    let sign = found.sign;
+    // A little closer most of the time is no better mean.
+    let by_luck = |drawn: BootstrapDifference| drawn.lower <= 0.0 && drawn.upper >= 0.0;
+    if sign.p_value >= level || found.bootstrap.is_some_and(by_luck) {
+        None
+    } else if sign.wins > sign.losses && first < second {
+        Some(true)
+    } else if sign.losses > sign.wins && second < first {
+        Some(false)
+    } else {
+        None
     }
 }
 

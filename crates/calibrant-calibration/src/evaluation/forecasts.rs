@@ -107,14 +107,14 @@ pub enum EvaluationError {
     /// The costs themselves cannot be used.
     #[error(transparent)]
     Costs(#[from] crate::decision::CostError),
-    /// The cost matrix is for another number of classes.
+    /// The costs are for other classes.
     #[error(
-        "the cost matrix is {found} x {found}, but {needed} x {needed} is needed (one row per class; \"no\" and \"yes\" for multi-label forecasts)"
+        "the costs are for {found} classes, or for another number of labels a document, but there are {needed} classes"
     )]
     CostSize {
-        /// Rows that are needed.
+        /// Classes that there are.
         needed: usize,
-        /// Rows given.
+        /// Classes that costs are given for.
         found: usize,
     },
     /// The probabilities of a single-label document do not sum to one.

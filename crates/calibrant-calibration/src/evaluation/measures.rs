@@ -6,14 +6,14 @@ use super::calibration::Calibration;
 use super::calibration_error::{BesidePerfect, error_of, error_of_perfect};
 use super::class_wise::{against_rest, class_rankings, mean_of, points_of_class, top_label_error};
 use super::confusion::ConfusionMatrix;
-use super::costs::CostReport;
+use super::costs::{CostDraws, CostReport};
 use super::error_likelihood::ErrorLikelihood;
 use super::forecasts::{EvaluationError, Forecasts, Row};
 use super::losses::sum_of_mean;
 use super::per_class::{ClassEvaluation, Tally, macro_f1, micro_f1, ratio, tally};
 use super::units::{FEWEST_UNITS, Units};
 use crate::Task;
-use crate::decision::CostMatrix;
+use crate::decision::DecisionCosts;
 use crate::numeric::StableSum;
 use serde::{Deserialize, Serialize};
 
@@ -138,7 +138,9 @@ pub struct Further {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EvaluationOptions {
     /// What decisions cost.
-    pub costs: Option<CostMatrix>,
+    pub costs: Option<DecisionCosts>,
+    /// The numbers of [`DecisionCosts::fields`], document by document; empty where costs are the same for all.
+    pub amounts: Vec<f64>,
     /// Intervals by drawing documents.
     pub bootstrap: Option<BootstrapSettings>,
     /// For each document the group that it is drawn and counted with, `None` for those that stand for themselves;
@@ -293,11 +295,12 @@ fn further(
 ) -> Result<Further, EvaluationError> {
     let single = forecasts.task == Task::SingleLabel;
     // Costs that do not fit are better refused before the work than after it.
-    let costs = options
-        .costs
-        .as_ref()
-        .map(|costs| forecasts.cost_report(rows, costs))
-        .transpose()?;
+    let costs = match &options.costs {
+        Some(costs) => {
+            Some(forecasts.cost_report(rows, costs, &options.amounts, draws(options))?)
+        }
+        None => None,
+    };
     let rankings = class_rankings(rows, classes.len());
     for (class, ranking) in classes.iter_mut().zip(&rankings) {
         class.auc = ranking.auc;
@@ -332,6 +335,16 @@ fn further(
             .as_ref()
             .filter(|_| units.all_alone() || units.worth(|row| rows[row].weight) >= FEWEST_UNITS)
             .map(|settings| bootstrap_rows(forecasts, rows, &options.groups, settings)),
+    })
+}
+
+/// Intervals of costs, where intervals are asked for.
+fn draws(options: &EvaluationOptions) -> Option<CostDraws<'_>> {
+    let settings = options.bootstrap.as_ref()?;
+    Some(CostDraws {
+        groups: &options.groups,
+        replicates: settings.replicates.unwrap_or(1_000).max(1),
+        seed: settings.seed,
     })
 }
 

@@ -27,6 +27,7 @@ mod decomposition;
 mod equal_mass;
 mod error_likelihood;
 mod forecasts;
+mod hindsight;
 mod interval;
 mod known_truth;
 mod losses;
@@ -53,18 +54,19 @@ pub use calibration_error::{
 pub use calibration_line::CalibrationLine;
 pub use calibration_tests::TestResult;
 pub use compare::{
-    CompareSettings, ComparedPair, ComparedSystem, Comparison, LossDifference, MarkedLoss, compare,
-    compare_groups,
+    CompareSettings, ComparedPair, ComparedSystem, Comparison, CostsOfDocuments, LossDifference,
+    MarkedLoss, compare, compare_groups, compare_with_costs,
 };
 pub use confusion::{ConfusionCell, ConfusionMatrix};
 pub use confusion_table::{ConfusionTable, confusion_table};
 pub use cost_curve::{CostPoint, cost_curve};
-pub use costs::{CostReport, cost_report};
+pub use costs::{ActionCost, CostReport, cost_report};
 pub use debiased_error::DebiasedError;
 pub use decision_curve::{NetBenefit, decision_curve, expected_decision_curve};
 pub use decomposition::Decomposition;
 pub use error_likelihood::ErrorLikelihood;
 pub use forecasts::{EvaluationError, Forecasts};
+pub use hindsight::{HindsightThreshold, ThresholdOf};
 pub use interval::Interval;
 pub use known_truth::TruthBin;
 pub use losses::Losses;

@@ -4,6 +4,7 @@ mod calibrate;
 mod choice;
 mod code;
 mod combine;
+mod costs;
 mod features;
 mod learner_options;
 mod learning;
@@ -20,6 +21,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use calibrant::corpus::{Fields, LabelNeed, ReadOptions};
+use calibrant::decision::AskBudget;
 use calibrant::jobs::SystemSettings;
 use clap::{Args, Parser, Subcommand};
 
@@ -28,6 +30,7 @@ use choice::{choice, positive};
 pub(crate) use calibrate::{CalibrateArguments, Method};
 pub(crate) use code::CodeArguments;
 pub(crate) use combine::CombineArguments;
+pub(crate) use costs::CostArguments;
 pub(crate) use features::FeatureArguments;
 pub(crate) use learner_options::check as check_learner_options;
 pub(crate) use learning::{LabelCount, LearningArguments};
@@ -135,6 +138,11 @@ pub(crate) struct PredictArguments {
     pub(crate) prior: PriorArguments,
     #[command(flatten)]
     pub(crate) other: OtherArguments,
+    #[command(flatten)]
+    pub(crate) costs: CostArguments,
+    /// Decide `ask` for the N documents (or the share, as 5%) that are most worth a person's time: those whose best answer is expected to cost most above what asking costs (without --costs: the least sure). All documents are read before the first is written
+    #[arg(long, value_name = "N|SHARE%", help_heading = "Decisions")]
+    pub(crate) ask: Option<AskBudget>,
     /// JSON Lines on standard output
     #[arg(long, conflicts_with = "output")]
     pub(crate) json: bool,
@@ -189,9 +197,8 @@ pub(crate) struct EvaluateArguments {
     pub(crate) test: TestArguments,
     #[command(flatten)]
     pub(crate) prior: PriorArguments,
-    /// What decisions cost: a CSV or JSON file with truth, decision and cost, or `truth,decision,cost;…`; pairs not listed cost 1 if wrong and 0 if right. For a multi-label model, truth and decision are `yes` or `no`
-    #[arg(long, value_name = "FILE|COSTS")]
-    pub(crate) costs: Option<String>,
+    #[command(flatten)]
+    pub(crate) costs: CostArguments,
     /// Bootstrap replicates for the 95 % intervals, resampled by document; 0 leaves them out (1000 by default, fewer for very many decisions)
     #[arg(long, value_name = "N")]
     pub(crate) bootstrap: Option<usize>,
@@ -218,6 +225,8 @@ pub(crate) struct CompareArguments {
     pub(crate) systems: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) test: TestArguments,
+    #[command(flatten)]
+    pub(crate) costs: CostArguments,
     /// A p-value below this counts as significant
     #[arg(
         long,

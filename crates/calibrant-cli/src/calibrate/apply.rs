@@ -34,7 +34,10 @@ pub(super) fn apply(
         true => PredictionColumns::Positive {
             interval: calibrator.has_interval(),
         },
-        false => PredictionColumns::Classes { scores: false },
+        false => PredictionColumns::Classes {
+            scores: false,
+            decisions: false,
+        },
     };
     let path = arguments.predictions.as_deref();
     let mut writer = prediction_writer(path, path.is_none() && arguments.json, columns)?;

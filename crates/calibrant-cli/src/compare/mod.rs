@@ -6,6 +6,7 @@ mod terminal;
 
 use std::io::Write;
 
+use calibrant::decision::DecisionCosts;
 use calibrant::evaluation::CompareSettings;
 use calibrant::jobs::{
     Answers, Look, System, TableNote, WrittenOtherwise, ask_systems, compare_systems,
@@ -13,6 +14,7 @@ use calibrant::jobs::{
 use calibrant::report::SystemReliability;
 
 use crate::arguments::CompareArguments;
+use crate::costs;
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
@@ -41,9 +43,11 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         return Err(CliError::new("a system must be a file")
             .hint("only the test set can come from standard input"));
     }
+    let costs = costs::read(arguments.costs.costs.as_deref())?;
     let failed = |error| system_error(error, ORDER);
     let systems = System::open(&arguments.systems).map_err(failed)?;
-    let (options, settings) = (arguments.test.options(), arguments.test.settings());
+    let (mut options, settings) = (arguments.test.options(), arguments.test.settings());
+    options.fields.amounts = DecisionCosts::fields_of(&costs);
     let source = input::source(&arguments.file);
     let progress = TerminalProgress::default();
     let answers = ask_systems(&systems, &source, &options, &settings, &progress).map_err(failed)?;
@@ -62,7 +66,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
         Some(_) => reliability(&systems, &answers)?,
         None => Vec::new(),
     };
-    let mut report = compare_systems(&systems, answers, &settings)?;
+    let mut report = compare_systems(&systems, answers, &costs, &settings)?;
     let measured = systems.iter().zip(&report.comparison.systems);
     let looks: Vec<Look<'_>> = measured
         .map(|(system, compared)| Look::at(system, compared.log_loss.mean))

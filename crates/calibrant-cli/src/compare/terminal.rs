@@ -17,6 +17,7 @@ use crate::table::{decimal, table};
 pub(super) fn system_columns(comparison: &Comparison) -> Vec<&'static str> {
     let mut columns = vec!["system", "log loss", "Brier", "errors"];
     columns.extend(comparison.weighted.then_some("by weight"));
+    columns.extend(has_costs(comparison).then_some("mean cost"));
     columns.extend(["micro-F1", "macro-F1", "AUC", "ECE", "if perfect"]);
     columns
 }
@@ -127,6 +128,12 @@ pub(super) fn system_rows(comparison: &Comparison) -> Vec<Vec<String>> {
             } else {
                 row.push(marked(count, &system.errors));
             }
+            row.extend(
+                system
+                    .cost
+                    .iter()
+                    .map(|cost| marked(decimal(cost.mean), cost)),
+            );
             row.extend([
                 decimal(system.micro_f1),
                 decimal(system.macro_f1),
@@ -180,6 +187,14 @@ pub(super) fn legend(comparison: &Comparison, grouped: bool) -> Vec<String> {
     lines
 }
 
+/// Whether costs were given.
+fn has_costs(comparison: &Comparison) -> bool {
+    comparison
+        .systems
+        .iter()
+        .any(|system| system.cost.is_some())
+}
+
 fn drawn_for(comparison: &Comparison) -> Option<BootstrapDifference> {
     comparison.pairs.first()?.log_loss.bootstrap
 }
@@ -199,8 +214,10 @@ pub(super) fn pair_rows(pair: &ComparedPair) -> Vec<Vec<String>> {
         ("Brier", &pair.brier),
         ("errors", &pair.errors),
     ];
+    let cost = pair.cost.iter().map(|cost| ("mean cost", cost));
     losses
         .into_iter()
+        .chain(cost)
         .map(|(name, loss)| {
             let absent = || "–".to_owned();
             vec![
@@ -249,6 +266,12 @@ pub(super) fn pair_legend(comparison: &Comparison, grouped: bool) -> Vec<String>
     lines.push(format!(
         "wins, losses, ties: of the first, over {over}; by errors the sign test is McNemar's exact test"
     ));
+    if has_costs(comparison) {
+        lines.push(
+            "mean cost: of the decisions of least expected cost; its wins and losses are of documents, whose were cheaper"
+                .to_owned(),
+        );
+    }
     lines.extend(comparison.pairs.iter().flat_map(at_odds));
     if comparison.weighted {
         lines.push(

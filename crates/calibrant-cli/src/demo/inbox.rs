@@ -41,6 +41,7 @@ pub(super) fn training_documents(seed: u64) -> Result<Vec<Document>, CliError> {
             labels_were_list: false,
             weight: 1.0,
             group: None,
+            amounts: Vec::new(),
             line,
         })
         .collect())

@@ -1,6 +1,6 @@
 //! `calibrant evaluate`
 
-mod costs;
+mod cost_table;
 mod open;
 mod page;
 mod show;
@@ -8,7 +8,7 @@ mod show;
 use std::io::Write;
 use std::path::Path;
 
-use calibrant::decision::CostMatrix;
+use calibrant::decision::DecisionCosts;
 use calibrant::evaluation::{StatedEnds, TestSetHash};
 use calibrant::jobs::{
     EvaluateReport, EvaluateSettings, Evaluated, Evaluator, LabelledForecasts, Look, PriorReport,
@@ -18,6 +18,7 @@ use calibrant::pipeline::Model;
 
 use crate::arguments::EvaluateArguments;
 use crate::compare::{copies_sentence, show_copies, system_error, warn_answers};
+use crate::costs;
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
@@ -56,7 +57,7 @@ fn of_model(arguments: &EvaluateArguments, model: &Model) -> Result<(), CliError
         classes: arguments.test.classes.clone(),
         prior: choice(&arguments.prior)?,
         other: arguments.other.other,
-        costs: costs(arguments, model.task(), model.class_names())?,
+        costs: costs::read(arguments.costs.costs.as_deref())?,
         bootstrap: arguments.bootstrap,
         shown_scores: page.map_or(0, |_| SHOWN_CLASSES),
     };
@@ -117,17 +118,14 @@ fn of_table(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let systems = systems.map_err(|error| system_error(error, ORDER))?;
     let settings = arguments.test.settings();
     let source = input::source(&arguments.file);
-    let (options, progress) = (arguments.test.options(), TerminalProgress::default());
+    let costs = costs::read(arguments.costs.costs.as_deref())?;
+    let (mut options, progress) = (arguments.test.options(), TerminalProgress::default());
+    options.fields.amounts = DecisionCosts::fields_of(&costs);
     let answers = ask_systems(&systems, &source, &options, &settings, &progress)
         .map_err(|error| system_error(error, ORDER))?;
     warn_answers(&answers);
-    let mut costs_given = None;
-    if let Some(forecasts) = answers.forecasts.first() {
-        let names = forecasts.class_names.iter().map(String::as_str);
-        costs_given = costs(arguments, forecasts.task, names)?;
-    }
     let test_set = answers.test_set;
-    let evaluated = Evaluated::of_table(answers, costs_given, arguments.bootstrap)?;
+    let evaluated = Evaluated::of_table(answers, &costs, arguments.bootstrap)?;
     let ends = evaluated.report.stated_ends.iter();
     let notes = ends.flat_map(StatedEnds::sentences);
     let notes = notes.map(|said| format!("{said}.")).collect();
@@ -150,17 +148,6 @@ fn finish(
     let look = Look::new(&arguments.model, model, report.evaluation.log_loss);
     report.ledger = record(!arguments.no_ledger, test_set, &[look]);
     write(arguments, &report)
-}
-
-fn costs<'a>(
-    arguments: &EvaluateArguments,
-    task: calibrant::Task,
-    class_names: impl Iterator<Item = &'a str>,
-) -> Result<Option<CostMatrix>, CliError> {
-    let given = arguments.costs.as_deref();
-    given
-        .map(|given| costs::read(given, task, class_names))
-        .transpose()
 }
 
 fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), CliError> {

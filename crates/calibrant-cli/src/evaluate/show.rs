@@ -8,6 +8,7 @@ use calibrant::report::{
     CLASS_COLUMNS, CalibrationMeasure, CalibrationValue, ClassCell, calibration_measures,
 };
 
+use super::cost_table;
 use crate::error::CliError;
 use crate::output::{count_of, loss_unit};
 use crate::table::{decimal, table};
@@ -28,6 +29,9 @@ pub(super) fn show(
     let further = evaluation.further.as_ref();
     let intervals = further.and_then(|further| further.bootstrap.as_ref());
     decisions(out, evaluation, further, intervals)?;
+    if let Some(found) = further.and_then(|further| further.costs.as_ref()) {
+        cost_table::show(out, found)?;
+    }
     probabilities(out, evaluation, further, intervals)?;
     if let Some(further) = further {
         calibration(out, evaluation, further)?;
@@ -64,20 +68,20 @@ pub(super) fn show(
 const ROBUST: &str = "; these intervals allow for unequal weights and for groups";
 
 /// Rows of a group of measures.
-struct Group {
+pub(super) struct Group {
     title: &'static str,
     rows: Vec<[String; 3]>,
 }
 
 impl Group {
-    fn new(title: &'static str) -> Self {
+    pub(super) fn new(title: &'static str) -> Self {
         Self {
             title,
             rows: Vec::new(),
         }
     }
 
-    fn add(&mut self, name: &str, value: f64, note: impl Into<String>) {
+    pub(super) fn add(&mut self, name: &str, value: f64, note: impl Into<String>) {
         self.rows
             .push([name.to_owned(), decimal(value), note.into()]);
     }
@@ -128,7 +132,7 @@ impl Group {
         }
     }
 
-    fn write(self, out: &mut impl Write) -> Result<(), CliError> {
+    pub(super) fn write(self, out: &mut impl Write) -> Result<(), CliError> {
         let mut shown = table(&[self.title, "", ""], 1);
         if let Some(column) = shown.column_mut(2) {
             column.set_cell_alignment(comfy_table::CellAlignment::Left);
@@ -141,7 +145,7 @@ impl Group {
     }
 }
 
-fn ends(interval: Option<&Interval>) -> String {
+pub(super) fn ends(interval: Option<&Interval>) -> String {
     interval.map_or_else(String::new, |found| {
         format!("[{}, {}]", decimal(found.lower), decimal(found.upper))
     })
@@ -197,21 +201,6 @@ fn decisions(
                 errors.expected, errors.deviation
             ),
         ]);
-        if let Some(costs) = &further.costs {
-            group.add(
-                "mean cost",
-                costs.mean_cost,
-                format!(
-                    "stated {}; most probable {}, always `{}` {}, the truth {}; {} decisions changed",
-                    decimal(costs.stated_mean_cost),
-                    decimal(costs.mean_cost_of_most_probable),
-                    costs.constant,
-                    decimal(costs.mean_cost_of_constant),
-                    decimal(costs.mean_cost_of_perfect),
-                    costs.changed
-                ),
-            );
-        }
         if let Some(confusion) = &further.confusion {
             let name = |class: usize| {
                 evaluation

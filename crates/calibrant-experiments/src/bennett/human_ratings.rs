@@ -54,6 +54,7 @@ impl RatedText {
             labels_were_list: true,
             weight: 1.0,
             group: None,
+            amounts: Vec::new(),
             line: 0,
         }
     }

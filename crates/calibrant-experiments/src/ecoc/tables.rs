@@ -150,6 +150,7 @@ impl Table {
                 labels_were_list: false,
                 weight: 1.0,
                 group: None,
+                amounts: Vec::new(),
                 line,
             })
             .collect())

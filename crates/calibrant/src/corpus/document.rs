@@ -125,6 +125,8 @@ pub struct Document {
     pub weight: f64,
     /// What the document belongs to (a thread, a customer, an author), where the file has a field for it.
     pub group: Option<String>,
+    /// The numbers of [`Fields::amounts`](super::Fields::amounts), which costs of decisions are made of.
+    pub amounts: Vec<f64>,
     /// Where the row starts: physical line from 1, row number in Parquet, 1 in a folder of files.
     pub line: u64,
 }
@@ -139,6 +141,7 @@ impl Document {
             labels_were_list: false,
             weight: 1.0,
             group: None,
+            amounts: Vec::new(),
             line: 1,
         }
     }
@@ -163,6 +166,12 @@ impl Document {
     /// With this identifier.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
+        self
+    }
+
+    /// With one amount more: they are those of [`Fields::amounts`](super::Fields::amounts), in order.
+    pub fn amount(mut self, amount: f64) -> Self {
+        self.amounts.push(amount);
         self
     }
 

@@ -35,6 +35,9 @@ pub struct Fields {
     /// Fields that rules ask for by name; they are not features by themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<String>,
+    /// Fields that hold what decisions about the document cost; they belong to those costs and to no model.
+    #[serde(skip)]
+    pub amounts: Vec<String>,
 }
 
 impl Fields {
@@ -71,6 +74,7 @@ impl Fields {
             numeric: remembered.numeric.clone(),
             categorical: remembered.categorical.clone(),
             asked: remembered.asked.clone(),
+            amounts: self.amounts.clone(),
         }
     }
 

@@ -13,6 +13,9 @@ use crate::text::FIELD_BREAK;
 /// What the parts of a line are called where a format does not name them.
 pub(super) const LINE_FIELDS: [&str; 2] = ["text", "label"];
 
+/// Amounts beyond this are none: sums of them must stay finite.
+const LARGEST_AMOUNT: f64 = 1e100;
+
 /// The value of one field in one row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) enum Value<'a> {
@@ -115,6 +118,7 @@ pub(super) struct Plan<R = Document> {
     own_id: bool,
     weight: Option<usize>,
     group: Option<usize>,
+    amounts: Vec<usize>,
     filters: Vec<(usize, Filter)>,
     /// The decimal signs of the columns; shared by all that read the file.
     pub(super) decimals: Arc<Decimals>,
@@ -153,6 +157,7 @@ impl<R: Row> Plan<R> {
         wanted.extend(fields.id.as_deref());
         wanted.extend(fields.weight.as_deref());
         wanted.extend(fields.group.as_deref());
+        wanted.extend(fields.amounts.iter().map(String::as_str));
         wanted.extend(options.filters.iter().map(|filter| filter.field.as_str()));
         let missing = wanted.into_iter().find(|&name| !has(name));
         missing.map(str::to_owned)
@@ -184,6 +189,7 @@ impl<R: Row> Plan<R> {
         let id = id.map(&mut slot);
         let weight = fields.weight.as_deref().map(&mut slot);
         let group = fields.group.as_deref().map(&mut slot);
+        let amounts = fields.amounts.iter().map(|name| slot(name)).collect();
         let filters = options
             .filters
             .iter()
@@ -205,6 +211,7 @@ impl<R: Row> Plan<R> {
             own_id,
             weight,
             group,
+            amounts,
             filters,
             side,
             row: PhantomData,
@@ -248,6 +255,7 @@ impl<R: Row> Plan<R> {
             labels_were_list,
             weight: self.weight(values, line)?,
             group: self.group(values)?,
+            amounts: self.amounts(values, line)?,
             line,
         })
     }
@@ -356,6 +364,25 @@ impl<R: Row> Plan<R> {
             Value::Scalar(printed) => Ok(Some(printed.clone())),
             Value::List(_) | Value::Nested => Err(RowProblem::in_field(&self.columns[at], reason)),
         }
+    }
+
+    /// What decisions about the row cost; a cell must have a number, since costs cannot be guessed.
+    fn amounts(&self, values: &[Value<'_>], line: u64) -> Result<Vec<f64>, RowProblem> {
+        let amount = |&at: &usize| {
+            let (number, written) = match &values[at] {
+                Value::Text(text) => (self.decimals.number(at, line, text.trim()), text.trim()),
+                Value::Scalar(printed) => (printed.parse().ok(), printed.as_str()),
+                _ => (None, ""),
+            };
+            let found = number.filter(|number| number.abs() <= LARGEST_AMOUNT);
+            found.ok_or_else(|| {
+                let shown: String = written.chars().take(40).collect();
+                let reason =
+                    format!("a cost must be a number between -1e100 and 1e100, found `{shown}`");
+                RowProblem::in_field(&self.columns[at], reason)
+            })
+        };
+        self.amounts.iter().map(amount).collect()
     }
 
     pub(super) fn weight(&self, values: &[Value<'_>], line: u64) -> Result<f64, RowProblem> {

@@ -346,6 +346,7 @@ mod tests {
                 labels_were_list: false,
                 weight: 2.0,
                 group: None,
+                amounts: Vec::new(),
                 line: 9,
             });
             hash.to_hex()

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::systems::{Answers, System};
+use crate::decision::{CostEntry, DecisionCosts};
 use crate::evaluation::{
-    CompareSettings, Comparison, EvaluationError, Forecasts, LedgerNote, StatedEnds, compare_groups,
+    CompareSettings, Comparison, CostsOfDocuments, EvaluationError, Forecasts, LedgerNote,
+    StatedEnds, compare_groups, compare_with_costs,
 };
 
 /// What was found; as JSON what `compare --json` prints.
@@ -35,16 +37,30 @@ pub struct CompareReport {
     pub ledger: Option<LedgerNote>,
 }
 
-/// Holds systems against each other by what [`ask_systems`](super::ask_systems) found.
+/// Holds systems against each other by what [`ask_systems`](super::ask_systems) found, and by what their decisions cost where
+/// `costs` are written.
 pub fn compare_systems(
     systems: &[System],
     answers: Answers,
+    costs: &[CostEntry],
     settings: &CompareSettings,
 ) -> Result<CompareReport, EvaluationError> {
     let names = systems.iter().map(|system| system.name.as_str());
     let named: Vec<(&str, &Forecasts)> = names.clone().zip(&answers.forecasts).collect();
     let documents = &answers.documents;
-    let comparison = compare_groups(&named, &documents.together(), settings)?;
+    let groups = documents.together();
+    let comparison = match (costs.is_empty(), named.first()) {
+        (false, Some((_, first))) => {
+            let names = first.class_names.iter().map(String::as_str);
+            let costs = DecisionCosts::new(costs, first.task, names)?;
+            let costs = CostsOfDocuments {
+                costs: &costs,
+                amounts: &answers.amounts,
+            };
+            compare_with_costs(&named, &groups, costs, settings)?
+        }
+        _ => compare_groups(&named, &groups, settings)?,
+    };
     let owned = names.map(str::to_owned);
     let learned = owned.clone().zip(&answers.known);
     let learned = learned.filter_map(|(name, known)| Some((name, known.learned_from()?)));

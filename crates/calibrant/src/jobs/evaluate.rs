@@ -8,7 +8,9 @@ use super::forecast::{ForecastSettings, LabelledForecasts};
 use super::predict::{PredictError, Predictor};
 use super::systems::Answers;
 use crate::corpus::{Document, ReadOptions, Source};
-use crate::decision::{CostMatrix, OtherRule, PriorChoice, PriorPlan, PriorReport};
+use crate::decision::{
+    CostEntry, CostError, DecisionCosts, OtherRule, PriorChoice, PriorPlan, PriorReport,
+};
 use crate::evaluation::{
     BootstrapSettings, Evaluation, EvaluationError, EvaluationOptions, Forecasts, LedgerNote,
     OpenWorldReport, StatedEnds, evaluate_with,
@@ -31,8 +33,8 @@ pub struct EvaluateSettings {
     pub prior: PriorChoice,
     /// Whether documents of no class are noticed by this rule.
     pub other: Option<OtherRule>,
-    /// What decisions cost.
-    pub costs: Option<CostMatrix>,
+    /// What decisions cost; nothing is measured of costs where none is written.
+    pub costs: Vec<CostEntry>,
     /// Replicates of the intervals, chosen by the number of decisions where `None`; 0 leaves them out.
     pub bootstrap: Option<usize>,
     /// Of how many classes, the most frequent ones, the scores are kept for a report's figures.
@@ -58,6 +60,9 @@ pub enum EvaluateError {
     /// Forecasts cannot be measured.
     #[error(transparent)]
     Measure(#[from] EvaluationError),
+    /// The costs cannot be used with the classes.
+    #[error(transparent)]
+    Costs(#[from] CostError),
 }
 
 /// What was measured; as JSON what `evaluate --json` prints.
@@ -167,6 +172,9 @@ impl<'m> Evaluator<'m> {
             thresholds = Some(model.other_thresholds(rule).map_err(PredictError::from)?);
         }
         let outputs = shown_outputs(model, &wanted, settings.shown_scores);
+        let names: Vec<&str> = model.class_names().collect();
+        let names = wanted.iter().map(|&class| names[class]);
+        let costs = costs_of(&settings.costs, model.task(), names)?;
         Ok(Self {
             model,
             wanted,
@@ -175,7 +183,7 @@ impl<'m> Evaluator<'m> {
                 outputs,
                 thresholds,
             },
-            options: evaluation_options(settings.costs.clone(), settings.bootstrap),
+            options: evaluation_options(costs, settings.bootstrap),
         })
     }
 
@@ -186,9 +194,13 @@ impl<'m> Evaluator<'m> {
         options: &ReadOptions,
         progress: &dyn Progress,
     ) -> Result<LabelledForecasts, EvaluateError> {
+        let mut options = options.clone();
+        if let Some(costs) = &self.options.costs {
+            options.fields.amounts = costs.fields().to_vec();
+        }
         let found = self
             .model
-            .forecast_with(source, options, &self.forecast, progress);
+            .forecast_with(source, &options, &self.forecast, progress);
         Ok(found.map_err(PredictError::from)?)
     }
 
@@ -213,6 +225,7 @@ impl<'m> Evaluator<'m> {
         let options = EvaluationOptions {
             groups: documents.together(),
             copies: documents.copied(),
+            amounts: found.amounts,
             ..self.options.clone()
         };
         let evaluation = evaluate_with(&forecasts, &options)?;
@@ -243,18 +256,22 @@ impl<'m> Evaluator<'m> {
 }
 
 impl Evaluated<'static> {
-    /// Measures the forecasts of a table, which must be the only system that was asked.
+    /// Measures the forecasts of a table, which must be the only system that was asked. Costs of documents are those of the fields
+    /// [`DecisionCosts::fields_of`] the entries, which must have been read.
     pub fn of_table(
         mut answers: Answers,
-        costs: Option<CostMatrix>,
+        costs: &[CostEntry],
         bootstrap: Option<usize>,
     ) -> Result<Self, EvaluateError> {
         let forecasts = answers
             .forecasts
             .pop()
             .ok_or(EvaluationError::NoDocuments)?;
+        let names = forecasts.class_names.iter().map(String::as_str);
+        let costs = costs_of(costs, forecasts.task, names)?;
         let options = EvaluationOptions {
             groups: answers.documents.together(),
+            amounts: answers.amounts,
             ..evaluation_options(costs, bootstrap)
         };
         let report = EvaluateReport {
@@ -277,7 +294,19 @@ impl Evaluated<'static> {
     }
 }
 
-fn evaluation_options(costs: Option<CostMatrix>, bootstrap: Option<usize>) -> EvaluationOptions {
+/// Costs for these classes, where any are written.
+fn costs_of<'a>(
+    entries: &[CostEntry],
+    task: Task,
+    class_names: impl Iterator<Item = &'a str>,
+) -> Result<Option<DecisionCosts>, CostError> {
+    let given = !entries.is_empty();
+    given
+        .then(|| DecisionCosts::new(entries, task, class_names))
+        .transpose()
+}
+
+fn evaluation_options(costs: Option<DecisionCosts>, bootstrap: Option<usize>) -> EvaluationOptions {
     EvaluationOptions {
         costs,
         bootstrap: (bootstrap != Some(0)).then(|| BootstrapSettings {

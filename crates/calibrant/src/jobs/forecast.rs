@@ -41,6 +41,8 @@ pub struct LabelledForecasts {
     pub test_set: TestSetHash,
     /// Which of the measured documents belong together.
     pub documents: TestDocuments,
+    /// Document by document, the numbers of [`Fields::amounts`](crate::corpus::Fields::amounts).
+    pub amounts: Vec<f64>,
     /// Document by document, the scores of [`ForecastSettings::outputs`].
     pub scores: Vec<f64>,
     /// Whether documents are of a class at all, measured or not; empty without thresholds.
@@ -134,6 +136,7 @@ impl LabelledForecasts {
         let mut documents = test_set.documents.part(&matched.measured);
         documents.labels.clear();
         let labels = matched.labels();
+        let amounts = test_set.amounts_of(&matched);
         for classes in labels.iter() {
             documents.push_labels(classes.iter().map(|class| class.to_le_bytes()));
         }
@@ -145,6 +148,7 @@ impl LabelledForecasts {
                 labels,
                 weights: Some(matched.rows(test_set.weights, 1)),
             },
+            amounts,
             scores: matched.rows(said.scores, settings.outputs.len()),
             left_out: matched.matcher.left_out,
             // A model that was asked for some classes only is expected not to know the others.

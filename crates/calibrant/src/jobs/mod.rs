@@ -18,6 +18,7 @@ mod combine;
 mod compare;
 mod content;
 mod costs;
+mod decide;
 mod evaluate;
 mod explain;
 mod fit;
@@ -58,6 +59,7 @@ pub use combine::{
 };
 pub use compare::{CompareReport, compare_systems};
 pub use costs::{CostProblem, ReadCostsError, parse_costs, read_costs};
+pub use decide::AskReport;
 pub use evaluate::{
     EvaluateError, EvaluateReport, EvaluateSettings, Evaluated, Evaluator, evaluate_documents,
     evaluate_source,
@@ -78,7 +80,7 @@ pub use open_any::{Saved, open_any, open_any_bytes};
 #[doc(hidden)] // Words that usually mean yes or no.
 pub use positive::is_usual;
 pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor};
-pub use prediction::{ClassProbability, DocumentKey, DocumentKeys, Prediction};
+pub use prediction::{ClassProbability, Decision, DocumentKey, DocumentKeys, Prediction, RunnerUp};
 pub use predictions::{
     PredictionColumns, PredictionFormat, PredictionWriter, WritePredictionsError,
 };

@@ -6,13 +6,18 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::content::{Readable, Unreadable};
+use super::decide::{AskReport, Decider};
 use super::prediction::{DocumentKey, DocumentKeys, Prediction};
 use crate::corpus::{
     ContentRef, Document, Fields, LabelNeed, ReadError, ReadOptions, ReadSummary, Source,
     read_batches_until,
 };
-use crate::decision::{OtherError, OtherRule, PriorChoice, PriorError, PriorPlan, PriorReport};
+use crate::decision::{
+    ASK, AskBudget, CostEntry, CostError, OtherError, OtherRule, PriorChoice, PriorError,
+    PriorPlan, PriorReport,
+};
 use crate::features::UnknownCells;
+use crate::numeric::StableSum;
 use crate::pipeline::{Model, PredictBuffers};
 use crate::{CalibrationError, FitError, Probability, Progress};
 
@@ -28,6 +33,10 @@ pub struct PredictSettings {
     pub prior: PriorChoice,
     /// When a document belongs to none of the classes; `None` never says so.
     pub other: Option<OtherRule>,
+    /// What decisions cost; with any, each document gets the decision of least expected cost.
+    pub costs: Vec<CostEntry>,
+    /// How many documents a person has time for; each of them gets [`ASK`].
+    pub ask: Option<AskBudget>,
 }
 
 impl From<CalibrationError> for PredictError {
@@ -52,9 +61,18 @@ pub enum PredictError {
     /// The model does not allow such a rule.
     #[error(transparent)]
     Other(#[from] OtherError),
+    /// The costs cannot be used with the model.
+    #[error(transparent)]
+    Costs(#[from] CostError),
     /// A class is called as documents of none of the classes would be.
     #[error("the model already has a class named `{}`", Predictor::OTHER)]
     OtherIsAClass,
+    /// A class is called as asking a person is.
+    #[error("the model already has a class named `{ASK}`")]
+    AskIsAClass,
+    /// The documents most worth a person's time are told from all.
+    #[error("the documents most worth a person's time are chosen from many, not from one")]
+    AskAboutOne,
     /// Shifted shares say how common the known classes are, not whether there are others.
     #[error("a rule for documents of no class cannot be combined with other class priors")]
     OtherWithPrior,
@@ -113,6 +131,8 @@ pub struct Predictor<'m> {
     thresholds: Option<Vec<f64>>,
     /// The classes, and `other` where it can be said.
     names: Vec<&'m str>,
+    decider: Option<Decider<'m>>,
+    ask: Option<AskBudget>,
     readable: Readable<'m>,
 }
 
@@ -130,6 +150,8 @@ pub struct PredictSummary {
     pub unknown_cells: UnknownCells,
     /// What was done about the classes' shares, where something was asked for.
     pub prior: Option<PriorReport>,
+    /// Which documents a person is asked about, where that was wanted.
+    pub asked: Option<AskReport>,
 }
 
 /// Probabilities of some documents before the most probable are chosen.
@@ -140,7 +162,19 @@ struct Rows {
     probabilities: Vec<Probability>,
     /// The same of the learner's scores; empty where they are not wanted.
     scores: Vec<f64>,
+    /// The numbers of the fields that costs are read from.
+    amounts: Vec<f64>,
     unknown: UnknownCells,
+}
+
+/// One document of them.
+#[derive(Clone, Copy, Default)]
+struct Row<'r> {
+    probabilities: &'r [Probability],
+    scores: &'r [f64],
+    amounts: &'r [f64],
+    /// Whether a person is asked about it; `None` leaves that to the costs.
+    asked: Option<bool>,
 }
 
 /// Buffers of one thread.
@@ -163,6 +197,8 @@ impl<'m> Predictor<'m> {
             plan: None,
             thresholds: None,
             names: model.class_names().collect(),
+            decider: None,
+            ask: None,
             readable: Readable::of(model),
         }
     }
@@ -179,6 +215,12 @@ impl<'m> Predictor<'m> {
         }
         if let Some(rule) = settings.other {
             predictor = predictor.other(rule)?;
+        }
+        if !settings.costs.is_empty() {
+            predictor = predictor.costs(&settings.costs)?;
+        }
+        if let Some(budget) = settings.ask {
+            predictor = predictor.ask(budget)?;
         }
         predictor.prior(&settings.prior)
     }
@@ -224,7 +266,47 @@ impl<'m> Predictor<'m> {
         }
         self.thresholds = Some(self.model.other_thresholds(rule)?);
         self.names = self.model.class_names().chain([Self::OTHER]).collect();
+        match self.decider.take() {
+            Some(decider) => self.costs(decider.entries()),
+            None => Ok(self),
+        }
+    }
+
+    /// With the decision of least expected cost, by the probabilities as they are after other shares and [`Self::OTHER`].
+    ///
+    /// ```
+    /// use calibrant::decision::CostEntry;
+    /// use calibrant::jobs::Predictor;
+    /// use calibrant::{Document, FitSettings, fit};
+    /// let documents = (0..40).map(|i| match i % 2 {
+    ///     0 => Document::new(format!("lunch at noon {i}")).label("ham"),
+    ///     _ => Document::new(format!("win big money {i}")).label("spam"),
+    /// });
+    /// let model = fit(documents, &FitSettings::default())?;
+    /// let costs = [CostEntry::new("ham", "spam", 1e6), CostEntry::new("*", "ask", 0.01)];
+    /// let prediction = Predictor::new(&model).costs(&costs)?.predict_text("win money")?;
+    /// let decision = prediction.decision.unwrap();
+    /// assert_eq!((&*prediction.classes[0].label, &*decision.action), ("spam", "ask"));
+    /// assert_eq!(decision.expected_cost, Some(0.01));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn costs(mut self, entries: &[CostEntry]) -> Result<Self, PredictError> {
+        let task = self.model.task();
+        self.decider = Some(Decider::new(entries, task, &self.names)?);
         Ok(self)
+    }
+
+    /// With [`ASK`] as the decision about the documents that are most worth a person's time, and about no others. Without
+    /// [`Self::costs`] every wrong answer counts alike: these are then the least sure.
+    pub fn ask(mut self, budget: AskBudget) -> Result<Self, PredictError> {
+        if self.names.contains(&ASK) {
+            return Err(PredictError::AskIsAClass);
+        }
+        self.ask = Some(budget);
+        match self.decider {
+            Some(_) => Ok(self),
+            None => self.costs(&[]),
+        }
     }
 
     /// The fields that predictions read of a file: those of training without label, weight and group.
@@ -244,7 +326,7 @@ impl<'m> Predictor<'m> {
 
     /// One document; where it has an identifier, so has the prediction.
     pub fn predict(&self, document: &Document) -> Result<Prediction<'m>, PredictError> {
-        let prediction = self.predict_content(ContentRef::from(document))?;
+        let prediction = self.predict_one(ContentRef::from(document), &document.amounts)?;
         Ok(match &document.id {
             Some(id) => prediction.with_key(DocumentKey::Id(id.clone())),
             None => prediction,
@@ -256,14 +338,37 @@ impl<'m> Predictor<'m> {
         &self,
         content: impl Into<ContentRef<'c>>,
     ) -> Result<Prediction<'m>, PredictError> {
-        if self.must_see_all() {
+        self.predict_one(content.into(), &[])
+    }
+
+    fn predict_one(
+        &self,
+        content: ContentRef<'_>,
+        amounts: &[f64],
+    ) -> Result<Prediction<'m>, PredictError> {
+        if self.plan.as_ref().is_some_and(PriorPlan::must_see_all) {
             return Err(PredictError::OneDocument);
         }
-        let content = content.into();
+        if self.ask.is_some() {
+            return Err(PredictError::AskAboutOne);
+        }
         self.readable.check(content)?;
+        self.check_amounts(amounts)?;
         let mut rows = Rows::default();
         self.add_row(content, &mut Buffers::default(), &mut rows);
-        Ok(self.chosen(&rows.probabilities, &rows.scores))
+        Ok(self.chosen(Row {
+            probabilities: &rows.probabilities,
+            scores: &rows.scores,
+            amounts,
+            asked: None,
+        }))
+    }
+
+    fn check_amounts(&self, amounts: &[f64]) -> Result<(), PredictError> {
+        match &self.decider {
+            Some(decider) => Ok(decider.check(amounts)?),
+            None => Ok(()),
+        }
     }
 
     /// Many documents, predicted in parallel, in their order. Each prediction has its document's identifier, or the number of
@@ -278,6 +383,7 @@ impl<'m> Predictor<'m> {
         const PIECE: usize = 64;
         for document in documents {
             self.readable.check(ContentRef::from(document))?;
+            self.check_amounts(&document.amounts)?;
         }
         let mut rows = Rows::default();
         let pieces: Vec<Rows> = documents
@@ -287,15 +393,18 @@ impl<'m> Predictor<'m> {
                 let mut buffers = Buffers::default();
                 for document in piece {
                     self.add_row(ContentRef::from(document), &mut buffers, &mut rows);
+                    rows.amounts.extend(&document.amounts);
                 }
                 rows
             })
             .collect();
         pieces.into_iter().for_each(|piece| rows.append(piece));
         let report = self.shift_all(&mut rows)?;
+        let (asked, _) = self.choose_asked(&rows);
         let mut keys = DocumentKeys::new(false);
         let ids = documents.iter().map(|document| document.id.clone());
-        Ok((self.predictions(&rows, ids, &mut keys).collect(), report))
+        let predictions = self.predictions(&rows, &asked, ids, &mut keys);
+        Ok((predictions.collect(), report))
     }
 
     /// Every document of a source, in its order, to `sink` on the calling thread. Documents are read and predicted in
@@ -314,6 +423,10 @@ impl<'m> Predictor<'m> {
         options.own_id = true;
         options.fields = options.fields.completed_by(&self.fields());
         options.fields.weight = None;
+        options.fields.amounts = self
+            .decider
+            .as_ref()
+            .map_or_else(Vec::new, |decider| decider.fields().to_vec());
         let mut keys = DocumentKeys::new(options.fields.id.is_some());
         let mut held = Rows::default();
         let mut unknown_cells = UnknownCells::default();
@@ -326,6 +439,7 @@ impl<'m> Predictor<'m> {
                 self.readable.check(content)?;
                 self.model.count_unknown_cells(content, &mut rows.unknown);
                 self.add_row(content, &mut buffers, &mut rows);
+                rows.amounts.extend(document.amounts);
                 rows.ids.push(document.id);
             }
             // The best are chosen here, on many threads.
@@ -358,8 +472,9 @@ impl<'m> Predictor<'m> {
             return Err(error);
         }
         let prior = self.shift_all(&mut held)?;
+        let (chosen, asked) = self.choose_asked(&held);
         let ids = std::mem::take(&mut held.ids);
-        for prediction in self.predictions(&held, ids.into_iter(), &mut keys) {
+        for prediction in self.predictions(&held, &chosen, ids.into_iter(), &mut keys) {
             sink(prediction)?;
         }
         Ok(PredictSummary {
@@ -368,11 +483,54 @@ impl<'m> Predictor<'m> {
             without_id: keys.without_id(),
             unknown_cells,
             prior,
+            asked,
         })
     }
 
     fn must_see_all(&self) -> bool {
-        self.plan.as_ref().is_some_and(PriorPlan::must_see_all)
+        self.ask.is_some() || self.plan.as_ref().is_some_and(PriorPlan::must_see_all)
+    }
+
+    /// Which documents a person is asked about, and what that saves; nothing where that is left to the costs.
+    fn choose_asked(&self, rows: &Rows) -> (Vec<bool>, Option<AskReport>) {
+        use rayon::prelude::*;
+        let (Some(budget), Some(decider)) = (self.ask, &self.decider) else {
+            return (Vec::new(), None);
+        };
+        let all: Vec<Row<'_>> = self.rows(rows).collect();
+        let costs: Vec<(f64, f64)> = all
+            .par_iter()
+            .map(|row| decider.without_and_with(row.probabilities, row.amounts))
+            .collect();
+        let worth: Vec<f64> = costs.iter().map(|(without, with)| without - with).collect();
+        let chosen = budget.choose(&worth);
+        let without: StableSum = costs.iter().map(|(without, _)| *without).collect();
+        let paid = costs.iter().zip(&chosen);
+        let paid = paid.map(|((without, with), &asked)| if asked { *with } else { *without });
+        let report = AskReport {
+            asked: chosen.iter().filter(|&&asked| asked).count(),
+            expected_cost: paid.collect::<StableSum>().total(),
+            expected_cost_without: without.total(),
+            by_costs: !decider.entries().is_empty(),
+        };
+        (chosen, Some(report))
+    }
+
+    /// The documents one by one.
+    fn rows<'r>(&self, rows: &'r Rows) -> impl Iterator<Item = Row<'r>> + use<'r, 'm> {
+        let width = self.names.len();
+        let fields = self
+            .decider
+            .as_ref()
+            .map_or(0, |decider| decider.fields().len());
+        let mut scores = rows.scores.chunks_exact(width);
+        let stated = rows.probabilities.chunks_exact(width).enumerate();
+        stated.map(move |(number, probabilities)| Row {
+            probabilities,
+            scores: scores.next().unwrap_or_default(),
+            amounts: &rows.amounts[number * fields..(number + 1) * fields],
+            asked: None,
+        })
     }
 
     /// Adds what the model says of one document, shifted where the shares are known.
@@ -410,31 +568,30 @@ impl<'m> Predictor<'m> {
     }
 
     /// The most probable classes of one document.
-    fn chosen(&self, probabilities: &[Probability], scores: &[f64]) -> Prediction<'m> {
+    fn chosen(&self, row: Row<'_>) -> Prediction<'m> {
         let most = self.top.map_or(self.names.len(), NonZeroUsize::get);
-        Prediction::best_first(&self.names, probabilities, scores, most)
+        let mut said = Prediction::best_first(&self.names, row.probabilities, row.scores, most);
+        if let Some(decider) = &self.decider {
+            decider.decide(row.probabilities, row.amounts, row.asked, &mut said);
+        }
+        said
     }
 
     fn all_chosen(&self, rows: &Rows) -> Vec<Prediction<'m>> {
-        let width = self.names.len();
-        let mut scores = rows.scores.chunks_exact(width);
-        let stated = rows.probabilities.chunks_exact(width);
-        stated
-            .map(|row| self.chosen(row, scores.next().unwrap_or_default()))
-            .collect()
+        self.rows(rows).map(|row| self.chosen(row)).collect()
     }
 
     fn predictions<'r>(
         &'r self,
         rows: &'r Rows,
+        asked: &'r [bool],
         ids: impl Iterator<Item = Option<String>> + 'r,
         keys: &'r mut DocumentKeys,
     ) -> impl Iterator<Item = Prediction<'m>> + 'r {
-        let width = self.names.len();
-        let mut scores = rows.scores.chunks_exact(width);
-        let stated = rows.probabilities.chunks_exact(width);
-        stated.zip(ids).map(move |(row, id)| {
-            let prediction = self.chosen(row, scores.next().unwrap_or_default());
+        let mut asked = asked.iter().copied();
+        self.rows(rows).zip(ids).map(move |(row, id)| {
+            let asked = asked.next();
+            let prediction = self.chosen(Row { asked, ..row });
             prediction.with_key(keys.next(id))
         })
     }
@@ -445,6 +602,7 @@ impl Rows {
         self.ids.extend(later.ids);
         self.probabilities.extend(later.probabilities);
         self.scores.extend(later.scores);
+        self.amounts.extend(later.amounts);
         self.unknown.merge(later.unknown);
     }
 }

@@ -93,6 +93,54 @@ pub struct ClassProbability<'a> {
     /// The learner's own score, before calibration, where it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
+    /// What is decided about this label, where documents may have several and a decision was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision<'a>>,
+}
+
+/// What to do with a document, or about one of its labels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Decision<'a> {
+    /// A class (`yes` or `no` about a label), [`ASK`](crate::decision::ASK), or another action that has a cost.
+    pub action: Cow<'a, str>,
+    /// What that costs on average by the stated probabilities; absent where the decision does not come from costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_cost: Option<f64>,
+    /// The cheapest of the other actions; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner_up: Option<RunnerUp<'a>>,
+}
+
+/// The cheapest of the actions that were not taken.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunnerUp<'a> {
+    /// The action.
+    pub action: Cow<'a, str>,
+    /// What it costs on average.
+    pub expected_cost: f64,
+}
+
+impl<'a> Decision<'a> {
+    /// An action that does not come from costs.
+    pub fn new(action: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            action: action.into(),
+            expected_cost: None,
+            runner_up: None,
+        }
+    }
+
+    fn into_owned(self) -> Decision<'static> {
+        let owned = |name: Cow<'_, str>| Cow::Owned(name.into_owned());
+        Decision {
+            action: owned(self.action),
+            expected_cost: self.expected_cost,
+            runner_up: self.runner_up.map(|other| RunnerUp {
+                action: owned(other.action),
+                expected_cost: other.expected_cost,
+            }),
+        }
+    }
 }
 
 impl<'a> ClassProbability<'a> {
@@ -103,13 +151,16 @@ impl<'a> ClassProbability<'a> {
             probability: probability.value(),
             log_odds: probability.log_odds(),
             score: None,
+            decision: None,
         }
     }
 }
 
 /// The classes of one document, the most probable first. Its JSON is the same from every front end:
 /// `{"id": …, "classes": [{"label": …, "probability": …, "log_odds": …}, …]}`, with `row` instead of `id` where
-/// documents have no identifiers, and with neither for a document that came from no file.
+/// documents have no identifiers, and with neither for a document that came from no file; where a decision was asked for also
+/// `"decision": {"action": …, "expected_cost": …, "runner_up": {"action": …, "expected_cost": …}}`, which with several labels
+/// stands in every class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Prediction<'a> {
@@ -118,12 +169,19 @@ pub struct Prediction<'a> {
     pub key: Option<DocumentKey>,
     /// The classes, the most probable first; of equals the first in the order of the model.
     pub classes: Vec<ClassProbability<'a>>,
+    /// What to do with the document, where that was asked for and documents have one label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision<'a>>,
 }
 
 impl<'a> Prediction<'a> {
     /// Of these classes, which are in order.
     pub fn new(key: Option<DocumentKey>, classes: Vec<ClassProbability<'a>>) -> Self {
-        Self { key, classes }
+        Self {
+            key,
+            classes,
+            decision: None,
+        }
     }
 
     /// The `most` probable of all classes, the first of equals first. `scores` has one per class, or is empty.
@@ -142,12 +200,8 @@ impl<'a> Prediction<'a> {
         scores: &[f64],
         most: usize,
     ) -> Self {
-        let mut order: Vec<(usize, Probability)> =
-            probabilities.iter().copied().enumerate().collect();
-        order.sort_by(|a, b| b.1.log_odds().total_cmp(&a.1.log_odds()));
-        order.truncate(most);
-        let classes = order.into_iter().map(|(class, probability)| {
-            let said = ClassProbability::new(names[class], probability);
+        let classes = best_order(probabilities, most).into_iter().map(|class| {
+            let said = ClassProbability::new(names[class], probabilities[class]);
             ClassProbability {
                 score: scores.get(class).copied(),
                 ..said
@@ -179,9 +233,28 @@ impl<'a> Prediction<'a> {
             probability: class.probability,
             log_odds: class.log_odds,
             score: class.score,
+            decision: class.decision.map(Decision::into_owned),
         });
-        Prediction::new(self.key, classes.collect())
+        Prediction {
+            decision: self.decision.map(Decision::into_owned),
+            ..Prediction::new(self.key, classes.collect())
+        }
     }
+
+    /// What was decided with the class at this rank, from 0: the document's decision stands with the first.
+    pub(super) fn decision_at(&self, rank: usize) -> Option<&Decision<'a>> {
+        let of_document = self.decision.as_ref().filter(|_| rank == 0);
+        of_document.or_else(|| self.classes.get(rank)?.decision.as_ref())
+    }
+}
+
+/// The numbers of the `most` probable classes, the first of equals first.
+pub(super) fn best_order(probabilities: &[Probability], most: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..probabilities.len()).collect();
+    let log_odds = |class: usize| probabilities[class].log_odds();
+    order.sort_by(|&a, &b| log_odds(b).total_cmp(&log_odds(a)));
+    order.truncate(most);
+    order
 }
 
 #[cfg(test)]
@@ -209,5 +282,27 @@ mod tests {
         };
         let text = serde_json::to_string(&scored).unwrap();
         assert!(text.ends_with(r#","score":-1.5}"#), "{text}");
+    }
+
+    #[test]
+    fn decisions_are_written_and_read() {
+        let said = ClassProbability::new("ham", Probability::from_log_odds(0.0));
+        let mut prediction = Prediction::new(None, vec![said]);
+        prediction.decision = Some(Decision {
+            expected_cost: Some(2.0),
+            runner_up: Some(RunnerUp {
+                action: "ham".into(),
+                expected_cost: 2.5,
+            }),
+            ..Decision::new("ask")
+        });
+        let text = serde_json::to_string(&prediction).unwrap();
+        let end = r#""decision":{"action":"ask","expected_cost":2.0,"runner_up":{"action":"ham","expected_cost":2.5}}}"#;
+        assert!(text.ends_with(end), "{text}");
+        let read: Prediction<'static> = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, prediction);
+        assert_eq!(prediction.clone().into_owned(), prediction);
+        assert_eq!(prediction.decision_at(0).unwrap().action, "ask");
+        assert_eq!(prediction.decision_at(1), None);
     }
 }

@@ -59,6 +59,8 @@ pub struct Answers {
     pub test_set: TestSetHash,
     /// Which of the measured documents belong together.
     pub documents: TestDocuments,
+    /// Document by document, the numbers of [`Fields::amounts`].
+    pub amounts: Vec<f64>,
     /// One per system: how many of the documents it had learned from.
     pub known: Vec<Acquaintance>,
     /// What is worth saying about files of probabilities.
@@ -246,6 +248,7 @@ pub fn ask_systems(
     {
         return Err(SystemError::WrittenOtherwise(found));
     }
+    let amounts = test_set.amounts_of(&matched);
     let weights = matched.rows(test_set.weights, 1);
     let mut ends = Vec::new();
     let mut forecasts = Vec::new();
@@ -267,6 +270,7 @@ pub fn ask_systems(
         read,
         test_set: test_set.hash,
         documents: test_set.documents.part(&matched.measured),
+        amounts,
         known,
         notes,
     })

@@ -56,6 +56,8 @@ pub(super) struct TestSet {
     numbers: HashMap<String, u32>,
     labels: RowLabels,
     pub(super) weights: Vec<f64>,
+    /// What decisions about documents cost, as many numbers for each as there are fields for it.
+    pub(super) amounts: Vec<f64>,
     /// The identifier of each document that has one.
     pub(super) ids: Vec<Option<String>>,
     /// Which documents belong together.
@@ -80,6 +82,7 @@ struct Truth {
     labels: Vec<String>,
     is_list: bool,
     weight: f64,
+    amounts: Vec<f64>,
     id: Option<String>,
     group: Option<u64>,
     words: u8,
@@ -176,7 +179,14 @@ impl TestSet {
             })
         }));
         self.weights.push(truth.weight);
+        self.amounts.extend(truth.amounts);
         self.ids.push(truth.id.filter(|id| !id.is_empty()));
+    }
+
+    /// The amounts of the measured documents.
+    pub(super) fn amounts_of(&self, matched: &Matched) -> Vec<f64> {
+        let width = self.amounts.len() / self.labels.len().max(1);
+        matched.rows(self.amounts.clone(), width)
     }
 
     /// Labels as numbers of these classes.
@@ -262,6 +272,7 @@ impl Batch {
             labels: document.labels.clone(),
             is_list: document.labels_were_list,
             weight: document.weight,
+            amounts: document.amounts.clone(),
             id: document.id.clone(),
             group: document
                 .group

@@ -328,6 +328,7 @@ mod tests {
                 labels_were_list: true,
                 weight: 1.0,
                 group: None,
+                amounts: Vec::new(),
                 line: 1,
             })
             .collect()

@@ -1,7 +1,7 @@
 use super::super::BootstrapSettings;
 use super::*;
 use crate::Probability;
-use crate::decision::CostMatrix;
+use crate::decision::DecisionCosts;
 use proptest::prelude::*;
 
 fn at(p: f64) -> Probability {
@@ -194,7 +194,10 @@ fn what_single_labels_add_agrees_with_the_hand() {
         &[&[0], &[2], &[2], &[1]],
     );
     let options = EvaluationOptions {
-        costs: Some(CostMatrix::zero_one(3)),
+        costs: Some(DecisionCosts::zero_one(
+            Task::SingleLabel,
+            forecasts.class_names.iter().map(String::as_str),
+        )),
         bootstrap: Some(BootstrapSettings::default()),
         ..EvaluationOptions::default()
     };

@@ -103,7 +103,7 @@ fn shares_costs_scores_and_other_are_as_asked() {
     let (model, test) = model_and_test();
     let settings = EvaluateSettings {
         prior: PriorChoice::Estimated(AdaptPrior::Always),
-        costs: Some(CostMatrix::zero_one(3)),
+        costs: vec![CostEntry::new("*", "ask", 0.3)],
         bootstrap: Some(0),
         shown_scores: 2,
         ..EvaluateSettings::default()
@@ -174,7 +174,7 @@ fn a_table_of_a_models_predictions_is_as_good_as_the_model() {
         };
         let both = ask(&systems).unwrap();
         assert_eq!(both.left_out, 1);
-        let report = compare_systems(&systems, both, &CompareSettings::default()).unwrap();
+        let report = compare_systems(&systems, both, &[], &CompareSettings::default()).unwrap();
         assert!(report.comparison.pairs[0].log_loss.difference.abs() < 1e-12);
         let alone = ask(&systems[..1]);
         if ending == "csv" {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
-use super::{DocumentKey, PositivePrediction, Prediction, ScorePrediction};
+use super::{Decision, DocumentKey, PositivePrediction, Prediction, ScorePrediction};
 use crate::saved::{AtomicFile, WriteError};
 #[cfg(feature = "parquet")]
 use parquet_rows::ParquetRows;
@@ -65,6 +65,8 @@ pub enum PredictionColumns {
     Classes {
         /// With the learner's score.
         scores: bool,
+        /// With the decision, in the row of the first class, or of every class where each label has its own.
+        decisions: bool,
     },
     /// A row for each example: [`PositivePrediction`].
     Positive {
@@ -76,11 +78,43 @@ pub enum PredictionColumns {
 impl PredictionColumns {
     /// Their names, behind the one that says which document it is.
     pub fn names(self) -> &'static [&'static str] {
+        /// All that rows of classes may have.
+        const CLASSES: [&str; 8] = [
+            "rank",
+            "label",
+            "probability",
+            "log_odds",
+            "score",
+            "decision",
+            "expected_cost",
+            "runner_up",
+        ];
+        const DECIDED: [&str; 7] = [
+            "rank",
+            "label",
+            "probability",
+            "log_odds",
+            "decision",
+            "expected_cost",
+            "runner_up",
+        ];
         match self {
-            Self::Classes { scores: false } => &["rank", "label", "probability", "log_odds"],
-            Self::Classes { scores: true } => {
-                &["rank", "label", "probability", "log_odds", "score"]
-            }
+            Self::Classes {
+                scores: false,
+                decisions: false,
+            } => &CLASSES[..4],
+            Self::Classes {
+                scores: true,
+                decisions: false,
+            } => &CLASSES[..5],
+            Self::Classes {
+                scores: true,
+                decisions: true,
+            } => &CLASSES,
+            Self::Classes {
+                scores: false,
+                decisions: true,
+            } => &DECIDED,
             Self::Positive { interval: false } => &["class", "probability", "log_odds"],
             Self::Positive { interval: true } => {
                 &["class", "probability", "log_odds", "lower", "upper"]
@@ -142,7 +176,7 @@ type Out<'a> = Box<dyn Write + Send + 'a>;
 /// let mut prediction = Prediction::best_first(&["ham", "spam"], &said, &[], 1);
 /// prediction.key = Some(DocumentKey::Row(1));
 /// let mut table = Vec::new();
-/// let columns = PredictionColumns::Classes { scores: false };
+/// let columns = PredictionColumns::Classes { scores: false, decisions: false };
 /// let mut writer = PredictionWriter::new(&mut table, PredictionFormat::Csv, columns);
 /// writer.write(&prediction)?;
 /// writer.finish()?;
@@ -208,7 +242,7 @@ impl<'a> PredictionWriter<'a> {
 
     /// One document; it must have a key.
     pub fn write(&mut self, prediction: &Prediction<'_>) -> Result<(), WritePredictionsError> {
-        let PredictionColumns::Classes { scores } = self.columns else {
+        let PredictionColumns::Classes { scores, decisions } = self.columns else {
             return Err(self.other_columns());
         };
         let Some(key) = &prediction.key else {
@@ -216,7 +250,10 @@ impl<'a> PredictionWriter<'a> {
         };
         // A table has the same columns in every row.
         let mut classes = prediction.classes.iter();
-        if classes.any(|class| class.score.is_some() != scores) {
+        let decided = prediction.decision_at(0).is_some();
+        if classes.any(|class| class.score.is_some() != scores)
+            || (decided != decisions && !prediction.classes.is_empty())
+        {
             return Err(self.other_columns());
         }
         match &mut self.rows {
@@ -231,7 +268,13 @@ impl<'a> PredictionWriter<'a> {
                     for text in [key.as_ref(), &place, &class.label] {
                         out.write_field(text).map_err(csv_error)?;
                     }
-                    write_numbers(out, numbers.chain(class.score))?;
+                    for number in numbers.chain(class.score) {
+                        out.write_field(number.to_string()).map_err(csv_error)?;
+                    }
+                    if decisions {
+                        write_decision(out, prediction.decision_at(rank))?;
+                    }
+                    out.write_record(None::<&[u8]>).map_err(csv_error)?;
                 }
             }
             Rows::JsonLines(out) => write_line(out, prediction)?,
@@ -321,6 +364,24 @@ fn write_numbers(
         out.write_field(number.to_string()).map_err(csv_error)?;
     }
     out.write_record(None::<&[u8]>).map_err(csv_error)
+}
+
+/// Three fields, empty where nothing was decided.
+fn write_decision(
+    out: &mut csv::Writer<Out<'_>>,
+    decision: Option<&Decision<'_>>,
+) -> Result<(), WritePredictionsError> {
+    let cost = decision.and_then(|decision| decision.expected_cost);
+    let cost = cost.map_or_else(String::new, |cost| cost.to_string());
+    let second = decision.and_then(|decision| decision.runner_up.as_ref());
+    for text in [
+        decision.map_or("", |decision| &decision.action),
+        &cost,
+        second.map_or("", |second| &second.action),
+    ] {
+        out.write_field(text).map_err(csv_error)?;
+    }
+    Ok(())
 }
 
 fn write_line(out: &mut Out<'_>, row: &impl Serialize) -> Result<(), WritePredictionsError> {

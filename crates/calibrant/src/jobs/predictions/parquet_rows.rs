@@ -29,6 +29,10 @@ enum Column {
     Row(Vec<i64>),
     Whole(Vec<i32>),
     Real(Vec<f64>),
+    /// Texts that may be missing, with a level of 1 for each that is there.
+    SomeText(Vec<ByteArray>, Vec<i16>),
+    /// Numbers that may be missing, in the same way.
+    SomeReal(Vec<f64>, Vec<i16>),
 }
 
 impl<'a> ParquetRows<'a> {
@@ -48,6 +52,8 @@ impl<'a> ParquetRows<'a> {
                 "row" => Column::Row(Vec::new()),
                 "id" | "label" | "class" => Column::Text(Vec::new()),
                 "rank" => Column::Whole(Vec::new()),
+                "decision" | "runner_up" => Column::SomeText(Vec::new(), Vec::new()),
+                "expected_cost" => Column::SomeReal(Vec::new(), Vec::new()),
                 _ => Column::Real(Vec::new()),
             })
             .collect();
@@ -59,6 +65,8 @@ impl<'a> ParquetRows<'a> {
                 Column::Row(_) => format!("required int64 {name}; "),
                 Column::Whole(_) => format!("required int32 {name}; "),
                 Column::Real(_) => format!("required double {name}; "),
+                Column::SomeText(..) => format!("optional binary {name} (utf8); "),
+                Column::SomeReal(..) => format!("optional double {name}; "),
             })
             .collect();
         let schema = parse_message_type(&format!("message predictions {{ {fields} }}"))
@@ -86,6 +94,13 @@ impl<'a> ParquetRows<'a> {
         for (rank, class) in prediction.classes.iter().enumerate() {
             let numbers = [class.probability, class.log_odds];
             let mut numbers = numbers.into_iter().chain(class.score);
+            let decision = prediction.decision_at(rank);
+            let second = decision.and_then(|decision| decision.runner_up.as_ref());
+            let mut names = [
+                decision.map(|decision| decision.action.as_ref()),
+                second.map(|second| second.action.as_ref()),
+            ]
+            .into_iter();
             self.push_key(key);
             for column in &mut self.columns[1..] {
                 match column {
@@ -93,6 +108,16 @@ impl<'a> ParquetRows<'a> {
                     Column::Row(_) => {}
                     Column::Whole(values) => values.push(rank as i32 + 1),
                     Column::Real(values) => values.extend(numbers.next()),
+                    Column::SomeText(values, levels) => {
+                        let name = names.next().flatten();
+                        levels.push(i16::from(name.is_some()));
+                        values.extend(name.map(ByteArray::from));
+                    }
+                    Column::SomeReal(values, levels) => {
+                        let cost = decision.and_then(|decision| decision.expected_cost);
+                        levels.push(i16::from(cost.is_some()));
+                        values.extend(cost);
+                    }
                 }
             }
             self.rows += 1;
@@ -110,6 +135,7 @@ impl<'a> ParquetRows<'a> {
             match column {
                 Column::Text(values) => values.push(ByteArray::from(row.class)),
                 Column::Row(_) | Column::Whole(_) => {}
+                Column::SomeText(..) | Column::SomeReal(..) => {}
                 Column::Real(values) => values.extend(numbers.next()),
             }
         }
@@ -144,6 +170,14 @@ impl<'a> ParquetRows<'a> {
                 Column::Row(values) => values.clear(),
                 Column::Whole(values) => values.clear(),
                 Column::Real(values) => values.clear(),
+                Column::SomeText(values, levels) => {
+                    values.clear();
+                    levels.clear();
+                }
+                Column::SomeReal(values, levels) => {
+                    values.clear();
+                    levels.clear();
+                }
             }
         }
         self.rows = 0;
@@ -167,6 +201,16 @@ impl<'a> ParquetRows<'a> {
                 Column::Real(values) => writer
                     .typed::<DoubleType>()
                     .write_batch(values, None, None)?,
+                Column::SomeText(values, levels) => {
+                    writer
+                        .typed::<ByteArrayType>()
+                        .write_batch(values, Some(levels), None)?
+                }
+                Column::SomeReal(values, levels) => {
+                    writer
+                        .typed::<DoubleType>()
+                        .write_batch(values, Some(levels), None)?
+                }
             };
             writer.close()?;
         }

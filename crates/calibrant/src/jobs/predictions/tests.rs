@@ -36,7 +36,10 @@ fn text(
 
 #[test]
 fn tables_have_a_header_and_a_row_for_each_class() {
-    let columns = PredictionColumns::Classes { scores: true };
+    let columns = PredictionColumns::Classes {
+        scores: true,
+        decisions: false,
+    };
     let scored = prediction(Some(1.5));
     let lines = text(PredictionFormat::Csv, columns, |writer| {
         writer.write(&scored)
@@ -59,7 +62,10 @@ fn tables_have_a_header_and_a_row_for_each_class() {
 
 #[test]
 fn lines_of_json_are_the_predictions() {
-    let columns = PredictionColumns::Classes { scores: false };
+    let columns = PredictionColumns::Classes {
+        scores: false,
+        decisions: false,
+    };
     let written = text(PredictionFormat::JsonLines, columns, |writer| {
         writer.write(&prediction(None))
     });
@@ -72,7 +78,10 @@ fn lines_of_json_are_the_predictions() {
 #[test]
 fn what_has_other_columns_is_refused() {
     let mut out = Vec::new();
-    let columns = PredictionColumns::Classes { scores: false };
+    let columns = PredictionColumns::Classes {
+        scores: false,
+        decisions: false,
+    };
     let mut writer = PredictionWriter::new(&mut out, PredictionFormat::Csv, columns);
     let other = writer.write(&prediction(Some(0.5)));
     assert!(matches!(
@@ -93,7 +102,10 @@ fn what_has_other_columns_is_refused() {
 fn a_file_has_its_name_when_it_is_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("said.tsv");
-    let columns = PredictionColumns::Classes { scores: false };
+    let columns = PredictionColumns::Classes {
+        scores: false,
+        decisions: false,
+    };
     let mut writer = PredictionWriter::create(&path, columns).unwrap();
     writer.write(&prediction(None)).unwrap();
     assert!(!path.exists());
@@ -111,7 +123,10 @@ fn a_file_has_its_name_when_it_is_whole() {
 fn parquet_has_the_columns_of_the_other_tables() {
     use crate::corpus::{ReadOptions, Source, field_names};
     for scores in [false, true] {
-        let columns = PredictionColumns::Classes { scores };
+        let columns = PredictionColumns::Classes {
+            scores,
+            decisions: false,
+        };
         let mut out = Vec::new();
         let mut writer = PredictionWriter::new(&mut out, PredictionFormat::Parquet, columns);
         writer.write(&prediction(scores.then_some(1.0))).unwrap();

@@ -29,6 +29,7 @@ fn documents(count: usize, mixed: usize) -> Vec<Document> {
                 labels_were_list: false,
                 weight: 1.0,
                 group: None,
+                amounts: Vec::new(),
                 line: number as u64 + 1,
             }
         })

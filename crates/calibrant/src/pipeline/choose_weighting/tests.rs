@@ -21,6 +21,7 @@ fn documents(
                 labels_were_list: false,
                 weight: 1.0,
                 group: None,
+                amounts: Vec::new(),
                 line: number as u64 + 1,
             }
         })

@@ -14,6 +14,7 @@ fn document(words: &str, label: &str) -> Document {
         labels_were_list: false,
         weight: 1.0,
         group: None,
+        amounts: Vec::new(),
         line: 1,
     }
 }

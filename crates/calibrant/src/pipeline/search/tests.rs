@@ -30,6 +30,7 @@ fn documents(count: usize, class_count: usize, seed: u64) -> Vec<Document> {
                 labels_were_list: false,
                 weight: 1.0,
                 group: None,
+                amounts: Vec::new(),
                 line: 1,
             }
         })

@@ -42,6 +42,7 @@ pub(super) fn predict(made: &Made, step: &Step) -> Answer {
     if step.output.is_some() {
         let columns = PredictionColumns::Classes {
             scores: step.settings.contains_key("scores"),
+            decisions: false,
         };
         let mut writer = PredictionWriter::create(&made.output(step), columns)?;
         let sink = |prediction: Prediction<'_>| Ok::<_, Box<dyn Error>>(writer.write(&prediction)?);

@@ -75,6 +75,6 @@ pub(super) fn compare(made: &Made, step: &Step) -> Answer {
     settings.level = number(&step.settings, "level")?.unwrap_or(settings.level);
     settings.bootstrap = number(&step.settings, "bootstrap")?.unwrap_or(settings.bootstrap);
     settings.seed = number(&step.settings, "seed")?.unwrap_or(settings.seed);
-    let report = compare_systems(&systems, answers, &settings)?;
+    let report = compare_systems(&systems, answers, &[], &settings)?;
     written(report)
 }
