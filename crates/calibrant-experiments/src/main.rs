@@ -4,6 +4,7 @@
 
 mod bennett;
 mod corpora;
+mod costs;
 mod data;
 mod defaults;
 mod ecoc;
@@ -48,6 +49,8 @@ enum Experiment {
         #[arg(long)]
         json: bool,
     },
+    /// Whether decisions by random costs are cheaper from calibrated probabilities than from raw scores, or than the most probable class
+    Costs(costs::Options),
     /// How often the 95 % intervals that are printed hold the truth, on simulated test sets
     Intervals {
         /// One JSON array on standard output: world, documents, sets, intervals
@@ -138,6 +141,7 @@ fn main() -> ExitCode {
         .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let result = match Arguments::parse().experiment {
         Experiment::Corpora { json } => corpora::run(&data, json),
+        Experiment::Costs(options) => costs::run(&data, &options),
         Experiment::Bennett { json } => bennett::run(&data, json),
         Experiment::Intervals { json, sets } => intervals::run(json, sets),
         Experiment::KnownTruth {

@@ -113,8 +113,13 @@ impl CostMatrix {
 
     /// What an action costs on average if the truths have the stated probabilities.
     pub fn expected(&self, stated: &[f64], action: usize) -> f64 {
-        let costs = self.costs[action..].iter().step_by(self.actions);
-        stated.iter().zip(costs).map(|(p, cost)| p * cost).sum()
+        let costs = || self.costs[action..].iter().step_by(self.actions);
+        let first = self.costs[action];
+        // What is the same for every truth is not a sum of rounded parts.
+        if costs().all(|&cost| cost == first) {
+            return first;
+        }
+        stated.iter().zip(costs()).map(|(p, cost)| p * cost).sum()
     }
 
     /// The action of least expected cost and that cost; ties, and what differs by rounding only, go to

@@ -348,14 +348,75 @@ fn unknown_classes_are_answered_with_those_there_are() {
     ];
     check_once(&sandbox, &evaluate, &["multi-label"]);
     for (costs, piece) in [
-        ("corn,wheat,2", "`wheat`"),
+        (
+            "corn,wheat,2",
+            "`wheat` is not a class, and has no cost for",
+        ),
         ("corn,oil", "2 values instead of 3"),
         ("corn,oil,dear", "`dear` is not a number"),
         ("corn,oil,inf", "inf is not a cost"),
         ("missing.csv", "1 values instead of 3"),
+        (
+            "corn,oil,1;corn,oil,2",
+            "`corn,oil,2` contradicts `corn,oil,1`",
+        ),
+        ("corn,*,2;*,oil,3", "add a line `corn,oil,COST`"),
+        ("corn,Oil,2", "`Oil` looks like `oil`"),
+        ("corm,oil,2", "the nearest is `corn`"),
+        ("other,oil,2", "predict --other"),
+        ("corn,refund,2", "no cost for `money`, `oil`"),
+        ("corn,oil,NaN", "NaN is not a cost"),
+        ("corn,oil,@", "`@` is not a number"),
+        ("corn,oil,@stake", "`stake`"),
     ] {
         let evaluate = ["evaluate", "mail.calibrant", "mail.csv", "--costs", costs];
         check_once(&sandbox, &evaluate, &[piece]);
+        let predict = [
+            "predict",
+            "mail.calibrant",
+            "mail.csv",
+            "--costs",
+            costs,
+            "-o",
+            "said.csv",
+        ];
+        check_once(&sandbox, &predict, &[piece]);
+    }
+    for (name, text, piece) in [
+        (
+            "costs.csv",
+            "truth,corn,oil\ncorn,,dear\n",
+            "costs.csv, line 2: `dear` is not a number",
+        ),
+        ("costs.csv", "truth,corn,oil\ncorn,1\n", "line 2"),
+        (
+            "costs.csv",
+            "truth,decision,cost\nwheat,corn,2\n",
+            "costs.csv, line 2: `wheat`",
+        ),
+        ("costs.toml", "[corn]\noil = \n", "costs.toml, line 2"),
+        ("costs.toml", "[corn]\noil = nan\n", "NaN is not a cost"),
+        ("costs.json", "[{\"truth\": 3}]", "is not a list of costs"),
+    ] {
+        sandbox.write(name, text);
+        let predict = [
+            "predict",
+            "mail.calibrant",
+            "mail.csv",
+            "--costs",
+            name,
+            "-o",
+            "said.csv",
+        ];
+        check_once(&sandbox, &predict, &[piece]);
+    }
+    for ask in ["-1", "0.5", "101%", "many"] {
+        let ask = format!("--ask={ask}");
+        check_once(
+            &sandbox,
+            &["predict", "mail.calibrant", "mail.csv", &ask],
+            &["--ask"],
+        );
     }
 }
 

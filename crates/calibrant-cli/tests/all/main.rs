@@ -8,6 +8,7 @@ mod calibrate_stated;
 mod combine;
 mod common;
 mod compare;
+mod costs;
 #[path = "../../../calibrant/tests/all/common/data_file.rs"]
 mod data_file;
 mod demo;

@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 
 use calibrant::corpus::{Filter, Format, LabelNeed, ReadOptions};
-use calibrant::decision::{AdaptPrior, CostMatrix, OtherRule, PriorChoice};
+use calibrant::decision::{AdaptPrior, AskBudget, CostAmount, CostEntry, OtherRule, PriorChoice};
 use calibrant::evaluation::{BootstrapSettings, CompareSettings};
 use calibrant::jobs::rankings::{OutlookSettings, RankEvaluateSettings, RankPredictSettings};
 use calibrant::jobs::{
@@ -69,13 +69,22 @@ fn settings_of_answers_and_measures_come_back_from_json() {
     check(reading());
     check(PredictSettings {
         scores: true,
+        costs: vec![
+            CostEntry::new("*", "ask", 2.0),
+            CostEntry::new(
+                "fraud",
+                "fine",
+                "0.5*@amount".parse::<CostAmount>().unwrap(),
+            ),
+        ],
+        ask: Some(AskBudget::Share(0.05)),
         ..PredictSettings::default()
     });
     check(EvaluateSettings {
         classes: vec!["a".into()],
         prior: PriorChoice::Estimated(AdaptPrior::Tested),
         other: Some(OtherRule::Loss(0.05)),
-        costs: Some(CostMatrix::zero_one(3)),
+        costs: vec![CostEntry::new("ham", "spam", 20.0)],
         bootstrap: Some(0),
         shown_scores: 4,
     });

@@ -185,7 +185,7 @@ fn a_table_of_a_models_predictions_is_as_good_as_the_model() {
             ));
             continue;
         }
-        let found = Evaluated::of_table(alone.unwrap(), None, None)
+        let found = Evaluated::of_table(alone.unwrap(), &[], None)
             .unwrap()
             .report;
         let difference = found.evaluation.log_loss - of_model.report.evaluation.log_loss;

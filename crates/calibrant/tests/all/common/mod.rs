@@ -32,6 +32,7 @@ pub(crate) fn document(text: &str, labels: &[&str]) -> Document {
         labels_were_list: false,
         weight: 1.0,
         group: None,
+        amounts: Vec::new(),
         line: 1,
     }
 }

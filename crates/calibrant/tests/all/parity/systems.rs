@@ -1,7 +1,7 @@
 //! Models and tables of probabilities: measured, and held against each other.
 
 use calibrant::corpus::{Fields, ReadOptions};
-use calibrant::decision::CostMatrix;
+use calibrant::decision::CostEntry;
 use calibrant::evaluation::CompareSettings;
 use calibrant::jobs::{
     EvaluateSettings, Evaluated, System, SystemSettings, ask_systems, compare_systems,
@@ -23,9 +23,9 @@ fn reading(settings: &Settings) -> Result<ReadOptions, Box<dyn std::error::Error
 }
 
 /// `TRUTH,DECISION,COST;…`
-fn costs<'a>(settings: &Settings, classes: impl Iterator<Item = &'a str>) -> Option<CostMatrix> {
-    let entries = parse_costs(text(settings, "costs")?).unwrap();
-    Some(CostMatrix::of_entries(&entries, Task::SingleLabel, classes).unwrap())
+fn costs(settings: &Settings) -> Vec<CostEntry> {
+    let given = text(settings, "costs");
+    given.map_or_else(Vec::new, |costs| parse_costs(costs).unwrap())
 }
 
 fn system_settings(settings: &Settings) -> SystemSettings {
@@ -48,7 +48,7 @@ pub(super) fn evaluate(made: &Made, step: &Step) -> Answer {
         let systems = System::open(&[path])?;
         let settings = system_settings(&step.settings);
         let answers = ask_systems(&systems, &source, &options, &settings, &NoProgress)?;
-        let evaluated = Evaluated::of_table(answers, None, bootstrap)?;
+        let evaluated = Evaluated::of_table(answers, &[], bootstrap)?;
         return written(evaluated.report);
     };
     let asked = settings::of_predict(&step.settings)?;
@@ -56,7 +56,7 @@ pub(super) fn evaluate(made: &Made, step: &Step) -> Answer {
         classes: list(&step.settings, "classes"),
         prior: asked.prior,
         other: asked.other,
-        costs: costs(&step.settings, model.class_names()),
+        costs: costs(&step.settings),
         bootstrap,
         shown_scores: 0,
     };

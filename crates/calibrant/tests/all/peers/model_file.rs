@@ -41,6 +41,7 @@ fn documents(class_count: usize, several: bool) -> Vec<Document> {
                 labels_were_list: several,
                 weight: 1.0,
                 group: None,
+                amounts: Vec::new(),
                 line,
             }
         })
