@@ -199,6 +199,9 @@ impl From<PredictError> for CliError {
             }
             PredictError::Other(_) => Self::new(format!("--other: {error}")),
             PredictError::Costs(error) => error.into(),
+            PredictError::AskIsAClass => {
+                Self::new(format!("--ask: {error}")).hint("rename that label and fit again")
+            }
             PredictError::OtherIsAClass => {
                 Self::new(format!("--other: {error}")).hint("rename that label and fit again")
             }

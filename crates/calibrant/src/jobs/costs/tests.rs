@@ -123,3 +123,46 @@ fn what_is_no_cost_is_refused_by_its_place() {
         assert!(error.starts_with(message), "{text}: {error}");
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_file_of_costs_ends_the_program(
+        text in "[a-c*,;@=.\\[\\]{}\"\n\t0-9 -]{0,60}",
+        name in "costs\\.(csv|toml|json|tsv|txt|jsonl)",
+    ) {
+        // Read or refused, and what is read has a place and can be written again.
+        for entry in file(&name, &text).unwrap_or_default() {
+            proptest::prop_assert!(entry.place.starts_with(&name));
+            let written = serde_json::to_string(&entry).unwrap();
+            let read: CostEntry = serde_json::from_str(&written).unwrap();
+            proptest::prop_assert_eq!(read.to_string(), entry.to_string());
+        }
+        let _ = parse_costs(&text);
+    }
+
+    #[test]
+    fn tables_and_lists_say_the_same(
+        costs in proptest::collection::vec(proptest::option::of(-999i32..999), 9),
+        delimiter in proptest::sample::select(vec![',', ';', '\t']),
+    ) {
+        let names = ["a", "b", "c"];
+        let decimal = if delimiter == ';' { ',' } else { '.' };
+        let shown = |cost: i32| (f64::from(cost) / 100.0).to_string().replace('.', &decimal.to_string());
+        let mut list = vec![["truth", "decision", "cost"].join(&delimiter.to_string())];
+        let mut table = vec![["truth", "a", "b", "c"].join(&delimiter.to_string())];
+        for (truth, row) in names.iter().zip(costs.chunks(3)) {
+            let cells = row.iter().map(|cost| cost.map_or_else(String::new, shown));
+            let cells: Vec<String> = cells.collect();
+            table.push(format!("{truth}{delimiter}{}", cells.join(&delimiter.to_string())));
+            for (action, cell) in names.iter().zip(&cells).filter(|(_, cell)| !cell.is_empty()) {
+                list.push(format!("{truth}{delimiter}{action}{delimiter}{cell}"));
+            }
+        }
+        let read = |lines: Vec<String>| file("costs.txt", &lines.join("\n")).map(written).ok();
+        if costs.iter().any(Option::is_some) {
+            let list = read(list);
+            proptest::prop_assert!(list.is_some());
+            proptest::prop_assert_eq!(list, read(table));
+        }
+    }
+}

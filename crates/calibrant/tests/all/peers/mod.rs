@@ -9,6 +9,7 @@
 mod beta;
 mod boosting;
 mod calibration_measures;
+mod cost_threshold;
 mod data;
 mod densities;
 mod evaluation;
