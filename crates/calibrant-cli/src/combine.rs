@@ -12,6 +12,7 @@ use crate::arguments::CombineArguments;
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
+use crate::labels::note_unlabelled;
 use crate::output::{
     check_distinct, check_target, count_of, file_size, loss_unit, stdout, unknown_label_notes, warn,
 };
@@ -51,6 +52,7 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
         ..arguments.reading.fields(combiner.fields())
     };
     let options = arguments.reading.options(fields, LabelNeed::Required);
+    let options = arguments.empty.with(options);
     let settings = CombineSettings {
         folds: arguments.folds,
         seed: arguments.seed,
@@ -83,6 +85,7 @@ impl From<CombineJobError> for CliError {
 /// What to beware of.
 fn warn_of(arguments: &CombineArguments, combined: &CombinedModels) {
     warn_bad_rows(&combined.read);
+    note_unlabelled(&combined.read, combined.model.task());
     let fate = ["takes no part", "take no part"];
     let (unknown, left_out) = (&combined.unknown_labels, combined.left_out);
     for note in unknown_label_notes(unknown, left_out, "models", fate) {

@@ -13,6 +13,9 @@ use calibrant::pipeline::CombineError;
 use calibrant::saved::{SavedFileError, SavedKind, SavedProblem, WriteError};
 use calibrant::{CalibrationError, FitError};
 
+/// The next step where a field is not there, for every command that reads documents.
+const FIELD_OPTIONS: &str = "name fields with --text, --label, --id, --weight and --where";
+
 /// The next step where a row cannot be read.
 const SKIP_BAD_ROWS: &str = "--skip-bad-rows skips such rows and counts them";
 
@@ -42,6 +45,13 @@ impl CliError {
         if self.hint.as_deref() == Some(SKIP_BAD_ROWS) {
             self.hint =
                 Some("fix that line; such files are read completely or not at all".to_owned());
+        }
+        if self
+            .hint
+            .as_ref()
+            .is_some_and(|hint| hint.starts_with("--encoding"))
+        {
+            self.hint = Some("save that file as UTF-8".to_owned());
         }
         self
     }
@@ -77,6 +87,13 @@ impl From<ReadError> for CliError {
             let hint = format!("--categorical {field} reads it as a category; {SKIP_BAD_ROWS}");
             return Self::new(error.to_string()).hint(hint);
         }
+        if let ReadError::BadRow(row) = &error
+            && row.has_empty_label()
+        {
+            let hint =
+                "fill the label in, or leave out --empty-labels error to leave such rows out";
+            return Self::new(error.to_string()).hint(hint);
+        }
         if let ReadError::InvalidUtf8 { likely, .. } = &error {
             // To skip such rows would lose every text with such a letter.
             let hint = format!("--encoding {likely} reads it so");
@@ -84,14 +101,16 @@ impl From<ReadError> for CliError {
         }
         let hint = match &error {
             ReadError::NotFound { .. } => Some("check the path; `-` reads from standard input"),
-            ReadError::UnknownField { .. } => Some(
-                "name fields with --text, --label, --id, --weight, --group, --numeric, --categorical and --where",
-            ),
+            ReadError::UnknownField { .. } => Some(FIELD_OPTIONS),
             ReadError::BadRow(_) => Some(SKIP_BAD_ROWS),
-            ReadError::MixedDecimals { .. } | ReadError::AmbiguousComma { .. } => {
-                Some("give --decimal point or --decimal comma")
-            }
+            ReadError::MixedDecimals { .. } | ReadError::AmbiguousComma { .. } => Some(
+                "give --decimal point or --decimal comma; what was printed before this is not to be used",
+            ),
             ReadError::UnknownFormat { .. } => Some("name the format with --format"),
+            ReadError::NoSheet { .. } => Some("name one of them with --sheet, or its number"),
+            ReadError::Spreadsheet { .. }
+            | ReadError::OldSpreadsheet { .. }
+            | ReadError::UnpackedTooLarge { .. } => Some("save the sheet as CSV and give that"),
             _ => None,
         };
         Self {
@@ -107,8 +126,8 @@ impl From<FitError> for CliError {
             FitError::OneClass { .. } => Some("check --label, --where and --classes"),
             FitError::NoLabels { .. } => Some("name the label field with --label"),
             FitError::NoFeatures => Some("lower --min-df or check --text"),
-            FitError::MissingLabel { .. } => Some(
-                "--labels several treats a document without a label as a negative for every class",
+            FitError::UniqueLabels { .. } => Some(
+                "name the field that holds the classes with --label; --allow-unique-labels learns these anyway",
             ),
             FitError::SeveralLabels { .. } => Some("--labels several learns each label separately"),
             FitError::NegativeFeature { .. } => {

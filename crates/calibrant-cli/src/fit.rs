@@ -1,7 +1,7 @@
 //! `calibrant fit`
 
 use calibrant::FitError;
-use calibrant::corpus::LabelNeed;
+use calibrant::corpus::{LabelNeed, ReadError};
 use calibrant::jobs::{FitJobError, SearchOutcome, fit_source, rules_without_class, search_source};
 use calibrant::pipeline::{FitSettings, LeftOut, SearchSettings};
 
@@ -25,6 +25,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     check_target(&arguments.output, &arguments.file)?;
     let fields = side_columns::fields(arguments, rules.as_ref().map(|rules| &rules.set))?;
     let options = arguments.reading.options(fields, LabelNeed::Required);
+    let options = arguments.labels.with(options);
     let progress = TerminalProgress::default();
     let source = input::source(&arguments.file);
     let fitted = if arguments.search.search {
@@ -52,6 +53,9 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
 impl From<FitJobError> for CliError {
     fn from(error: FitJobError) -> Self {
         match error {
+            FitJobError::Read(error @ ReadError::UnknownField { .. }) => CliError::from(error).hint(
+                "name fields with --text, --label, --id, --weight, --group, --numeric, --categorical and --where",
+            ),
             FitJobError::Read(error) => error.into(),
             FitJobError::Fit(error) => error.into(),
             error => CliError::new(error.to_string()),
@@ -111,6 +115,8 @@ fn settings(arguments: &FitArguments, rules: Option<&RulesFile>) -> Result<FitSe
         folds: learning.folds,
         classes: (!learning.classes.is_empty()).then(|| learning.classes.clone()),
         task: learning.task(),
+        fold_labels: arguments.labels.fold_labels,
+        allow_unique_labels: arguments.allow_unique_labels,
         seed: learning.seed,
         training_keys: !arguments.no_training_keys,
     })

@@ -11,6 +11,7 @@ use calibrant::scorers::SavedScorer;
 use crate::arguments::FitArguments;
 use crate::combine::write_members;
 use crate::error::CliError;
+use crate::labels::{note_unlabelled, warn_alike};
 use crate::output::{count_of, file_size, loss_unit, stdout, warn};
 use crate::table::decimal;
 use crate::training::{
@@ -31,6 +32,9 @@ pub(crate) fn report(arguments: &FitArguments, fitted: &FittedModel) -> Result<(
     let summary = fitted.model.summary();
     let model_bytes = std::fs::metadata(&arguments.output)?.len();
     warn_bad_rows(&fitted.read);
+    note_unlabelled(&fitted.read, summary.task);
+    let classes = summary.classes.iter();
+    warn_alike(classes.map(|class| (class.label.as_str(), class.positives)));
     warn_of_training(arguments, summary);
     let mut out = stdout();
     if arguments.json {

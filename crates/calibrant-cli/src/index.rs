@@ -5,7 +5,7 @@ use std::io::Write;
 use calibrant::corpus::{Fields, ReadOptions, Source};
 use calibrant::index::{AnalysisCounts, DocumentOptions, IndexSettings, build_index};
 
-use crate::arguments::IndexArguments;
+use crate::arguments::{IndexArguments, all_fields};
 use crate::error::CliError;
 use crate::input;
 use crate::output::{stdout, warn};
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<(), CliError> {
         format: arguments.format,
         reading: ReadOptions {
             fields: Fields {
-                text: arguments.text.clone(),
+                text: all_fields(&arguments.text),
                 id: arguments.id.clone(),
                 ..Fields::default()
             },

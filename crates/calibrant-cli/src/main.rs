@@ -14,6 +14,7 @@ mod fit_report;
 mod index;
 mod input;
 mod inspect;
+mod labels;
 mod ledger;
 mod output;
 mod predict;
@@ -78,7 +79,7 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Rules(arguments) => rules::run(&arguments),
         Command::Rank(arguments) => rank::run(&arguments),
         Command::Index(arguments) => index::run(&arguments),
-        Command::Search(arguments) => search::run(&arguments),
+        Command::Search(arguments) => search::run(&arguments).map_err(CliError::without_skipping),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions { shell } => {

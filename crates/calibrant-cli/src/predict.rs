@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use calibrant::corpus::LabelNeed;
+use calibrant::corpus::{LabelNeed, ReadSummary};
 use calibrant::jobs::{
     AskReport, PredictSettings, PredictionColumns, PredictionFormat, PredictionWriter, Predictor,
+    UnknownDocuments,
 };
 use calibrant::pipeline::Model;
 
@@ -54,6 +55,9 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     writer.finish()?;
     warn_bad_rows(&summary.read);
     warn_without_id(&arguments.file, summary.without_id, summary.documents);
+    if let Some(unknown) = summary.unknown_documents {
+        note_unknown(&summary.read, unknown);
+    }
     for note in unknown_notes(&summary.unknown_cells) {
         warn(&note);
     }
@@ -76,6 +80,18 @@ fn asked(report: &AskReport, documents: u64) -> String {
         report.asked,
         count_of(documents as usize, "document")
     )
+}
+
+/// Says how many documents the model knows nothing of.
+fn note_unknown(read: &ReadSummary, unknown: UnknownDocuments) {
+    let place = format!("{} {}", read.format.unit(), unknown.first_line);
+    let documents = match unknown.documents {
+        1 => format!("1 document holds nothing that the model knows ({place})"),
+        more => format!("{more} documents hold nothing that the model knows, the first at {place}"),
+    };
+    note(&format!(
+        "{documents}: the answer is that for an empty text"
+    ));
 }
 
 /// Writes to a file, or to standard output as CSV or JSON Lines.

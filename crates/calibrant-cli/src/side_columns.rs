@@ -4,7 +4,7 @@ use calibrant::corpus::{Fields, LabelNeed, field_names, identifier_fields};
 use calibrant::features::{MostlyUnknown, UnknownCells};
 use calibrant::rules::RuleSet;
 
-use crate::arguments::FitArguments;
+use crate::arguments::{FitArguments, all_fields};
 use crate::error::CliError;
 use crate::input;
 use crate::output::note;
@@ -18,8 +18,8 @@ pub(crate) fn fields(
     fields.group = arguments.group.clone();
     fields.asked = rules.map(RuleSet::fields).unwrap_or_default();
     let features = &arguments.features;
-    fields.numeric = distinct(&features.numeric, "--numeric")?;
-    fields.categorical = distinct(&features.categorical, "--categorical")?;
+    fields.numeric = distinct(&all_fields(&features.numeric), "--numeric")?;
+    fields.categorical = distinct(&all_fields(&features.categorical), "--categorical")?;
     if fields.numeric.iter().any(|name| name == "*")
         || fields.categorical.iter().any(|name| name == "*")
     {

@@ -38,11 +38,22 @@ pub enum FitError {
         "no term is within the limits on document frequency (and passes the selection, if there is one), so there are no features"
     )]
     NoFeatures,
-    /// A document has no label where each needs one.
-    #[error("the document at line {line} has no label, but the task is single-label")]
-    MissingLabel {
-        /// Where it stands in the file.
-        line: u64,
+    /// Most documents have a label that no other has.
+    #[error(
+        "{labels} labels for {documents} documents, {singles} of them only once (`{}`, …): the field probably holds {kind}, not classes",
+        examples.join("`, `")
+    )]
+    UniqueLabels {
+        /// How many labels there are.
+        labels: usize,
+        /// How many documents have one.
+        documents: usize,
+        /// How many labels occur once.
+        singles: usize,
+        /// The first of these.
+        examples: Vec<String>,
+        /// What they look like.
+        kind: crate::corpus::LabelKind,
     },
     /// A document has several labels where each needs one.
     #[error("a document has the labels {}, but the task is single-label", labels.join(", "))]

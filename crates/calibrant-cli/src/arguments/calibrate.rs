@@ -8,11 +8,12 @@ use calibrant::pipeline::ScoreIs;
 use clap::Args;
 
 use super::choice::choice;
-use super::{PriorArguments, RowArguments};
+use super::field_list::FieldList;
+use super::{LabelArguments, PriorArguments, RowArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
-    /// Scores and labels of examples that the classifier did not learn from: CSV, TSV, JSON Lines or Parquet, also .gz or .zst; `-` is standard input
+    /// Scores and labels of examples that the classifier did not learn from: CSV, TSV, JSON Lines, Parquet, xlsx or ods, also .gz or .zst; `-` is standard input
     #[arg(required_unless_present = "calibrator", conflicts_with = "calibrator")]
     pub(crate) file: Option<String>,
     /// Use this calibrator instead of fitting one
@@ -22,13 +23,8 @@ pub(crate) struct CalibrateArguments {
     #[arg(short, long, value_name = "CALIBRATOR")]
     pub(crate) output: Option<PathBuf>,
     /// The field with the score of the positive class; or one field per class, FIELD or CLASS=FIELD
-    #[arg(
-        long,
-        value_name = "FIELD,…",
-        value_delimiter = ',',
-        required_unless_present = "calibrator"
-    )]
-    pub(crate) score: Vec<String>,
+    #[arg(long, value_name = "FIELD,…", required_unless_present = "calibrator")]
+    pub(crate) score: Vec<FieldList>,
     /// What the scores are: probabilities become log-odds first
     #[arg(long, value_parser = choice::<ScoreIs>(), default_value_t)]
     pub(crate) score_is: ScoreIs,
@@ -76,9 +72,11 @@ pub(crate) struct ScoreReadArguments {
     /// The field that identifies an example in the predictions (default: `id` where there is one, else rows are numbered in a column `row`)
     #[arg(long, value_name = "FIELD")]
     pub(crate) id: Option<String>,
-    /// csv, tsv, jsonl or parquet (detected from the name or the content by default)
+    /// csv, tsv, jsonl, parquet, xlsx or ods (detected from the name or the content by default)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    labels: LabelArguments,
     #[command(flatten)]
     rows: RowArguments,
 }
@@ -96,7 +94,7 @@ impl ScoreReadArguments {
             format: self.format,
             labels_required,
             scores,
-            ..self.rows.options()
+            ..self.labels.with(self.rows.options())
         }
     }
 }

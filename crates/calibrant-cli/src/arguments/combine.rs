@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ReadArguments;
+use super::{EmptyLabelArguments, ReadArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct CombineArguments {
@@ -19,6 +19,8 @@ pub(crate) struct CombineArguments {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
+    #[command(flatten)]
+    pub(crate) empty: EmptyLabelArguments,
     /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are held out together
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub(crate) group: Option<String>,

@@ -10,6 +10,7 @@ use calibrant::text::{Analyzer, Language, NgramRange};
 use clap::Args;
 
 use super::choice::{choice, stem_language, stop_language};
+use super::field_list::FieldList;
 use crate::error::CliError;
 
 #[derive(Debug, Args)]
@@ -17,12 +18,12 @@ use crate::error::CliError;
 pub(crate) struct FeatureArguments {
     /// Fields with numbers, as features beside the text or instead of it; `*` is every field not named otherwise
     /// that is not an identifier
-    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
-    pub(crate) numeric: Vec<String>,
+    #[arg(long, value_name = "FIELD,…")]
+    pub(crate) numeric: Vec<FieldList>,
     /// Fields with one of a set of values, as features beside the text or instead of it; `*` is every field not named otherwise
     /// that is not an identifier; integral numbers are one value however they are written (1, 1.0, 1e0)
-    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
-    pub(crate) categorical: Vec<String>,
+    #[arg(long, value_name = "FIELD,…")]
+    pub(crate) categorical: Vec<FieldList>,
     /// The weight of --numeric and --categorical columns relative to text of unit length, above 0 and at most 1 (default: 1;
     /// for knn and rocchio the one of five with the least held-out log loss)
     #[arg(long, allow_negative_numbers = true, value_name = "X")]

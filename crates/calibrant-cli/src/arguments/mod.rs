@@ -6,6 +6,8 @@ mod code;
 mod combine;
 mod costs;
 mod features;
+mod field_list;
+mod labels;
 mod learner_options;
 mod learning;
 mod other;
@@ -32,6 +34,8 @@ pub(crate) use code::CodeArguments;
 pub(crate) use combine::CombineArguments;
 pub(crate) use costs::CostArguments;
 pub(crate) use features::FeatureArguments;
+pub(crate) use field_list::all_fields;
+pub(crate) use labels::{EmptyLabelArguments, LabelArguments};
 pub(crate) use learner_options::check as check_learner_options;
 pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
@@ -91,13 +95,18 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArguments {
-    /// Labelled documents: CSV, TSV, JSON Lines, Parquet, fastText, svmlight or a folder per class, also .gz or .zst; `-` is standard input
+    /// Labelled documents: CSV, TSV, JSON Lines, Parquet, xlsx, ods, fastText, svmlight or a folder per class, also .gz or .zst; `-` is standard input
     pub(crate) file: String,
     /// Where to write the model
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
+    #[command(flatten)]
+    pub(crate) labels: LabelArguments,
+    /// Learn even where most rows have a label of their own, as identifiers are
+    #[arg(long, help_heading = "Reading")]
+    pub(crate) allow_unique_labels: bool,
     /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are learned from and held out together
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub(crate) group: Option<String>,
@@ -153,6 +162,8 @@ pub(crate) struct PredictArguments {
 pub(crate) struct TestArguments {
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
+    #[command(flatten)]
+    pub(crate) spelling: LabelArguments,
     /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are resampled together in intervals and tests
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub(crate) group: Option<String>,
@@ -174,7 +185,8 @@ impl TestArguments {
             group: self.group.clone(),
             ..self.reading.fields(&Fields::default())
         };
-        self.reading.options(fields, LabelNeed::Required)
+        let options = self.reading.options(fields, LabelNeed::Required);
+        self.spelling.with(options)
     }
 
     /// What is measured where systems may be files of probabilities.

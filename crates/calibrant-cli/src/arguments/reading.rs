@@ -5,12 +5,14 @@ use calibrant::corpus::{
 };
 use clap::Args;
 
+use super::field_list::{FieldList, all_fields};
+
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadArguments {
-    /// Text fields, joined in this order (default: what the model learned from, else `text`)
-    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
-    pub(crate) text: Vec<String>,
+    /// Text fields, joined in this order; one that holds a comma stands in quotes, as in '"Subject, line",Body' (default: what the model learned from, else `text`)
+    #[arg(long, value_name = "FIELD,…")]
+    pub(crate) text: Vec<FieldList>,
     /// The field with the label, or with a list of labels (default: `label`)
     #[arg(long, value_name = "FIELD")]
     pub(crate) label: Option<String>,
@@ -23,7 +25,7 @@ pub(crate) struct ReadArguments {
     /// The field with the weight of a document; only the ratios of weights matter
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
-    /// csv, tsv, jsonl, parquet, fasttext, folder or svmlight (detected from the name or the content by default)
+    /// csv, tsv, jsonl, parquet, xlsx, ods, fasttext, folder or svmlight (detected from the name or the content by default)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
     #[command(flatten)]
@@ -52,6 +54,9 @@ pub(crate) struct RowArguments {
     /// The encoding of the text, for example windows-1252 (default: UTF-8, or UTF-16 where the file begins with its mark)
     #[arg(long, value_name = "NAME")]
     encoding: Option<Encoding>,
+    /// The sheet of an xlsx or ods file, by its name or its number (default: the first that is not hidden)
+    #[arg(long, value_name = "NAME|NUMBER")]
+    sheet: Option<String>,
 }
 
 impl RowArguments {
@@ -65,6 +70,7 @@ impl RowArguments {
                 no_header: self.no_header,
                 decimal: self.decimal,
                 encoding: self.encoding,
+                sheet: self.sheet.clone(),
             },
             ..ReadOptions::default()
         }
@@ -75,7 +81,7 @@ impl ReadArguments {
     /// The fields asked for, the others as `remembered`. Each command that has a use for groups asks for them itself.
     pub(crate) fn fields(&self, remembered: &Fields) -> Fields {
         let asked = Fields {
-            text: self.text.clone(),
+            text: all_fields(&self.text),
             label: self.label.clone(),
             label_separator: self.label_separator.clone(),
             id: self.id.clone(),

@@ -10,18 +10,19 @@ use clap::Args;
 
 use super::RowArguments;
 use super::choice::{positive, stem_language, stop_language};
+use super::field_list::FieldList;
 
 #[derive(Debug, Args)]
 pub(crate) struct IndexArguments {
-    /// Files of documents: CSV, TSV, JSON Lines, Parquet, fastText, a folder of texts, or TREC documents (`<DOC><DOCNO>…`), also .gz or .zst; `-` is standard input
+    /// Files of documents: CSV, TSV, JSON Lines, Parquet, xlsx, ods, fastText, a folder of texts, or TREC documents (`<DOC><DOCNO>…`), also .gz or .zst; `-` is standard input
     #[arg(value_name = "DOCS", required = true)]
     pub(crate) files: Vec<String>,
     /// Where to write the index: a new or empty folder, or one that holds an index, which is replaced
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// Text fields to search, joined in this order (default: `text`)
-    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
-    pub(crate) text: Vec<String>,
+    #[arg(long, value_name = "FIELD,…")]
+    pub(crate) text: Vec<FieldList>,
     /// The field that identifies a document (default: `id`); identifiers must be unique
     #[arg(long, value_name = "FIELD")]
     pub(crate) id: Option<String>,
@@ -31,7 +32,7 @@ pub(crate) struct IndexArguments {
     /// A field to show above each hit; it is searched only if --text also names it
     #[arg(long, value_name = "FIELD")]
     pub(crate) title: Option<String>,
-    /// csv, tsv, jsonl, parquet, fasttext, folder or trec (detected from the name or the content by default)
+    /// csv, tsv, jsonl, parquet, xlsx, ods, fasttext, folder or trec (detected from the name or the content by default)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<DocumentFormat>,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! What failed, as a person sees it: with the options that `calibrate` has.
 
-use calibrant::corpus::ReadError;
+use calibrant::corpus::{ReadError, alike_labels};
 use calibrant::jobs::{CalibrateError, listed};
 use calibrant::{CalibrationError, FitError};
 
@@ -22,6 +22,13 @@ pub(super) fn failure(error: CalibrateError, file: &str, one_score: bool) -> Cli
             "--positive: no example of {file} has the label `{positive}`"
         ))
         .hint(format!("the labels are {}", listed(&labels))),
+        CalibrateError::ManyLabels { labels, .. } if some_alike(&labels) => CliError::new(message)
+            .hint("some labels differ in case or space alone; --fold-labels makes one of them"),
+        CalibrateError::UnknownLabel { label, classes, .. }
+            if some_alike(classes.iter().chain([&label])) =>
+        {
+            CliError::new(message).hint("--fold-labels takes labels that differ in case or space alone for one")
+        }
         CalibrateError::ManyLabels { .. } => CliError::new(message).hint(
             "give one score per class, as --score CLASS=FIELD,CLASS=FIELD,…; or --positive LABEL to set one against the rest",
         ),
@@ -34,6 +41,12 @@ pub(super) fn failure(error: CalibrateError, file: &str, one_score: bool) -> Cli
         CalibrateError::Evaluation(error) => error.into(),
         _ => CliError::new(message),
     }
+}
+
+/// Whether labels differ in case or space alone.
+fn some_alike<'l>(labels: impl IntoIterator<Item = &'l String>) -> bool {
+    let labels = labels.into_iter().map(|label| (label.as_str(), 1));
+    alike_labels(labels).iter().any(|set| set.len() > 1)
 }
 
 /// Where examples are given their probabilities, only reading them and estimating shares can fail.

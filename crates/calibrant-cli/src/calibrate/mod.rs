@@ -9,6 +9,7 @@ mod report;
 use std::io::Write;
 use std::path::Path;
 
+use calibrant::Task;
 use calibrant::calibration::{CalibratorKind, ChoiceRules, MulticlassKind, ScoreScale};
 use calibrant::corpus::LabelNeed;
 use calibrant::jobs::{
@@ -17,10 +18,11 @@ use calibrant::jobs::{
 };
 use calibrant::pipeline::{ScoreCalibrator, ScoreIs, ScoreNote};
 
-use crate::arguments::{CalibrateArguments, Method};
+use crate::arguments::{CalibrateArguments, Method, all_fields};
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
+use crate::labels::note_unlabelled;
 use crate::output::{check_target_of, note, stdout, warn, write_whole};
 use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
@@ -170,7 +172,7 @@ fn fit(
     notes: &mut Vec<String>,
 ) -> Result<(ScoreCalibrator, Option<MeasuredScores>), CliError> {
     let name = arguments.file.as_deref().unwrap_or("-");
-    let scores = class_fields(&arguments.score)?;
+    let scores = class_fields(&all_fields(&arguments.score))?;
     let one_score = scores.len() == 1;
     let (method, multiclass) = methods(arguments, one_score)?;
     let settings = CalibrateSettings {
@@ -190,6 +192,7 @@ fn fit(
     let fitted = fit_scores(&source, &options, &settings, &progress)
         .map_err(|error| failure(error, file, one_score))?;
     warn_bad_rows(&fitted.read);
+    note_unlabelled(&fitted.read, Task::SingleLabel);
     notes.extend(fitted.guess.as_ref().map(said_of_labels));
     notes.extend(said_of_scale(&fitted.calibrator, arguments.score_is));
     for class in fitted.classes_without_examples() {
@@ -277,7 +280,7 @@ fn score_fields(
     if arguments.score.is_empty() || arguments.calibrator.is_none() {
         return Ok(fitted.clone());
     }
-    let given = class_fields(&arguments.score)?;
+    let given = class_fields(&all_fields(&arguments.score))?;
     if given.len() != fitted.len() {
         return Err(CliError::new(format!(
             "the calibrator takes {} scores per row, --score names {}",
@@ -317,6 +320,7 @@ fn test(
     let (examples, read) =
         read_examples(calibrator, &source, fields, &options, &progress).map_err(failed)?;
     warn_bad_rows(&read);
+    note_unlabelled(&read, Task::SingleLabel);
     // What `--apply` would write: zeros count as they did where the calibrator was fitted.
     let mut after = forecast_scores(calibrator, &examples.scores);
     note_ends(

@@ -18,6 +18,7 @@ use crate::costs;
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
+use crate::labels::{fold_note, note_unlabelled};
 use crate::ledger::record;
 use crate::output::{
     WRITE_ALIKE, check_distinct, check_target_of, note, stdout, unknown_label_notes, warn,
@@ -100,6 +101,9 @@ fn reliability(systems: &[System], answers: &Answers) -> Result<Vec<SystemReliab
 /// Says what is strange about the documents and the tables.
 pub(crate) fn warn_answers(answers: &Answers) {
     warn_bad_rows(&answers.read);
+    if let Some(found) = answers.forecasts.first() {
+        note_unlabelled(&answers.read, found.task);
+    }
     for said in &answers.notes {
         let text = match said {
             TableNote::GuessedPositive { .. } => format!("{said}; --positive names another"),
@@ -117,6 +121,9 @@ pub(crate) fn warn_answers(answers: &Answers) {
     }
     let classes = answers.forecasts.first().map(|found| &found.class_names);
     let names = classes.into_iter().flatten().map(String::as_str);
+    if let Some(said) = fold_note(unknown, names.clone()) {
+        warn(&said);
+    }
     if let Some(said) = WrittenOtherwise::of(unknown, names) {
         warn(&format!("{said}; {WRITE_ALIKE}"));
     }

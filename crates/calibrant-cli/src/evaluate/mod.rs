@@ -22,6 +22,7 @@ use crate::costs;
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
+use crate::labels::{fold_note, note_unlabelled};
 use crate::ledger::{record, show_note};
 use crate::output::{WRITE_ALIKE, stdout, unknown_label_notes, warn};
 use crate::prior::{choice, show_prior};
@@ -83,11 +84,13 @@ fn of_model(arguments: &EvaluateArguments, model: &Model) -> Result<(), CliError
 fn warn_found(model: &Model, found: &LabelledForecasts) -> Result<Vec<String>, CliError> {
     if let Some(read) = &found.read {
         warn_bad_rows(read);
+        note_unlabelled(read, model.task());
     }
     let unknown = &found.unknown_labels;
     let mut notes = unknown_notes(&found.unknown_cells);
     let fate = ["is not measured", "are not measured"];
     notes.extend(unknown_label_notes(unknown, found.left_out, "model", fate));
+    notes.extend(fold_note(unknown, model.class_names()));
     let otherwise = WrittenOtherwise::of(unknown, model.class_names());
     if let Some(said) = &otherwise
         && found.forecasts.labels.is_empty()

@@ -426,8 +426,12 @@ fn documents_without_labels_cannot_be_learned_from() {
     check_fit_refused(
         "mail.csv",
         rows,
-        &[],
-        &["line 3", "no label", "--labels several"],
+        &["--empty-labels", "error"],
+        &[
+            "line 3",
+            "field `label`: the label is empty",
+            "--empty-labels",
+        ],
     );
     let rows = "{\"label\":[],\"text\":\"x y\"}\n{\"label\":[],\"text\":\"x z\"}\n";
     check_fit_refused(

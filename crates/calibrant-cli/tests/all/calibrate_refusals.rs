@@ -50,7 +50,6 @@ fn malformed_rows_are_named_or_skipped_and_leave_nothing_half_written() {
         ("NaN,yes", "finite number"),
         ("inf,no", "finite number"),
         ("one,no", "found `one`"),
-        ("1,", "the label is missing"),
         ("1,yes,2", "expected 2 fields"),
     ] {
         let sandbox = Sandbox::new();
@@ -74,9 +73,7 @@ fn malformed_rows_are_named_or_skipped_and_leave_nothing_half_written() {
             "--predictions",
             "p.csv",
         ]);
-        if row != "1," {
-            refused(&sandbox, &arguments, &["bad.csv, line 8", piece]);
-        }
+        refused(&sandbox, &arguments, &["bad.csv, line 8", piece]);
         arguments.push("--skip-bad-rows");
         sandbox.succeed(&arguments);
         assert!(sandbox.path("c.calibrant").exists() && sandbox.path("p.csv").exists());

@@ -187,8 +187,24 @@ fn delimiter_of(head: &[u8], no_header: bool, fits: impl Fn(&[String]) -> bool) 
     best.map_or(Delimiter::COMMA, |(delimiter, ..)| *delimiter)
 }
 
+/// Whether by one of the usual delimiters the first rows, at least two, have equally many fields where quoted ones may hold line breaks.
+pub(super) fn has_quoted_rows(head: &[u8]) -> bool {
+    Delimiter::USUAL.into_iter().any(|delimiter| {
+        let counts = first_counts(head, delimiter);
+        counts.len() > 1 && is_steady(head, delimiter)
+    })
+}
+
 /// Whether the first rows have equally many fields, and more than one.
 fn is_steady(head: &[u8], delimiter: Delimiter) -> bool {
+    let counts = first_counts(head, delimiter);
+    counts
+        .first()
+        .is_some_and(|&first| first > 1 && counts.iter().all(|&count| count == first))
+}
+
+/// How many fields the first whole rows have.
+fn first_counts(head: &[u8], delimiter: Delimiter) -> Vec<usize> {
     const ROWS: usize = 10;
     let mut counts = Vec::new();
     let mut rest = head;
@@ -204,8 +220,6 @@ fn is_steady(head: &[u8], delimiter: Delimiter) -> bool {
         rest = &rest[end..];
     }
     counts
-        .first()
-        .is_some_and(|&first| first > 1 && counts.iter().all(|&count| count == first))
 }
 
 /// The fields of the first row that is not blank, if it can be divided so.

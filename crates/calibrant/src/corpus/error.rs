@@ -134,13 +134,51 @@ pub enum ReadError {
     },
     /// This build of the library was made without the reader of a format.
     #[error(
-        "{file}: this build of calibrant does not read {format}; build it with the cargo feature `{format}`"
+        "{file}: this build of calibrant does not read {format}; build it with the cargo feature `{}`",
+        format.feature()
     )]
     FormatLeftOut {
         /// The file.
         file: String,
-        /// Its format, and the name of the feature.
+        /// Its format.
         format: super::Format,
+    },
+    /// The workbook cannot be read.
+    #[error("{file}: the spreadsheet cannot be read: {reason}")]
+    Spreadsheet {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An Excel file of a kind that is not read.
+    #[error(
+        "{file}: is an Excel file of before 2007 (.xls), or one with a password; save it as .xlsx without a password, or as CSV"
+    )]
+    OldSpreadsheet {
+        /// The file.
+        file: String,
+    },
+    /// The workbook has no such sheet.
+    #[error("{file}: there is no sheet `{sheet}`; {}", sheets_there_are(available))]
+    NoSheet {
+        /// The file.
+        file: String,
+        /// The sheet that was asked for.
+        sheet: String,
+        /// The sheets of the workbook.
+        available: Vec<String>,
+    },
+    /// The workbook unpacks to too much, or its cells repeat too much.
+    #[error(
+        "{file}: unpacked, or with its repeated texts written out, the spreadsheet is larger than {} MiB; save the sheet as CSV",
+        limit >> 20
+    )]
+    UnpackedTooLarge {
+        /// The file.
+        file: String,
+        /// The most bytes that are unpacked.
+        limit: u64,
     },
     /// The Parquet file cannot be read.
     #[error("{file}: the Parquet data cannot be read: {reason}")]
@@ -160,7 +198,7 @@ pub enum ReadError {
     },
     /// Neither the name nor the first bytes tell the format.
     #[error(
-        "{file}: the format cannot be detected; say which it is: csv, tsv, jsonl, parquet, fasttext, folder or svmlight"
+        "{file}: the format cannot be detected; say which it is: csv, tsv, jsonl, parquet, xlsx, ods, fasttext, folder or svmlight"
     )]
     UnknownFormat {
         /// The file.
@@ -187,16 +225,28 @@ pub enum ReadError {
         /// The most bytes a row may have.
         limit: usize,
     },
-    /// Parquet that does not come from a plain file is too large to be laid aside.
-    #[error(
-        "{file}: more than {limit} bytes of Parquet from a stream; unpack it into a file first"
-    )]
+    /// A file that is read out of order does not come from a plain file, and is too large to be laid aside.
+    #[error("{file}: more than {limit} bytes from a stream; unpack it into a file first")]
     TooLarge {
         /// The file.
         file: String,
         /// The most bytes that are laid aside.
         limit: u64,
     },
+}
+
+impl ReadError {
+    /// Names the sheet that a malformed row stands in.
+    #[cfg(feature = "spreadsheet")]
+    pub(super) fn on_sheet(self, sheet: &str) -> Self {
+        match self {
+            ReadError::BadRow(row) => ReadError::BadRow(BadRow {
+                sheet: Some(sheet.to_owned()),
+                ..row
+            }),
+            other => other,
+        }
+    }
 }
 
 impl From<Cancelled> for ReadError {
@@ -210,6 +260,8 @@ impl From<Cancelled> for ReadError {
 pub struct BadRow {
     /// The file.
     pub file: String,
+    /// The sheet of a spreadsheet, whose rows `line` counts.
+    pub sheet: Option<String>,
     /// Where the row starts, from 1.
     pub line: u64,
     /// The character in that line, from 1, where it is known.
@@ -223,7 +275,15 @@ pub struct BadRow {
 /// What to do with a cell that should be a number and is none.
 pub(super) const READ_AS_CATEGORY: &str = "read the field as a category instead";
 
+/// What is wrong with a row without a label, where that was asked for.
+pub(super) const EMPTY_LABEL: &str = "the label is empty";
+
 impl BadRow {
+    /// Whether nothing but the label is missing.
+    pub fn has_empty_label(&self) -> bool {
+        self.reason == EMPTY_LABEL
+    }
+
     /// The field whose cell should be a number, is none, and could be a category.
     pub fn field_of_categories(&self) -> Option<&str> {
         let field = self.field.as_deref();
@@ -233,7 +293,10 @@ impl BadRow {
 
 impl fmt::Display for BadRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}", self.file, self.line)?;
+        match &self.sheet {
+            Some(sheet) => write!(f, "{}, sheet `{sheet}`, row {}", self.file, self.line)?,
+            None => write!(f, "{}, line {}", self.file, self.line)?,
+        }
         if let Some(column) = self.column {
             write!(f, ", column {column}")?;
         }
@@ -261,6 +324,11 @@ pub enum NoRowsReason {
         /// The filters.
         filters: Vec<Filter>,
     },
+    /// No row has a label.
+    NoLabels {
+        /// How many there are.
+        rows: u64,
+    },
     /// Every row was malformed (and skipped).
     AllBad {
         /// How many.
@@ -275,6 +343,7 @@ impl fmt::Display for NoRowsReason {
         match self {
             Self::HeaderOnly => f.write_str("has a header line and no rows"),
             Self::Blank => f.write_str("has no rows"),
+            Self::NoLabels { rows } => write!(f, "none of the {rows} rows has a label"),
             Self::NoFiles => f.write_str("the class folders hold no .txt files"),
             Self::AllFiltered { rows_read, filters } => {
                 let filters: Vec<String> = filters.iter().map(ToString::to_string).collect();
@@ -311,6 +380,10 @@ pub(super) fn fields_there_are(available: &[String]) -> String {
     format!("the fields are {}{more}", names.join(", "))
 }
 
+fn sheets_there_are(available: &[String]) -> String {
+    fields_there_are(available).replacen("fields", "sheets", 1)
+}
+
 /// What is wrong with one row, before it is known which row of which file it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RowProblem {
@@ -324,8 +397,6 @@ pub(super) struct RowProblem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProblemKind {
     Malformed,
-    /// A text field is absent; JSON Lines adds which fields the row has.
-    MissingField,
     InvalidUtf8,
     TooLong,
 }
@@ -354,13 +425,6 @@ impl RowProblem {
         }
     }
 
-    pub(super) fn missing(field: &str) -> Self {
-        Self {
-            kind: ProblemKind::MissingField,
-            ..Self::in_field(field, "the row has no such field")
-        }
-    }
-
     pub(super) fn invalid_utf8(offset: usize) -> Self {
         Self {
             kind: ProblemKind::InvalidUtf8,
@@ -384,6 +448,7 @@ mod tests {
     fn messages_say_where_and_what_to_do() {
         let bad = BadRow {
             file: "a.csv".into(),
+            sheet: None,
             line: 7,
             column: Some(3),
             field: Some("weight".into()),

@@ -10,9 +10,11 @@ use super::lines::Cutter;
 use super::parquet::column_names;
 use super::plan::{LINE_FIELDS, Plan};
 use super::source::{Opened, open, open_text};
+#[cfg(feature = "spreadsheet")]
+use super::spreadsheet::column_names as sheet_columns;
 use super::{Document, Format, NoRowsReason, ReadError, ReadOptions, Source};
 
-/// The names of the fields of a CSV, TSV, JSON Lines (by its first rows) or Parquet file, in the order
+/// The names of the fields of a CSV, TSV, JSON Lines (by its first rows), Parquet file or sheet, in the order
 /// of the file; of the other formats those by which their parts are called, such as `text`.
 ///
 /// ```
@@ -46,6 +48,7 @@ pub fn field_names(source: &Source, options: &ReadOptions) -> Result<Vec<String>
             })
         }
         Format::Parquet => column_names(stream),
+        Format::Xlsx | Format::Ods => sheet_columns(stream, format, options),
         Format::FastText | Format::SvmLight => Ok(owned(&LINE_FIELDS)),
         Format::Folder => Err(ReadError::NotADirectory { path: file.into() }),
     }
@@ -57,6 +60,19 @@ fn column_names(stream: super::source::Stream) -> Result<Vec<String>, ReadError>
     Err(ReadError::FormatLeftOut {
         file: stream.name,
         format: Format::Parquet,
+    })
+}
+
+/// A library built without spreadsheets says so.
+#[cfg(not(feature = "spreadsheet"))]
+fn sheet_columns(
+    stream: super::source::Stream,
+    format: Format,
+    _options: &ReadOptions,
+) -> Result<Vec<String>, ReadError> {
+    Err(ReadError::FormatLeftOut {
+        file: stream.name,
+        format,
     })
 }
 

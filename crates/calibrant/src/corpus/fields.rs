@@ -22,6 +22,12 @@ pub struct Fields {
     pub id: Option<String>,
     /// The field with the document's weight.
     pub weight: Option<String>,
+    /// A file without the field for identifiers will do: a model remembers it, and it is no input.
+    #[serde(skip)]
+    pub id_if_present: bool,
+    /// A file without the field for weights will do; the weight is then 1.
+    #[serde(skip)]
+    pub weight_if_present: bool,
     /// The field that says which documents belong together. Only files for fitting and evaluating need it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
@@ -47,7 +53,8 @@ impl Fields {
     }
 
     /// These, and where nothing is named what `remembered` has. Cells beside the text are always the remembered ones, since
-    /// they are features of a model; groups are those of the file at hand.
+    /// they are features of a model; groups are those of the file at hand. Identifiers and weights that are only remembered are read
+    /// where the file has them.
     ///
     /// ```
     /// use calibrant::corpus::Fields;
@@ -70,6 +77,14 @@ impl Fields {
             label_separator: or(&self.label_separator, &remembered.label_separator),
             id: or(&self.id, &remembered.id),
             weight: or(&self.weight, &remembered.weight),
+            id_if_present: match self.id {
+                Some(_) => self.id_if_present,
+                None => remembered.id.is_some(),
+            },
+            weight_if_present: match self.weight {
+                Some(_) => self.weight_if_present,
+                None => remembered.weight.is_some(),
+            },
             group: self.group.clone(),
             numeric: remembered.numeric.clone(),
             categorical: remembered.categorical.clone(),
@@ -155,6 +170,24 @@ pub enum LabelNeed {
     Ignored,
 }
 
+/// What to do about a row whose label is empty, where each document has one label. A list that is empty says that a document has none of
+/// several labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmptyLabels {
+    /// It is left out and counted.
+    #[default]
+    LeaveOut,
+    /// It is malformed.
+    Error,
+}
+
+calibrant_calibration::named! {
+    EmptyLabels, "something to do with empty labels";
+    LeaveOut = "leave-out" | "leave_out", "rows without a label are left out and counted";
+    Error = "error", "a row without a label is an error";
+}
+
 /// How to read a file.
 ///
 /// ```
@@ -176,6 +209,11 @@ pub struct ReadOptions {
     pub skip_bad_rows: bool,
     /// Whether labels are needed.
     pub labels_required: LabelNeed,
+    /// What to do about rows without a label, where labels are needed.
+    pub empty_labels: EmptyLabels,
+    /// Labels that differ in case or space alone are one, where labels are held against classes or scores are calibrated. A fit
+    /// has its own setting, which the model remembers.
+    pub fold_labels: bool,
     /// Where [`Fields::id`] names no field, a field `id` is taken if the file has one. A row without a
     /// value there then has an empty identifier: that tells such a file from one without the field.
     pub own_id: bool,
@@ -197,6 +235,8 @@ impl Default for ReadOptions {
             layout: Layout::default(),
             skip_bad_rows: false,
             labels_required: LabelNeed::Required,
+            empty_labels: EmptyLabels::LeaveOut,
+            fold_labels: false,
             own_id: false,
             scores: Vec::new(),
             scores_are_probabilities: false,

@@ -25,6 +25,10 @@ pub enum Format {
     JsonLines,
     /// Apache Parquet.
     Parquet,
+    /// A sheet of an Excel workbook.
+    Xlsx,
+    /// A sheet of an OpenDocument spreadsheet.
+    Ods,
     /// Lines of `__label__a __label__b text`.
     #[serde(alias = "fasttext")]
     FastText,
@@ -41,12 +45,40 @@ named! {
     Tsv = "tsv", "Tab-separated values with a header line";
     JsonLines = "jsonl" | "json_lines", "A JSON object per line";
     Parquet = "parquet", "Apache Parquet";
+    Xlsx = "xlsx", "A sheet of an Excel workbook";
+    Ods = "ods", "A sheet of an OpenDocument spreadsheet";
     FastText = "fasttext" | "fast_text", "Lines of __label__a __label__b text";
     Folder = "folder", "A folder with a subfolder of text files per class";
     SvmLight = "svmlight" | "svm_light", "Lines of label index:value …";
 }
 
 impl Format {
+    /// Whether its bytes are no text.
+    pub(super) fn is_binary(self) -> bool {
+        matches!(self, Format::Parquet | Format::Xlsx | Format::Ods)
+    }
+
+    /// Whether it is a sheet of a workbook.
+    pub(super) fn is_spreadsheet(self) -> bool {
+        matches!(self, Format::Xlsx | Format::Ods)
+    }
+
+    /// The cargo feature that reads it.
+    pub(super) fn feature(self) -> &'static str {
+        match self.is_spreadsheet() {
+            true => "spreadsheet",
+            false => self.name(),
+        }
+    }
+
+    /// What a place in such a file is counted in: rows where there are no lines.
+    pub fn unit(self) -> &'static str {
+        match self.is_binary() {
+            true => "row",
+            false => "line",
+        }
+    }
+
     /// The format an ending stands for; `.gz` and `.zst` are looked through.
     ///
     /// Looks at the name only. Endings that say nothing (`.txt`, `.data`) give `None`,
@@ -62,6 +94,8 @@ impl Format {
             "tsv" | "tab" => Some(Format::Tsv),
             "jsonl" | "ndjson" | "jsonlines" | "json" => Some(Format::JsonLines),
             "parquet" | "pq" => Some(Format::Parquet),
+            "xlsx" | "xlsm" => Some(Format::Xlsx),
+            "ods" => Some(Format::Ods),
             "fasttext" | "ft" => Some(Format::FastText),
             "svm" | "svmlight" | "libsvm" => Some(Format::SvmLight),
             _ => None,

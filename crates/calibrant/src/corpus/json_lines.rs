@@ -5,14 +5,14 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::error::{ProblemKind, RowProblem, fields_there_are};
+use super::error::RowProblem;
 use super::lines::{Cutter, RowEnds};
 use super::plan::{Plan, Row, Value};
 use super::rows::{RowFormat, locate};
 use super::source::Stream;
 use super::{Document, ReadError, ReadOptions};
 
-/// Which fields there are is judged by so many rows: objects may leave out what is empty.
+/// Which fields there are is judged by so many rows: objects may leave out what is empty, and a field that none of these has is an error.
 const ROWS_LOOKED_AT: usize = 1000;
 
 /// Reads the wanted fields of every object. Which fields there are is judged by the first rows.
@@ -111,16 +111,7 @@ impl<R: Row> RowFormat<R> for JsonLines<R> {
                 values,
             },
         )?;
-        self.plan
-            .row(values, line)
-            .map_err(|problem| match problem.kind {
-                ProblemKind::MissingField => {
-                    let available = field_names(row).unwrap_or_default();
-                    let reason = format!("{}; {}", problem.reason, fields_there_are(&available));
-                    RowProblem { reason, ..problem }
-                }
-                _ => problem,
-            })
+        self.plan.row(values, line)
     }
 }
 
@@ -481,17 +472,10 @@ mod tests {
 
     #[test]
     fn the_first_row_may_leave_out_what_others_have() {
-        // A row without any text is named; the file is not.
+        // What is left out is empty.
         let text = "{\"label\": \"a\"}\n{\"text\": \"y\", \"label\": \"b\"}\n";
-        let error = message(text);
-        let expected = "line 1, field `text`: the row has no such field; the fields are `label`";
-        assert!(error.ends_with(expected), "{error}");
-        let skipping = ReadOptions {
-            skip_bad_rows: true,
-            ..options()
-        };
-        let (documents, summary) = read(text.as_bytes(), &skipping).unwrap();
-        assert_eq!((text_of(&documents), summary.bad_row_count), (vec!["y"], 1));
+        let (documents, _) = read(text.as_bytes(), &options()).unwrap();
+        assert_eq!(text_of(&documents), ["", "y"]);
         // One of several text fields is enough, and beside other cells a text may be missing like they may.
         let fields = Fields {
             text: vec!["title".into(), "body".into()],
@@ -522,9 +506,14 @@ mod tests {
     }
 
     #[test]
-    fn later_rows_may_lack_the_label_but_not_the_text() {
-        let error = message("{\"text\": \"x\", \"label\": \"a\"}\n{\"body\": \"y\"}\n");
-        let expected = "line 2, field `text`: the row has no such field; the fields are `body`";
+    fn later_rows_may_lack_anything_and_what_no_row_has_is_an_error() {
+        let text = "{\"text\": \"x\", \"label\": \"a\"}\n{\"body\": \"y\"}\n";
+        let (documents, summary) = read(text.as_bytes(), &options()).unwrap();
+        assert_eq!(text_of(&documents), ["x", ""]);
+        let unlabelled = summary.unlabelled.unwrap();
+        assert_eq!((unlabelled.rows, unlabelled.first_line), (1, 2));
+        let error = message("{\"label\": \"a\"}\n{\"body\": \"y\"}\n");
+        let expected = "there is no field `text`; the fields are `label`, `body`";
         assert!(error.ends_with(expected), "{error}");
         let filters = vec!["split=train".parse().unwrap()];
         let text =

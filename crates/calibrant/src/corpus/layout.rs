@@ -32,6 +32,8 @@ pub struct Layout {
     pub decimal: Option<DecimalSign>,
     /// How characters are written; `None` means UTF-8, or UTF-16 where the file begins with its mark.
     pub encoding: Option<Encoding>,
+    /// The sheet of a spreadsheet, by its name or its number from 1; `None` means the first that is not hidden.
+    pub sheet: Option<String>,
 }
 
 /// What stands between the whole and the parts of a number.
@@ -232,6 +234,7 @@ mod tests {
             no_header: true,
             decimal: Some(DecimalSign::Comma),
             encoding: Some("Latin1".parse().unwrap()),
+            sheet: Some("2".into()),
         };
         let written = serde_json::to_string(&layout).unwrap();
         assert_eq!(serde_json::from_str::<Layout>(&written).unwrap(), layout);

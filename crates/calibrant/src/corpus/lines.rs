@@ -288,6 +288,7 @@ impl Cutter {
 
     fn never_closed(&self) -> ReadError {
         ReadError::BadRow(BadRow {
+            sheet: None,
             file: self.stream.name.clone(),
             line: self.next_line,
             column: None,

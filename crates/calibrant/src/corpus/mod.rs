@@ -1,7 +1,7 @@
 //! Files to labelled documents.
 //!
 //! [`read_batches`] opens a source, tells its format and compression, and hands documents on in
-//! file order while the next ones are being read. Seven formats are understood: see [`Format`].
+//! file order while the next ones are being read. Nine formats are understood: see [`Format`].
 //! The whole file is never held in memory, a row that is not understood is reported with its
 //! line and column, and no file, however damaged, ends the program.
 //!
@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod alike_labels;
 mod content_ref;
 mod decimals;
 mod decoded;
@@ -47,16 +48,24 @@ mod rankings;
 mod read;
 #[cfg(test)]
 mod robustness;
+#[cfg(any(feature = "parquet", feature = "spreadsheet"))]
+mod row_values;
 mod rows;
 mod scored;
+#[cfg(any(feature = "parquet", feature = "spreadsheet"))]
+mod seekable;
 mod side_cells;
 mod source;
+#[cfg(feature = "spreadsheet")]
+mod spreadsheet;
 mod svmlight;
 #[cfg(test)]
 mod testing;
 mod trec;
+mod unique_labels;
 
 pub use crate::problem::{FoldError, Folds};
+pub use alike_labels::{alike_labels, folded_label};
 pub use content_ref::ContentRef;
 pub use document::{Content, Document, Record};
 pub(crate) use each_line::{Line, each_line};
@@ -64,7 +73,7 @@ pub use error::{BadRow, NoRowsReason, ReadError};
 pub use field_names::field_names;
 #[doc(hidden)] // For tests.
 pub use field_names::open_lines;
-pub use fields::{Fields, Filter, FilterError, LabelNeed, ReadOptions};
+pub use fields::{EmptyLabels, Fields, Filter, FilterError, LabelNeed, ReadOptions};
 pub use format::Format;
 pub use identifiers::identifier_fields;
 pub use layout::{DecimalSign, Delimiter, DelimiterError, Encoding, EncodingError, Layout};
@@ -74,9 +83,11 @@ pub use rankings::{
     Run, RunBuilder, RunProblem, TableError, Unjudged, check_identifier,
 };
 pub(crate) use read::read_batches_until;
-pub use read::{ReadSummary, read_all, read_batches};
+pub use read::{ReadSummary, Unlabelled, read_all, read_batches};
 pub use scored::{ScoredRow, read_scores};
 pub use source::{ReadOnce, Source};
 pub use trec::{
     Query, QueryFormat, TopicField, TrecDocument, TrecDocuments, read_queries, read_trec_documents,
 };
+pub use unique_labels::LabelKind;
+pub(crate) use unique_labels::unique_labels;

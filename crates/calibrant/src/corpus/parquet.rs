@@ -21,15 +21,10 @@ use super::lines::PIECE_BYTES;
 use super::parquet_footer::check_schema;
 use super::plan::{Plan, Row as PlannedRow, Value, check_distinct};
 use super::read::PieceSource;
-use super::rows::Parsed;
+use super::row_values::{ROWS_PER_PIECE, RowValues};
+use super::seekable::{SPOOL_LIMIT, seekable};
 use super::source::Stream;
 use super::{ReadError, ReadOptions};
-
-/// The most rows of a piece.
-const ROWS_PER_PIECE: usize = 8192;
-
-/// The most bytes that are laid aside when Parquet does not come from a plain file.
-const SPOOL_LIMIT: u64 = 2 << 30;
 
 /// Hands out rows of the wanted columns.
 pub(super) struct ParquetRows {
@@ -96,7 +91,7 @@ fn names_of(root: &Type, file: &str) -> Result<Vec<String>, ReadError> {
 /// The file behind the stream and its size, once its footer has been looked at.
 fn checked_file(stream: Stream) -> Result<(File, u64), ReadError> {
     let name = stream.name.clone();
-    let file = seekable(stream)?;
+    let file = seekable(stream, SPOOL_LIMIT)?;
     let metadata = file.metadata().map_err(|source| io_error(&name, source))?;
     check_footer(&name, &file, metadata.len())?;
     Ok((file, metadata.len()))
@@ -172,57 +167,6 @@ fn check_footer(name: &str, mut file: &File, size: u64) -> Result<(), ReadError>
     };
     let metadata = read_at(start, length as usize).map_err(|source| io_error(name, source))?;
     check_schema(&metadata).map_err(broken)
-}
-
-/// The stream as a file that can be read out of order: itself, or a temporary copy.
-fn seekable(mut stream: Stream) -> Result<File, ReadError> {
-    let name = stream.name.clone();
-    if let Some(path) = &stream.plain_file {
-        return File::open(path).map_err(|source| io_error(&name, source));
-    }
-    let mut copy = tempfile::tempfile().map_err(|source| io_error(&name, source))?;
-    let mut buffer = vec![0; 1 << 16];
-    let mut copied = 0;
-    loop {
-        let read = match stream.reader.read(&mut buffer) {
-            Ok(0) => return Ok(copy),
-            Ok(read) => read,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(stream.error(error)),
-        };
-        copied += read as u64;
-        if copied > SPOOL_LIMIT {
-            return Err(ReadError::TooLarge {
-                file: name,
-                limit: SPOOL_LIMIT,
-            });
-        }
-        std::io::Write::write_all(&mut copy, &buffer[..read])
-            .map_err(|source| io_error(&name, source))?;
-    }
-}
-
-/// Some rows, still as values.
-#[derive(Debug, Default)]
-pub(super) struct RowValues {
-    rows: Vec<(u64, Result<Vec<Value<'static>>, RowProblem>)>,
-    bytes: usize,
-}
-
-impl RowValues {
-    pub(super) fn parse<R: PlannedRow>(
-        self,
-        plan: &Plan<R>,
-        file: &str,
-        options: &ReadOptions,
-    ) -> Result<Parsed<R>, ReadError> {
-        let mut parsed = Parsed::default();
-        for (row, values) in self.rows {
-            let outcome = values.and_then(|values| plan.row(&values, row));
-            parsed.push(outcome, file, row, b"", options)?;
-        }
-        Ok(parsed)
-    }
 }
 
 impl PieceSource for ParquetRows {
@@ -578,5 +522,42 @@ mod tests {
             message.ends_with("the file is damaged (index 7 of 3)"),
             "{message}"
         );
+    }
+
+    /// Hadoop and Spark write LZ4 in frames of their own; the others write it plainly.
+    #[test]
+    fn every_codec_is_read() {
+        use parquet::basic::Compression;
+        use parquet::file::properties::WriterProperties;
+        use parquet::file::writer::SerializedFileWriter;
+        let schema = "message m { required binary text (UTF8); required binary label (UTF8); }";
+        let text = "again and again and again ".repeat(100);
+        for codec in [
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::GZIP(Default::default()),
+            Compression::BROTLI(Default::default()),
+            Compression::ZSTD(Default::default()),
+            Compression::LZ4,
+            Compression::LZ4_RAW,
+        ] {
+            let schema = parquet::schema::parser::parse_message_type(schema).unwrap();
+            let settings = WriterProperties::builder().set_compression(codec).build();
+            let mut writer =
+                SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(settings))
+                    .unwrap();
+            let mut group = writer.next_row_group().unwrap();
+            for value in [text.as_str(), "a"] {
+                let mut column = group.next_column().unwrap().unwrap();
+                let values = [ByteArray::from(value)];
+                let batch = column.typed::<ByteArrayType>();
+                batch.write_batch(&values, None, None).unwrap();
+                column.close().unwrap();
+            }
+            group.close().unwrap();
+            let bytes = writer.into_inner().unwrap();
+            let (documents, _) = read(&bytes, &ReadOptions::default()).unwrap();
+            assert_eq!(text_of(&documents), [text.as_str()], "{codec:?}");
+        }
     }
 }

@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::decimals::Decimals;
-use super::error::RowProblem;
+use super::error::{EMPTY_LABEL, RowProblem};
 use super::side_cells::SideSlots;
-use super::{Content, Document, Filter, LabelNeed, ReadError, ReadOptions, Record};
+use super::{Content, Document, EmptyLabels, Filter, LabelNeed, ReadError, ReadOptions, Record};
 use crate::text::FIELD_BREAK;
 
 /// What the parts of a line are called where a format does not name them.
@@ -47,7 +47,7 @@ impl Value<'_> {
     }
 
     /// The bytes it holds, to keep rows within their limit.
-    #[cfg(feature = "parquet")]
+    #[cfg(any(feature = "parquet", feature = "spreadsheet"))]
     pub(super) fn byte_count(&self) -> usize {
         match self {
             Value::Text(text) => text.len(),
@@ -69,11 +69,24 @@ pub(super) trait Row: Sized + Send {
         Vec::new()
     }
 
+    /// Whether it has no label, and no list of labels that is empty.
+    fn lacks_label(&self) -> bool;
+
+    /// Whether it is of use without a label where labels are needed.
+    const WITHOUT_LABEL: bool;
+
     /// Makes it of the values of the plan's columns.
     fn of(plan: &Plan<Self>, values: &[Value<'_>], line: u64) -> Result<Self, RowProblem>;
 }
 
 impl Row for Document {
+    /// Where a document may have several labels, it may have none.
+    const WITHOUT_LABEL: bool = true;
+
+    fn lacks_label(&self) -> bool {
+        self.labels.is_empty() && !self.labels_were_list
+    }
+
     fn content_fields(options: &ReadOptions, has: impl Fn(&str) -> bool) -> Vec<&str> {
         match options.fields.text.as_slice() {
             [] if options.fields.has_side_columns() && !has("text") => Vec::new(),
@@ -111,6 +124,7 @@ pub(super) struct Plan<R = Document> {
     pub(super) content: Vec<usize>,
     pub(super) label: Option<usize>,
     pub(super) label_required: bool,
+    empty_labels: EmptyLabels,
     pub(super) scores_are_probabilities: bool,
     label_separator: Option<String>,
     id: Option<usize>,
@@ -154,8 +168,13 @@ impl<R: Row> Plan<R> {
         if options.labels_required == LabelNeed::Required {
             wanted.push(fields.label_name());
         }
-        wanted.extend(fields.id.as_deref());
-        wanted.extend(fields.weight.as_deref());
+        wanted.extend(fields.id.as_deref().filter(|_| !fields.id_if_present));
+        wanted.extend(
+            fields
+                .weight
+                .as_deref()
+                .filter(|_| !fields.weight_if_present),
+        );
         wanted.extend(fields.group.as_deref());
         wanted.extend(fields.amounts.iter().map(String::as_str));
         wanted.extend(options.filters.iter().map(|filter| filter.field.as_str()));
@@ -184,10 +203,17 @@ impl<R: Row> Plan<R> {
             LabelNeed::IfPresent => has(fields.label_name()).then(|| slot(fields.label_name())),
             LabelNeed::Ignored => None,
         };
-        let own_id = options.own_id && fields.id.is_none() && has("id");
-        let id = fields.id.as_deref().or(own_id.then_some("id"));
+        let asked_id = fields.id.as_deref().filter(|_| !fields.id_if_present);
+        let found_id = || {
+            let remembered = fields.id.as_deref().filter(|name| has(name));
+            remembered.or((options.own_id && has("id")).then_some("id"))
+        };
+        let id = asked_id.or_else(found_id);
+        let own_id = asked_id.is_none() && id.is_some();
         let id = id.map(&mut slot);
-        let weight = fields.weight.as_deref().map(&mut slot);
+        let weight = fields.weight.as_deref();
+        let weight = weight.filter(|name| !fields.weight_if_present || has(name));
+        let weight = weight.map(&mut slot);
         let group = fields.group.as_deref().map(&mut slot);
         let amounts = fields.amounts.iter().map(|name| slot(name)).collect();
         let filters = options
@@ -205,6 +231,7 @@ impl<R: Row> Plan<R> {
             content,
             label,
             label_required: options.labels_required == LabelNeed::Required,
+            empty_labels: options.empty_labels,
             scores_are_probabilities: options.scores_are_probabilities,
             label_separator,
             id,
@@ -248,6 +275,9 @@ impl<R: Row> Plan<R> {
         line: u64,
     ) -> Result<Document, RowProblem> {
         let (labels, labels_were_list) = self.labels(values)?;
+        if labels.is_empty() && !labels_were_list {
+            self.refuse_empty_label()?;
+        }
         Ok(Document {
             id: self.id(values)?,
             content,
@@ -260,24 +290,29 @@ impl<R: Row> Plan<R> {
         })
     }
 
+    /// For a row without a label: an error where that was asked for.
+    pub(super) fn refuse_empty_label(&self) -> Result<(), RowProblem> {
+        match (self.label, self.label_required, self.empty_labels) {
+            (Some(at), true, EmptyLabels::Error) => {
+                Err(RowProblem::in_field(&self.columns[at], EMPTY_LABEL))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The text fields one below the other, with marks where each begins; `None` if there are none.
     fn joined_text(&self, values: &[Value<'_>]) -> Result<Option<String>, RowProblem> {
         let Some(breaks) = self.content.len().checked_sub(1) else {
             return Ok(None);
         };
         let mut length = 2 * breaks;
-        // An object may leave out what is empty. Without any text and anything else to go by the row
-        // is more likely a mistake.
-        let is_there = |&at: &usize| values[at] != Value::Absent;
-        let may_lack = self.side.is_some() || self.content.iter().any(is_there);
         for &at in &self.content {
             let field = &self.columns[at];
             length += match &values[at] {
                 Value::Text(text) => text.len(),
                 Value::Scalar(printed) => printed.len(),
-                Value::Null => 0,
-                Value::Absent if may_lack => 0,
-                Value::Absent => return Err(RowProblem::missing(field)),
+                // An object may leave out what is empty.
+                Value::Null | Value::Absent => 0,
                 Value::List(_) => {
                     return Err(RowProblem::in_field(
                         field,
@@ -609,7 +644,7 @@ mod tests {
     }
 
     #[test]
-    fn text_must_be_there_and_must_be_a_string() {
+    fn text_may_be_missing_and_must_be_a_string() {
         let plan =
             Plan::<Document>::resolve("f", &ReadOptions::default(), &names(&["text", "label"]))
                 .unwrap();
@@ -622,7 +657,7 @@ mod tests {
             content(Value::Scalar("1.5".into())),
             Ok(Content::Text("1.5".into()))
         );
-        assert_eq!(content(Value::Absent), Err(RowProblem::missing("text")));
+        assert_eq!(content(Value::Absent), Ok(Content::Text(String::new())));
         assert!(content(Value::List(vec![])).is_err());
         assert!(content(Value::Nested).is_err());
     }

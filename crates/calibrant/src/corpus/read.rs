@@ -17,6 +17,8 @@ use super::parquet::ParquetRows;
 use super::plan::{Plan, Row};
 use super::rows::{Parsed, RowFormat, Tally, parse_piece};
 use super::source::{Opened, Stream, open};
+#[cfg(feature = "spreadsheet")]
+use super::spreadsheet::SheetRows;
 use super::svmlight::SvmLight;
 use super::{BadRow, Document, Format, NoRowsReason, ReadError, ReadOptions, Source};
 use crate::Progress;
@@ -29,6 +31,8 @@ pub struct ReadSummary {
     pub rows: u64,
     /// Rows that a filter rejected.
     pub filtered: u64,
+    /// Rows without a label where labels are needed; of scores they are not among `rows`.
+    pub unlabelled: Option<Unlabelled>,
     /// The first twenty malformed rows that were skipped.
     pub bad_rows: Vec<BadRow>,
     /// All malformed rows that were skipped.
@@ -37,6 +41,15 @@ pub struct ReadSummary {
     pub bytes: u64,
     /// The format that was given, or told by the name or the first bytes.
     pub format: Format,
+}
+
+/// Rows without a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unlabelled {
+    /// How many.
+    pub rows: u64,
+    /// Where the first of them starts: the line from 1, the row of Parquet or a sheet.
+    pub first_line: u64,
 }
 
 /// Reads the source and hands batches of documents, in file order, to `map` on several threads;
@@ -104,6 +117,7 @@ pub(crate) fn read_batches_until<T: Send>(
             Format::Csv | Format::Tsv => driver.delimited(stream, format),
             Format::JsonLines => driver.json_lines(stream),
             Format::Parquet => driver.parquet(stream),
+            Format::Xlsx | Format::Ods => driver.spreadsheet(stream, format),
             Format::FastText => {
                 let size = stream.size;
                 let rows = FastText::new(&file, options)?;
@@ -229,6 +243,38 @@ where
         })
     }
 
+    #[cfg(feature = "spreadsheet")]
+    pub(super) fn spreadsheet(
+        &mut self,
+        stream: Stream,
+        format: Format,
+    ) -> Result<ReadSummary, ReadError> {
+        let (file, options) = (self.file, self.options);
+        let (rows, plan) = SheetRows::open::<R>(stream, format, options)?;
+        let size = Some(rows.size());
+        let sheet = rows.sheet.clone();
+        let summary = self.run(rows, size, format, |piece| {
+            piece
+                .parse(&plan, file, options)
+                .map(|parsed| parsed.on_sheet(&sheet))
+                .map_err(|error| error.on_sheet(&sheet))
+        })?;
+        plan.decimals.check(file, &plan.columns)?;
+        Ok(summary)
+    }
+
+    #[cfg(not(feature = "spreadsheet"))]
+    pub(super) fn spreadsheet(
+        &mut self,
+        stream: Stream,
+        format: Format,
+    ) -> Result<ReadSummary, ReadError> {
+        Err(ReadError::FormatLeftOut {
+            file: stream.name,
+            format,
+        })
+    }
+
     fn lines(
         &mut self,
         cutter: Cutter,
@@ -290,8 +336,13 @@ where
                     bad_rows: total.bad_row_count,
                     first: Box::new(first.clone()),
                 },
+                (0, None) if total.unlabelled > 0 => NoRowsReason::NoLabels {
+                    rows: total.unlabelled,
+                },
                 (0, None) => match format {
-                    Format::Csv | Format::Tsv => NoRowsReason::HeaderOnly,
+                    Format::Csv | Format::Tsv | Format::Xlsx | Format::Ods => {
+                        NoRowsReason::HeaderOnly
+                    }
                     Format::Folder => NoRowsReason::NoFiles,
                     _ => NoRowsReason::Blank,
                 },
@@ -308,6 +359,10 @@ where
         Ok(ReadSummary {
             rows: total.kept,
             filtered: total.filtered,
+            unlabelled: total.first_unlabelled.map(|first_line| Unlabelled {
+                rows: total.unlabelled,
+                first_line,
+            }),
             bad_rows: total.bad_rows,
             bad_row_count: total.bad_row_count,
             bytes,

@@ -2,8 +2,8 @@
 
 use super::error::{ProblemKind, RowProblem};
 use super::lines::{Piece, RowEnds};
-use super::plan::Value;
-use super::{BadRow, Document, Encoding, ReadError, ReadOptions};
+use super::plan::{Row, Value};
+use super::{BadRow, Document, Encoding, LabelNeed, ReadError, ReadOptions};
 
 /// How many malformed rows are kept for the report; the others are counted.
 pub(super) const BAD_ROWS_KEPT: usize = 20;
@@ -37,6 +37,9 @@ pub(super) trait RowFormat<R = Document>: Sync {
 pub(super) struct Tally {
     pub(super) kept: u64,
     pub(super) filtered: u64,
+    /// Rows without a label, and where the first of them stands.
+    pub(super) unlabelled: u64,
+    pub(super) first_unlabelled: Option<u64>,
     pub(super) bad_rows: Vec<BadRow>,
     pub(super) bad_row_count: u64,
 }
@@ -46,6 +49,8 @@ impl Tally {
     pub(super) fn add(&mut self, later: Tally) {
         self.kept += later.kept;
         self.filtered += later.filtered;
+        self.unlabelled += later.unlabelled;
+        self.first_unlabelled = self.first_unlabelled.or(later.first_unlabelled);
         self.bad_row_count += later.bad_row_count;
         let left = BAD_ROWS_KEPT - self.bad_rows.len().min(BAD_ROWS_KEPT);
         self.bad_rows.extend(later.bad_rows.into_iter().take(left));
@@ -68,7 +73,16 @@ impl<R> Default for Parsed<R> {
     }
 }
 
-impl<R> Parsed<R> {
+impl<R: Row> Parsed<R> {
+    /// Names the sheet that malformed rows stand in.
+    #[cfg(feature = "spreadsheet")]
+    pub(super) fn on_sheet(mut self, sheet: &str) -> Self {
+        for row in &mut self.tally.bad_rows {
+            row.sheet = Some(sheet.to_owned());
+        }
+        self
+    }
+
     /// Adds the outcome of one row; an error means that reading stops here.
     pub(super) fn push(
         &mut self,
@@ -80,6 +94,13 @@ impl<R> Parsed<R> {
     ) -> Result<(), ReadError> {
         match outcome {
             Ok(Some(row)) => {
+                if options.labels_required == LabelNeed::Required && row.lacks_label() {
+                    self.tally.unlabelled += 1;
+                    self.tally.first_unlabelled.get_or_insert(line);
+                    if !R::WITHOUT_LABEL {
+                        return Ok(());
+                    }
+                }
                 self.tally.kept += 1;
                 self.rows.push(row);
             }
@@ -93,6 +114,7 @@ impl<R> Parsed<R> {
                     } if options.skip_bad_rows => {
                         let reason = "not valid UTF-8".to_owned();
                         BadRow {
+                            sheet: None,
                             file,
                             line,
                             column: Some(column),
@@ -113,7 +135,7 @@ impl<R> Parsed<R> {
 }
 
 /// Parses every row of a piece.
-pub(super) fn parse_piece<R>(
+pub(super) fn parse_piece<R: Row>(
     format: &impl RowFormat<R>,
     piece: &Piece,
     file: &str,
@@ -161,7 +183,8 @@ pub(super) fn locate(
             column: column.unwrap_or(1),
             likely: Encoding::likely(row),
         },
-        ProblemKind::Malformed | ProblemKind::MissingField => ReadError::BadRow(BadRow {
+        ProblemKind::Malformed => ReadError::BadRow(BadRow {
+            sheet: None,
             file,
             line,
             // A row is named by the line where it starts; a column only makes sense there.

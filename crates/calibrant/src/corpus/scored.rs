@@ -30,7 +30,7 @@ pub struct ScoredRow {
 /// [`read_batches`](super::read_batches) does: in order, in parallel, never the whole file at once.
 ///
 /// A score that is missing, not a number or not finite is a malformed row, and so is a row
-/// without its label where labels are required, or with several. Text formats without named
+/// with several labels. A row without its label is left out and counted where labels are required. Text formats without named
 /// fields (fastText, svmlight, folders) hold no scores.
 ///
 /// ```
@@ -68,12 +68,20 @@ pub fn read_scores<T: Send>(
             Format::Csv | Format::Tsv => driver.delimited(stream, format),
             Format::JsonLines => driver.json_lines(stream),
             Format::Parquet => driver.parquet(stream),
+            Format::Xlsx | Format::Ods => driver.spreadsheet(stream, format),
             Format::FastText | Format::SvmLight | Format::Folder => Err(without_fields(format)),
         },
     }
 }
 
 impl Row for ScoredRow {
+    /// A score without its label teaches nothing.
+    const WITHOUT_LABEL: bool = false;
+
+    fn lacks_label(&self) -> bool {
+        self.label.is_none()
+    }
+
     fn content_fields(options: &ReadOptions, _has: impl Fn(&str) -> bool) -> Vec<&str> {
         options.scores.iter().map(String::as_str).collect()
     }
@@ -155,11 +163,8 @@ fn label(plan: &Plan<ScoredRow>, values: &[Value<'_>]) -> Result<Option<String>,
         }
     };
     let label = label.filter(|label| !label.is_empty());
-    if label.is_none() && plan.label_required {
-        return Err(RowProblem::in_field(
-            &plan.columns[at],
-            "the label is missing",
-        ));
+    if label.is_none() {
+        plan.refuse_empty_label()?;
     }
     Ok(label)
 }
@@ -171,7 +176,7 @@ mod tests {
     use parquet::data_type::{BoolType, DoubleType, FloatType};
 
     use super::super::testing::{gzip, write_parquet};
-    use super::super::{Fields, LabelNeed};
+    use super::super::{EmptyLabels, Fields, LabelNeed};
     use super::*;
     use crate::NoProgress;
 
@@ -287,8 +292,22 @@ mod tests {
     #[test]
     fn labels_are_needed_where_they_are_required_and_only_one_of_them() {
         let text = b"s,label\n1,a\n2,\n";
-        let error = read(text, &csv(&["s"])).unwrap_err().to_string();
-        assert!(error.ends_with("line 3, field `label`: the label is missing"));
+        let (rows, summary) = read(text, &csv(&["s"])).unwrap();
+        assert_eq!((columns(&rows).1, summary.rows), (vec!["a"], 1));
+        let unlabelled = summary.unlabelled.unwrap();
+        assert_eq!((unlabelled.rows, unlabelled.first_line), (1, 3));
+        let strict = ReadOptions {
+            empty_labels: EmptyLabels::Error,
+            ..csv(&["s"])
+        };
+        let error = read(text, &strict).unwrap_err().to_string();
+        assert!(error.ends_with("line 3, field `label`: the label is empty"));
+        let error = read(b"s,label\n1,\n", &csv(&["s"])).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("none of the 1 rows has a label")
+        );
         let lenient = ReadOptions {
             labels_required: LabelNeed::Ignored,
             ..csv(&["s"])

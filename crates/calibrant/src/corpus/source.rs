@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::decoded::Decoded;
+use super::delimited::has_quoted_rows;
 use super::{Encoding, Format, Layout, ReadError};
 
 /// Where a corpus comes from: a file or a folder, bytes in memory, or anything that can be read.
@@ -113,8 +114,13 @@ pub(super) fn open(
     match open_bytes(source, format, layout.encoding)? {
         Raw::Folder(path) => Ok(Opened::Folder(path)),
         Raw::Stream(mut stream) => {
-            let by_name = Format::of_path(Path::new(&source.name()));
-            let format = stream.format(format.or(by_name))?;
+            // A name that says text does not make text of a spreadsheet.
+            let told = || {
+                let by_name = Format::of_path(Path::new(&source.name()));
+                sniff_binary(&stream.head).or(by_name)
+            };
+            let format = format.or_else(told);
+            let format = stream.format(format)?;
             Ok(Opened::Stream(stream, format))
         }
     }
@@ -199,8 +205,11 @@ pub(super) struct Stream {
     pub(super) reader: Box<dyn Read + Send>,
     /// The size as stored, where known.
     pub(super) size: Option<u64>,
-    /// The file, if it is a regular one and not compressed: Parquet wants to seek in it.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code))]
+    /// The file, if it is a regular one and not compressed: Parquet and spreadsheets are read out of order.
+    #[cfg_attr(
+        not(any(feature = "parquet", feature = "spreadsheet")),
+        expect(dead_code)
+    )]
     pub(super) plain_file: Option<PathBuf>,
     /// The first bytes, for a look at how the file is written.
     pub(super) head: Vec<u8>,
@@ -211,6 +220,9 @@ pub(super) struct Stream {
 const HEAD_BYTES: usize = 1 << 16;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 const PARQUET_MAGIC: &[u8] = b"PAR1";
+const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
+/// How Excel files of before 2007 begin, and newer ones with a password.
+const COMPOUND_MAGIC: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
 impl Stream {
     pub(super) fn new(
@@ -296,11 +308,16 @@ impl Stream {
 
     /// Settles the format, by what is known or by the first bytes, and readies the reader.
     fn format(&mut self, known: Option<Format>) -> Result<Format, ReadError> {
+        if self.head.starts_with(COMPOUND_MAGIC) {
+            return Err(ReadError::OldSpreadsheet {
+                file: self.name.clone(),
+            });
+        }
         let format = known.or_else(|| sniff(&self.head));
         let format = format.ok_or_else(|| ReadError::UnknownFormat {
             file: self.name.clone(),
         })?;
-        self.put_back_head(format != Format::Parquet);
+        self.put_back_head(!format.is_binary());
         Ok(format)
     }
 
@@ -382,13 +399,27 @@ pub(super) fn read_small_file(
 
 /// Whether the first bytes are those of a file that is not text.
 fn is_binary(head: &[u8]) -> bool {
-    head.starts_with(PARQUET_MAGIC)
+    head.starts_with(COMPOUND_MAGIC) || sniff_binary(head).is_some()
+}
+
+/// The format of bytes that are not text, by their mark.
+fn sniff_binary(head: &[u8]) -> Option<Format> {
+    if head.starts_with(PARQUET_MAGIC) {
+        return Some(Format::Parquet);
+    }
+    // Behind the thirty bytes before the name of the first part OpenDocument names itself.
+    let part = head.get(30..).unwrap_or_default();
+    match head.starts_with(ZIP_MAGIC) {
+        true if part.starts_with(b"mimetypeapplication/vnd.oasis") => Some(Format::Ods),
+        true => Some(Format::Xlsx),
+        false => None,
+    }
 }
 
 /// Guesses the format of decompressed bytes.
 fn sniff(head: &[u8]) -> Option<Format> {
-    if head.starts_with(PARQUET_MAGIC) {
-        return Some(Format::Parquet);
+    if let Some(format) = sniff_binary(head) {
+        return Some(format);
     }
     let text = head
         .strip_prefix(BYTE_ORDER_MARK)
@@ -420,12 +451,12 @@ fn looks_delimited(head: &[u8]) -> Option<Format> {
         let first = counts.next().unwrap_or(0);
         first > 0 && lines.len() > 1 && counts.all(|count| count == first)
     };
-    let found = b"\t;|,".iter().find(|&&byte| steady(byte))?;
-    Some(if *found == b'\t' {
-        Format::Tsv
-    } else {
-        Format::Csv
-    })
+    match b"\t;|,".iter().find(|&&byte| steady(byte)) {
+        Some(b'\t') => Some(Format::Tsv),
+        Some(_) => Some(Format::Csv),
+        // Quoted cells may hold line breaks.
+        None => has_quoted_rows(head).then_some(Format::Csv),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -587,6 +618,8 @@ mod tests {
         assert_eq!(sniff(b" [{\"a\":1}]"), Some(Format::JsonLines));
         assert_eq!(sniff(b"text\tlabel\na\tb\nc\td"), Some(Format::Tsv));
         assert_eq!(sniff(b"Hello, you\nthere\nmore\n"), None);
+        let quoted = b"text;label\n\"two\nlines\";a\n\"three\n\nlines\";b\n";
+        assert_eq!(sniff(quoted), Some(Format::Csv));
         let error = stream(b"text,label".to_vec())
             .unwrap()
             .format(None)

@@ -32,7 +32,7 @@ pub enum DocumentFormat {
 /// A name that is not a format of documents.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a format of documents; it must be csv, tsv, jsonl, parquet, fasttext, folder or trec"
+    "`{0}` is not a format of documents; it must be csv, tsv, jsonl, parquet, xlsx, ods, fasttext, folder or trec"
 )]
 pub struct UnknownDocumentFormat(pub String);
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ScoreColumns, is_usual};
 use crate::calibration::{CalibratorKind, ChoiceRules, MulticlassKind};
-use crate::corpus::{Format, LabelNeed, ReadError, ReadOptions, ReadSummary, Source};
+use crate::corpus::{LabelNeed, ReadError, ReadOptions, ReadSummary, Source, folded_label};
 use crate::evaluation::{Evaluation, EvaluationError, Forecasts, StatedEnds, evaluate};
 use crate::pipeline::{
     ScoreBuffers, ScoreCalibrator, ScoreFields, ScoreIs, ScoreSettings, ScoreTable,
@@ -247,16 +247,19 @@ fn class_of_labels(
 ) -> Result<Vec<u32>, CalibrateError> {
     let against_rest = one_score && classes[0] == rest_of(&classes[1]);
     let class_of = |label: &super::LabelName| {
-        let found = classes.iter().position(|class| *class == label.name);
+        let same = |class: &String| match columns.folded {
+            true => folded_label(class) == folded_label(&label.name),
+            // Calibrators of before labels were trimmed may have classes with space around them.
+            false => class.trim() == label.name.trim(),
+        };
+        let exact = classes.iter().position(|class| *class == label.name);
+        let found = exact.or_else(|| classes.iter().position(same));
         match found {
             Some(class) => Ok(class as u32),
             None if against_rest => Ok(0),
             None => Err(CalibrateError::UnknownLabel {
                 file: file.to_owned(),
-                place: match read.format {
-                    Format::Parquet => "row",
-                    _ => "line",
-                },
+                place: read.format.unit(),
                 line: label.line,
                 label: label.name.clone(),
                 classes: classes.to_vec(),

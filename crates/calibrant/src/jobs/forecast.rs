@@ -127,7 +127,7 @@ impl Model {
 impl LabelledForecasts {
     fn of(model: &Model, test_set: TestSet, said: Said, settings: &ForecastSettings) -> Self {
         let width = model.class_count();
-        let matched = test_set.matched(model.task(), model.class_names());
+        let matched = test_set.matched(model.task(), model.class_names(), model.folds_labels());
         let rows = said.probabilities.chunks_exact(width.max(1));
         let asked = rows.zip(matched.classes.iter()).zip(&said.above);
         let open = asked.map(|((row, known), &above)| open_forecast(known, row, above));

@@ -79,7 +79,7 @@ pub use ledger::{LedgerProblem, Look, record_looks};
 pub use open_any::{Saved, open_any, open_any_bytes};
 #[doc(hidden)] // Words that usually mean yes or no.
 pub use positive::is_usual;
-pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor};
+pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor, UnknownDocuments};
 pub use prediction::{ClassProbability, Decision, DocumentKey, DocumentKeys, Prediction, RunnerUp};
 pub use predictions::{
     PredictionColumns, PredictionFormat, PredictionWriter, WritePredictionsError,

@@ -148,10 +148,21 @@ pub struct PredictSummary {
     pub without_id: u64,
     /// Cells beside the text that mean nothing to the model.
     pub unknown_cells: UnknownCells,
+    /// Documents in which the model knows nothing at all.
+    pub unknown_documents: Option<UnknownDocuments>,
     /// What was done about the classes' shares, where something was asked for.
     pub prior: Option<PriorReport>,
     /// Which documents a person is asked about, where that was wanted.
     pub asked: Option<AskReport>,
+}
+
+/// Documents that are empty, or hold no term of the model and nothing else that it goes by: their probabilities are those of an empty text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownDocuments {
+    /// How many.
+    pub documents: u64,
+    /// Where the first of them starts: the line from 1, the row of Parquet or a sheet.
+    pub first_line: u64,
 }
 
 /// Probabilities of some documents before the most probable are chosen.
@@ -165,6 +176,8 @@ struct Rows {
     /// The numbers of the fields that costs are read from.
     amounts: Vec<f64>,
     unknown: UnknownCells,
+    unknown_documents: u64,
+    first_unknown: Option<u64>,
 }
 
 /// One document of them.
@@ -427,9 +440,11 @@ impl<'m> Predictor<'m> {
             .decider
             .as_ref()
             .map_or_else(Vec::new, |decider| decider.fields().to_vec());
-        let mut keys = DocumentKeys::new(options.fields.id.is_some());
+        let asked_id = options.fields.id.is_some() && !options.fields.id_if_present;
+        let mut keys = DocumentKeys::new(asked_id);
         let mut held = Rows::default();
         let mut unknown_cells = UnknownCells::default();
+        let mut unknown_documents: Option<UnknownDocuments> = None;
         let mut failure = None;
         let map = |documents: Vec<Document>| {
             let mut rows = Rows::default();
@@ -440,6 +455,10 @@ impl<'m> Predictor<'m> {
                 self.model.count_unknown_cells(content, &mut rows.unknown);
                 self.add_row(content, &mut buffers, &mut rows);
                 rows.amounts.extend(document.amounts);
+                if buffers.predict.knew_nothing() {
+                    rows.unknown_documents += 1;
+                    rows.first_unknown.get_or_insert(document.line);
+                }
                 rows.ids.push(document.id);
             }
             // The best are chosen here, on many threads.
@@ -455,6 +474,13 @@ impl<'m> Predictor<'m> {
                 }
             };
             unknown_cells.merge(std::mem::take(&mut rows.unknown));
+            if let Some(first_line) = rows.first_unknown {
+                let found = unknown_documents.get_or_insert(UnknownDocuments {
+                    documents: 0,
+                    first_line,
+                });
+                found.documents += rows.unknown_documents;
+            }
             let Some(chosen) = chosen else {
                 held.append(rows);
                 return ControlFlow::Continue(());
@@ -482,6 +508,7 @@ impl<'m> Predictor<'m> {
             documents: keys.documents(),
             without_id: keys.without_id(),
             unknown_cells,
+            unknown_documents,
             prior,
             asked,
         })

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use crate::Progress;
-use crate::corpus::{ReadError, ReadOptions, ReadSummary, ScoredRow, Source, read_scores};
+use crate::corpus::{
+    ReadError, ReadOptions, ReadSummary, ScoredRow, Source, alike_labels, folded_label, read_scores,
+};
 use crate::pipeline::ScoreTable;
 
 /// Scores, labels and weights of all rows of a table that any classifier wrote.
@@ -20,6 +22,8 @@ pub struct ScoreColumns {
     pub weights: Vec<f64>,
     /// What rows belong to; empty unless a field for it was named.
     pub groups: Vec<Option<String>>,
+    /// Whether labels that differ in case or space alone became one.
+    pub folded: bool,
 }
 
 /// A label that occurs.
@@ -63,7 +67,43 @@ impl ScoreColumns {
                 ControlFlow::Continue(())
             },
         )?;
+        if options.fold_labels {
+            all.fold_labels();
+        }
         Ok((all, read))
+    }
+
+    /// Makes one of labels that differ in case or space alone, called as most rows spell it.
+    fn fold_labels(&mut self) {
+        self.folded = true;
+        let mut counts = vec![0; self.names.len()];
+        for &label in &self.labels {
+            counts[label as usize] += 1;
+        }
+        let spelt = self.names.iter().map(|label| label.name.as_str());
+        let sets = alike_labels(spelt.zip(counts));
+        let kept: HashMap<String, &str> = sets
+            .iter()
+            .map(|set| (folded_label(set[0]), set[0]))
+            .collect();
+        let mut names: Vec<LabelName> = Vec::new();
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut of_label = Vec::new();
+        for label in &self.names {
+            let name = kept[&folded_label(&label.name)];
+            let number = *numbers.entry(name).or_insert_with(|| {
+                names.push(LabelName {
+                    name: name.to_owned(),
+                    line: label.line,
+                });
+                names.len() as u32 - 1
+            });
+            of_label.push(number);
+        }
+        for label in &mut self.labels {
+            *label = of_label[*label as usize];
+        }
+        self.names = names;
     }
 
     fn of_batch(rows: Vec<ScoredRow>, with_groups: bool) -> Self {

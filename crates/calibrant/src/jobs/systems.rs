@@ -171,7 +171,14 @@ impl System {
 
 /// The model in a file; `None` if it is a table.
 pub fn open_model(path: &Path) -> Result<Option<Model>, SystemError> {
-    let tables = [Format::Csv, Format::Tsv, Format::JsonLines, Format::Parquet];
+    let tables = [
+        Format::Csv,
+        Format::Tsv,
+        Format::JsonLines,
+        Format::Parquet,
+        Format::Xlsx,
+        Format::Ods,
+    ];
     if Format::of_path(path).is_some_and(|format| tables.contains(&format)) {
         return Ok(None);
     }
@@ -234,7 +241,9 @@ pub fn ask_systems(
     let mut notes = Vec::new();
     let stated = question.stated(&test_set, said, task, &mut notes)?;
     let classes = question.common_classes(&stated, task)?;
-    let matched = test_set.matched(task, classes.iter().cloned());
+    let mut models = systems.iter().filter_map(|system| system.model.as_ref());
+    let fold = models.any(Model::folds_labels);
+    let matched = test_set.matched(task, classes.iter().cloned(), fold);
     // A model that was asked for some classes only is expected not to know the others.
     let mut models = systems.iter().filter_map(|system| system.model.as_ref());
     let chosen = !settings.classes.is_empty() || models.any(Model::chose_classes);

@@ -64,6 +64,8 @@ pub(super) struct TestSet {
     pub(super) documents: TestDocuments,
     /// Whether labels came as lists.
     pub(super) any_list: bool,
+    /// Whether labels that differ in case or space alone are one.
+    fold_labels: bool,
     pub(super) hash: TestSetHash,
 }
 
@@ -114,6 +116,7 @@ impl TestSet {
         said: &mut [&mut Said],
         progress: &dyn Progress,
     ) -> Result<ReadSummary, ReadError> {
+        self.fold_labels = options.fold_labels;
         let first_pass = self.labels.is_empty();
         let grouped = options.fields.group.is_some();
         let mut before = 0;
@@ -189,16 +192,18 @@ impl TestSet {
         matched.rows(self.amounts.clone(), width)
     }
 
-    /// Labels as numbers of these classes.
+    /// Labels as numbers of these classes; where models `fold` labels that differ in case or space alone, or that was asked for, such
+    /// are one.
     pub(super) fn matched(
         &self,
         task: Task,
         classes: impl IntoIterator<Item = impl Into<String>>,
+        fold: bool,
     ) -> Matched {
         let mut matched = Matched {
             measured: Vec::new(),
             classes: RowLabels::new(),
-            matcher: LabelMatcher::new(task, classes),
+            matcher: LabelMatcher::new(task, classes).folding(fold || self.fold_labels),
         };
         for (document, labels) in self.labels.iter().enumerate() {
             let names = labels

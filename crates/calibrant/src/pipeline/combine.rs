@@ -183,6 +183,11 @@ impl Combiner {
         self.members[0].task()
     }
 
+    fn folds_labels(&self) -> bool {
+        let mut members = self.members.iter();
+        members.any(|member| member.settings().fold_labels)
+    }
+
     /// Asks every model about documents that none of them has seen; batches can be asked in parallel.
     pub fn forecast(&self, documents: Vec<Document>) -> ForecastBatch {
         let class_count = self.class_count();
@@ -232,7 +237,8 @@ impl Combiner {
         for (all, batch) in to.known.iter_mut().zip(&batch.known) {
             all.merge(batch);
         }
-        let mut matcher = LabelMatcher::new(self.task(), self.members[0].class_names());
+        let mut matcher = LabelMatcher::new(self.task(), self.members[0].class_names())
+            .folding(self.folds_labels());
         let rows = batch.documents.into_iter();
         for (document, stated) in rows.zip(batch.probabilities.chunks_exact(width)) {
             let (labels, measured) = matcher.classes(document.labels.iter().map(String::as_str));

@@ -65,6 +65,13 @@ pub(super) struct CombinedBuffers {
     sums: Vec<f64>,
 }
 
+impl CombinedBuffers {
+    /// Those of its models; none before the first prediction.
+    pub(super) fn members(&self) -> &[PredictBuffers] {
+        &self.members
+    }
+}
+
 /// More models than anyone combines, and few enough to be opened.
 pub(super) const MOST_MEMBERS: usize = 100;
 

@@ -35,6 +35,13 @@ pub struct ExtractorBuffers {
     strengths: Vec<f32>,
 }
 
+impl ExtractorBuffers {
+    /// Whether the last row had no entry.
+    pub(super) fn row_is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+}
+
 impl FeatureExtractor {
     /// How many features there are.
     pub fn feature_count(&self) -> usize {

@@ -19,6 +19,7 @@ mod fit_code;
 mod fit_per_class;
 mod fit_scorer;
 mod fold_rows;
+mod label_classes;
 mod label_matcher;
 mod learned_keys;
 mod model;

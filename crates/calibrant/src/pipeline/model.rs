@@ -61,6 +61,17 @@ impl Model {
         }
     }
 
+    /// Whether labels that differ in case or space alone are one to it.
+    pub(crate) fn folds_labels(&self) -> bool {
+        match self {
+            Self::Single(model) => model.settings().fold_labels,
+            Self::Combined(model) => {
+                let mut members = model.members().iter();
+                members.any(|member| member.model().settings().fold_labels)
+            }
+        }
+    }
+
     /// Whether it was asked for some of the training documents' classes only.
     pub(crate) fn chose_classes(&self) -> bool {
         match self {

@@ -77,6 +77,13 @@ pub struct FitSettings {
     pub classes: Option<Vec<String>>,
     /// One label per document or several; detected from the data if absent.
     pub task: Option<Task>,
+    /// Labels that differ in case or space alone are one class, called as most documents spell it (of equals by the order of
+    /// bytes). The model remembers it and holds the labels of test documents against its classes in the same way.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fold_labels: bool,
+    /// Learn even where most documents have a label of their own, which is then rather a name than a class.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub allow_unique_labels: bool,
     /// The seed of folds and of the order in which learners visit rows.
     pub seed: u64,
     /// Whether the model keeps a small filter of its training documents, to count how many documents
@@ -109,6 +116,8 @@ impl Default for FitSettings {
             folds: 5,
             classes: None,
             task: None,
+            fold_labels: false,
+            allow_unique_labels: false,
             seed: 0,
             training_keys: true,
         }

@@ -44,6 +44,14 @@ pub struct PredictBuffers {
 }
 
 impl PredictBuffers {
+    /// Whether the document of the last prediction held nothing that the model, or any model of a combination, knows.
+    pub(crate) fn knew_nothing(&self) -> bool {
+        match self.combined.members() {
+            [] => self.extractor.row_is_empty(),
+            members => members.iter().all(Self::knew_nothing),
+        }
+    }
+
     /// Forgets the scores of an earlier prediction.
     pub(super) fn clear(&mut self) {
         self.scores.clear();

@@ -41,13 +41,12 @@ pub struct TrainingCorpus {
     pub(super) groups: Vec<u128>,
     pub(super) weights: Vec<f64>,
     pub(super) labels: RowLabels,
-    label_names: Vec<String>,
-    label_numbers: BTreeMap<String, u32>,
+    pub(super) label_names: Vec<String>,
+    pub(super) label_numbers: BTreeMap<String, u32>,
     pub(super) any_list: bool,
     pub(super) any_features: bool,
     pub(super) side: SideTable,
     any_text: bool,
-    pub(super) without_label: Option<u64>,
 }
 
 /// One batch, counted.
@@ -71,7 +70,6 @@ struct CountedDocument {
     is_list: bool,
     is_features: bool,
     has_text: bool,
-    line: u64,
 }
 
 /// Counts documents as the settings ask for.
@@ -152,7 +150,6 @@ impl DocumentCounter {
                     is_list: document.labels_were_list,
                     is_features: matches!(document.content, Content::Features(_)),
                     has_text: document.content.as_text().is_some(),
-                    line: document.line,
                     labels: document.labels,
                 }
             })
@@ -240,7 +237,6 @@ impl TrainingCorpus {
             any_features: false,
             side: SideTable::default(),
             any_text: false,
-            without_label: None,
         }
     }
 
@@ -263,9 +259,6 @@ impl TrainingCorpus {
             self.any_list |= document.is_list;
             self.any_features |= document.is_features;
             self.any_text |= document.has_text;
-            if document.labels.is_empty() && self.without_label.is_none() {
-                self.without_label = Some(document.line);
-            }
             if let Some(group) = document.group {
                 self.groups.resize(self.keys.len(), 0);
                 self.groups.push(group);
@@ -336,7 +329,6 @@ impl TrainingCorpus {
         self.any_list |= later.any_list;
         self.any_features |= later.any_features;
         self.any_text |= later.any_text;
-        self.without_label = self.without_label.or(later.without_label);
         Ok(())
     }
 
@@ -375,9 +367,6 @@ impl TrainingCorpus {
             Task::SingleLabel
         });
         if task == Task::SingleLabel {
-            if let Some(line) = self.without_label {
-                return Err(FitError::MissingLabel { line });
-            }
             if let Some(row) = self.labels.iter().position(|labels| labels.len() > 1) {
                 let labels = self.labels[row]
                     .iter()
@@ -407,19 +396,6 @@ impl TrainingCorpus {
         Ok(self.arranged(self.order(settings)?))
     }
 
-    /// For each label the class that it is the name of, if that was asked for.
-    fn classes_of_labels(&self, class_names: &[String]) -> Vec<Option<u32>> {
-        let class_numbers: BTreeMap<&str, u32> = class_names
-            .iter()
-            .enumerate()
-            .map(|(number, name)| (name.as_str(), number as u32))
-            .collect();
-        self.label_names
-            .iter()
-            .map(|name| class_numbers.get(name.as_str()).copied())
-            .collect()
-    }
-
     fn order(&self, settings: &FitSettings) -> Result<Order, FitError> {
         if self.keys.is_empty() {
             return Err(FitError::NoDocuments);
@@ -430,8 +406,9 @@ impl TrainingCorpus {
             groups.to_mut().resize(self.keys.len(), 0);
         }
         let task = self.task(settings)?;
+        self.refuse_unique_labels(settings, task)?;
         let class_names = self.class_names(settings)?;
-        let class_of_label = self.classes_of_labels(&class_names);
+        let class_of_label = self.classes_of_labels(&class_names, settings.fold_labels);
         let classes_of = |row: u32| -> Vec<u32> {
             let mut classes: Vec<u32> = self.labels[row as usize]
                 .iter()
@@ -533,41 +510,6 @@ impl TrainingCorpus {
             Some(value) => Err(bad("a feature", "a finite number", value.to_string())),
             None => Ok(()),
         }
-    }
-
-    fn class_names(&self, settings: &FitSettings) -> Result<Vec<String>, FitError> {
-        if self.label_names.is_empty() {
-            return Err(FitError::NoLabels {
-                documents: self.keys.len(),
-            });
-        }
-        let Some(wanted) = &settings.classes else {
-            return Ok(self.label_numbers.keys().cloned().collect());
-        };
-        for class in wanted {
-            if !self.label_numbers.contains_key(class) {
-                let available: Vec<&str> = self
-                    .label_numbers
-                    .keys()
-                    .take(20)
-                    .map(String::as_str)
-                    .collect();
-                let more = if self.label_numbers.len() > 20 {
-                    ", …"
-                } else {
-                    ""
-                };
-                let available = format!("{}{more}", available.join(", "));
-                return Err(FitError::UnknownClass {
-                    class: class.clone(),
-                    available,
-                });
-            }
-        }
-        let mut names = wanted.clone();
-        names.sort_unstable();
-        names.dedup();
-        Ok(names)
     }
 }
 

@@ -156,9 +156,6 @@ impl TrainingCorpus {
         self.weights
             .push(rows.weights.map_or(1.0, |weights| weights[row]));
         let classes = rows.classes_of(row);
-        if classes.is_empty() && self.without_label.is_none() {
-            self.without_label = Some(row as u64 + 1);
-        }
         let labels: Vec<u32> = classes
             .iter()
             .map(|&class| self.label_number(&names[class as usize]))

@@ -36,6 +36,7 @@ impl<'a> Line<'a> {
 
     fn problem_in(&self, column: Option<u64>, field: Option<String>, reason: String) -> ReadError {
         ReadError::BadRow(BadRow {
+            sheet: None,
             file: self.file.to_owned(),
             line: self.number,
             column,

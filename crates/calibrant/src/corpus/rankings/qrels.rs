@@ -235,6 +235,7 @@ impl QrelsBuilder {
                 .find(|pair| self.documents.get(pair[0]) == self.documents.get(pair[1]));
             if let Some(pair) = twice {
                 return Err(ReadError::BadRow(crate::corpus::BadRow {
+                    sheet: None,
                     file: file.to_owned(),
                     line: self.lines[pair[1]],
                     column: None,

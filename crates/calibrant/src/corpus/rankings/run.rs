@@ -92,6 +92,7 @@ impl Run {
                 _ => 0,
             };
             ReadError::BadRow(BadRow {
+                sheet: None,
                 file,
                 line,
                 column: None,

@@ -106,6 +106,7 @@ impl<R: BufRead> TrecDocuments<R> {
 
     fn bad(&self, line: u64, reason: &str) -> ReadError {
         ReadError::BadRow(BadRow {
+            sheet: None,
             file: self.file.clone(),
             line,
             column: None,

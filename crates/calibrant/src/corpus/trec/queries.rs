@@ -113,6 +113,7 @@ pub fn read_queries(
 
 fn bad_row(file: &str, line: u64, reason: String) -> ReadError {
     ReadError::BadRow(BadRow {
+        sheet: None,
         file: file.to_owned(),
         line,
         column: None,

@@ -1,5 +1,5 @@
 //! The same numbers as the libraries that people trust: scikit-learn, scipy, LIBLINEAR, betacal, venn-abers,
-//! model-diagnostics, MAPIE, relplot, safetensors, pyarrow, pytrec_eval, bm25s,
+//! model-diagnostics, MAPIE, relplot, safetensors, pyarrow, DuckDB, openpyxl, pandas, odfpy, pytrec_eval, bm25s,
 //! ppi-python.
 //!
 //! Each test makes up (or reads) data, computes something here, and hands data and answer to a script
@@ -30,6 +30,7 @@ mod sets;
 mod shares;
 mod side_columns;
 mod significance;
+mod spreadsheets;
 mod temperature;
 mod venn_abers;
 mod weighting;

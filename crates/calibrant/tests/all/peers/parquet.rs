@@ -12,7 +12,7 @@ fn check(label_types: &[&str], rows: &Value, expected: &[(&str, &[&str], f64)], 
     let folder = tempfile::tempdir().unwrap();
     let mut cases = Vec::new();
     for label in label_types {
-        for compression in ["none", "snappy", "gzip", "zstd"] {
+        for compression in ["none", "snappy", "gzip", "zstd", "lz4", "brotli"] {
             for (use_dictionary, page_version) in [(true, "1.0"), (false, "2.0")] {
                 let name = format!("{label}-{compression}-{page_version}.parquet");
                 let text = if *label == "string" {
@@ -95,4 +95,52 @@ fn labels_as_lists_are_read_as_pyarrow_wrote_them() {
         ("crude again", &["crude"], 1.0),
     ];
     check(&["list", "large_list"], &rows, &expected, true);
+}
+
+/// DuckDB's codecs are those that Spark and pandas write as well; it frames LZ4 as the format asks for.
+#[test]
+fn every_codec_of_duckdb_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "wheat and corn, again and again ".repeat(200);
+    let rows = json!([
+        {"text": text, "label": "grain", "weight": 1.0},
+        {"text": "größer 数 ½", "label": "größe", "weight": 2.5},
+    ]);
+    let codecs = [
+        "uncompressed",
+        "snappy",
+        "gzip",
+        "zstd",
+        "lz4_raw",
+        "lz4",
+        "brotli",
+    ];
+    let cases: Vec<Value> = codecs
+        .iter()
+        .map(|codec| {
+            let path = folder.path().join(format!("{codec}.parquet"));
+            json!({"path": path, "codec": codec})
+        })
+        .collect();
+    if ask("write_duckdb.py", &json!({"rows": rows, "cases": cases})).is_none() {
+        return;
+    }
+    let options = ReadOptions {
+        fields: Fields {
+            weight: Some("weight".into()),
+            ..Fields::default()
+        },
+        ..ReadOptions::default()
+    };
+    for case in &cases {
+        let path = case["path"].as_str().unwrap();
+        let (documents, _) = read_all(&Source::Path(path.into()), &options, &NoProgress).unwrap();
+        assert_eq!(
+            documents[0].content.as_text(),
+            Some(text.as_str()),
+            "{path}"
+        );
+        assert_eq!(documents[1].labels, ["größe"], "{path}");
+        assert_eq!(documents[1].weight, 2.5, "{path}");
+    }
 }
