@@ -1,0 +1,8 @@
+#![no_main]
+
+use calibrant::corpus::Format;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    calibrant_fuzz::read(Format::Csv, bytes);
+    calibrant_fuzz::read(Format::Tsv, bytes);
+});
