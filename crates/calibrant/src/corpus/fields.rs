@@ -93,6 +93,11 @@ impl Fields {
         }
     }
 
+    /// Whether a field for identifiers was named, and is not only remembered.
+    pub(crate) fn asks_for_id(&self) -> bool {
+        self.id.is_some() && !self.id_if_present
+    }
+
     /// Whether numbers or categories are read beside the text, or instead of it.
     pub fn has_side_columns(&self) -> bool {
         !(self.numeric.is_empty() && self.categorical.is_empty())

@@ -165,6 +165,16 @@ pub struct UnknownDocuments {
     pub first_line: u64,
 }
 
+impl UnknownDocuments {
+    /// Adds those of later documents.
+    fn add(all: &mut Option<Self>, later: Option<Self>) {
+        match (all, later) {
+            (Some(all), Some(later)) => all.documents += later.documents,
+            (all, later) => *all = all.or(later),
+        }
+    }
+}
+
 /// Probabilities of some documents before the most probable are chosen.
 #[derive(Default)]
 struct Rows {
@@ -176,8 +186,7 @@ struct Rows {
     /// The numbers of the fields that costs are read from.
     amounts: Vec<f64>,
     unknown: UnknownCells,
-    unknown_documents: u64,
-    first_unknown: Option<u64>,
+    unknown_documents: Option<UnknownDocuments>,
 }
 
 /// One document of them.
@@ -188,6 +197,18 @@ struct Row<'r> {
     amounts: &'r [f64],
     /// Whether a person is asked about it; `None` leaves that to the costs.
     asked: Option<bool>,
+}
+
+impl Rows {
+    /// Counts the document of the last prediction if the model knew nothing of it.
+    fn count_unknown(&mut self, buffers: &Buffers, line: u64) {
+        let one = UnknownDocuments {
+            documents: 1,
+            first_line: line,
+        };
+        let unknown = buffers.predict.knew_nothing().then_some(one);
+        UnknownDocuments::add(&mut self.unknown_documents, unknown);
+    }
 }
 
 /// Buffers of one thread.
@@ -440,8 +461,7 @@ impl<'m> Predictor<'m> {
             .decider
             .as_ref()
             .map_or_else(Vec::new, |decider| decider.fields().to_vec());
-        let asked_id = options.fields.id.is_some() && !options.fields.id_if_present;
-        let mut keys = DocumentKeys::new(asked_id);
+        let mut keys = DocumentKeys::new(options.fields.asks_for_id());
         let mut held = Rows::default();
         let mut unknown_cells = UnknownCells::default();
         let mut unknown_documents: Option<UnknownDocuments> = None;
@@ -455,10 +475,7 @@ impl<'m> Predictor<'m> {
                 self.model.count_unknown_cells(content, &mut rows.unknown);
                 self.add_row(content, &mut buffers, &mut rows);
                 rows.amounts.extend(document.amounts);
-                if buffers.predict.knew_nothing() {
-                    rows.unknown_documents += 1;
-                    rows.first_unknown.get_or_insert(document.line);
-                }
+                rows.count_unknown(&buffers, document.line);
                 rows.ids.push(document.id);
             }
             // The best are chosen here, on many threads.
@@ -474,13 +491,7 @@ impl<'m> Predictor<'m> {
                 }
             };
             unknown_cells.merge(std::mem::take(&mut rows.unknown));
-            if let Some(first_line) = rows.first_unknown {
-                let found = unknown_documents.get_or_insert(UnknownDocuments {
-                    documents: 0,
-                    first_line,
-                });
-                found.documents += rows.unknown_documents;
-            }
+            UnknownDocuments::add(&mut unknown_documents, rows.unknown_documents);
             let Some(chosen) = chosen else {
                 held.append(rows);
                 return ControlFlow::Continue(());
