@@ -198,7 +198,13 @@ impl From<WritePredictionsError> for CliError {
             WritePredictionsError::File(error) => error.into(),
             WritePredictionsError::Json(error) => error.into(),
             WritePredictionsError::Ending { .. } => {
-                Self::new(error.to_string()).hint("use .csv, .tsv, .jsonl or .parquet")
+                Self::new(error.to_string()).hint("use .csv, .tsv, .jsonl, .parquet or .xlsx")
+            }
+            WritePredictionsError::Encoding { .. } => {
+                Self::new(error.to_string()).hint("leave out --like-input to write UTF-8")
+            }
+            WritePredictionsError::NewField { .. } => {
+                Self::new(error.to_string()).hint("write to a file with the ending .jsonl")
             }
             _ => Self::new(error.to_string()),
         }

@@ -24,6 +24,7 @@ mod rank;
 mod rules;
 mod search;
 mod side_columns;
+mod split;
 mod stop;
 mod table;
 mod training;
@@ -70,6 +71,7 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
     }
     match arguments.command {
         Command::Fit(arguments) => fit::run(&arguments),
+        Command::Split(arguments) => split::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),

@@ -1,5 +1,6 @@
 //! `calibrant predict`
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use calibrant::corpus::{LabelNeed, ReadSummary};
@@ -21,12 +22,25 @@ use crate::side_columns::unknown_notes;
 
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
+    let results = &arguments.results;
+    let costs = costs::read(arguments.costs.costs.as_deref())?;
+    let shown = results.columns(
+        arguments.top,
+        PredictionColumns::Classes {
+            scores: arguments.scores,
+            decisions: !costs.is_empty() || arguments.ask.is_some(),
+        },
+    );
     let settings = PredictSettings {
-        top: arguments.top,
+        // Beside the columns of a document stands the most probable class.
+        top: match shown {
+            PredictionColumns::Rows(row) if !row.wide => NonZeroUsize::new(row.top),
+            _ => arguments.top,
+        },
         scores: arguments.scores,
         prior: choice(&arguments.prior)?,
         other: arguments.other.other,
-        costs: costs::read(arguments.costs.costs.as_deref())?,
+        costs,
         ask: arguments.ask,
     };
     let predictor = Predictor::with_settings(&model, &settings)?;
@@ -34,17 +48,23 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
         check_target(path, &arguments.file)?;
     }
     let fields = arguments.reading.fields(&predictor.fields());
-    let options = arguments.reading.options(fields, LabelNeed::Ignored);
-    let columns = PredictionColumns::Classes {
-        scores: arguments.scores,
-        decisions: !settings.costs.is_empty() || settings.ask.is_some(),
+    let mut options = arguments.reading.options(fields, LabelNeed::Ignored);
+    options.keep = results.keep;
+    let output = arguments.output.as_deref();
+    let whole = match settings.ask {
+        Some(_) => Some("--ask"),
+        None => predictor.must_see_all().then_some("--adapt-prior"),
     };
-    let mut writer = prediction_writer(arguments.output.as_deref(), arguments.json, columns)?;
-    let summary = predictor.predict_source(
+    note_whole_input(&arguments.file, output, whole);
+    let mut writer = prediction_writer(output, arguments.json, shown)?;
+    let summary = predictor.predict_live(
         &input::source(&arguments.file),
         &options,
         &TerminalProgress::default(),
-        |prediction| Ok::<_, CliError>(writer.write(&prediction)?),
+        |prediction| match prediction {
+            Some(prediction) => Ok::<_, CliError>(writer.write(&prediction)?),
+            None => Ok(writer.flush()?),
+        },
     )?;
     if let Some(report) = &summary.prior {
         show_prior(&arguments.file, report);
@@ -54,6 +74,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     }
     writer.finish()?;
     warn_bad_rows(&summary.read);
+    note_filtered(results.keep, &summary.read);
     warn_without_id(&arguments.file, summary.without_id, summary.documents);
     if let Some(unknown) = summary.unknown_documents {
         note_unknown(&summary.read, unknown);
@@ -108,6 +129,33 @@ pub(crate) fn prediction_writer(
         Some(path) => PredictionWriter::create(path, columns)?,
         None => PredictionWriter::new(stdout(), format, columns),
     })
+}
+
+/// Says what has to be read to its end before the first answer comes.
+pub(crate) fn note_whole_input(file: &str, output: Option<&Path>, option: Option<&str>) {
+    let format = output.and_then(PredictionFormat::of_path);
+    let needs = match format {
+        _ if file != "-" => None,
+        _ if option.is_some() => option,
+        Some(PredictionFormat::Parquet) => Some("Parquet"),
+        Some(PredictionFormat::Xlsx) => Some("xlsx"),
+        _ => None,
+    };
+    if let Some(needs) = needs {
+        note(&format!(
+            "{needs} needs the whole input: answers come when standard input has ended"
+        ));
+    }
+}
+
+/// Says how many rows of the input have no results beside them.
+pub(crate) fn note_filtered(keep: bool, read: &ReadSummary) {
+    if keep && read.filtered > 0 {
+        let rows = count_of(read.filtered as usize, "row");
+        note(&format!(
+            "{rows} that --where leaves out: not among the results"
+        ));
+    }
 }
 
 /// Says how many documents have an empty identifier.

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::choice::choice;
 use super::field_list::FieldList;
-use super::{LabelArguments, PriorArguments, RowArguments};
+use super::{LabelArguments, PriorArguments, ResultArguments, RowArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
@@ -42,9 +42,11 @@ pub(crate) struct CalibrateArguments {
     /// Compute the probabilities of these examples
     #[arg(long, value_name = "FILE")]
     pub(crate) apply: Option<String>,
-    /// Where to write them: .csv, .tsv, .jsonl or .parquet (with --calibrator, CSV on standard output by default)
+    /// Where to write them: .csv, .tsv, .jsonl, .parquet or .xlsx (with --calibrator, CSV on standard output by default)
     #[arg(long, value_name = "FILE", requires = "apply")]
     pub(crate) predictions: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) results: ResultArguments,
     /// Print all measures as JSON on standard output (and predictions, if they go there, as JSON Lines)
     #[arg(long)]
     pub(crate) json: bool,

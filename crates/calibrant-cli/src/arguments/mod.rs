@@ -15,9 +15,11 @@ mod prior;
 mod rank;
 mod rank_learning;
 mod reading;
+mod results;
 mod retrieval;
 mod rules;
 mod search;
+mod split;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -43,9 +45,11 @@ pub(crate) use prior::PriorArguments;
 pub(crate) use rank::{RankArguments, RankCommand, RankEvaluateArguments, RankOutlookArguments};
 pub(crate) use rank_learning::{RankFitArguments, RankPredictArguments};
 pub(crate) use reading::{ReadArguments, RowArguments};
+pub(crate) use results::ResultArguments;
 pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
 pub(crate) use search::SearchArguments;
+pub(crate) use split::SplitArguments;
 
 /// Classify text with probabilities that can be trusted.
 #[derive(Debug, Parser)]
@@ -62,6 +66,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Learn a calibrated classifier from a labelled file
     Fit(Box<FitArguments>),
+    /// Divide a file into one to learn from and one to test on: copies, groups and the newest on one side
+    Split(SplitArguments),
     /// Compute the class probabilities of every document of a file
     Predict(PredictArguments),
     /// Measure a model, or a file of probabilities, on labelled documents that it has not seen
@@ -130,17 +136,19 @@ pub(crate) struct FitArguments {
 pub(crate) struct PredictArguments {
     /// A model file
     pub(crate) model: PathBuf,
-    /// Documents in any readable format; `-` is standard input
+    /// Documents in any readable format; `-` is standard input, whose lines are answered as they come (--ask, --adapt-prior, .parquet and .xlsx need it whole)
     pub(crate) file: String,
-    /// Where to write: .csv, .tsv, .jsonl or .parquet by its ending (CSV on standard output by default)
+    /// Where to write: .csv, .tsv, .jsonl, .parquet or .xlsx by its ending (CSV on standard output by default)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Only the K most probable classes per document (all by default)
-    #[arg(long, value_name = "K", value_parser = positive)]
+    /// Only the K most probable classes per document (all by default; with --keep one, and the second is called label_2)
+    #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "wide")]
     pub(crate) top: Option<NonZeroUsize>,
     /// Add the learner's own score of each class, before calibration
-    #[arg(long, conflicts_with = "other")]
+    #[arg(long, conflicts_with_all = ["other", "wide"])]
     pub(crate) scores: bool,
+    #[command(flatten)]
+    pub(crate) results: ResultArguments,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
     #[command(flatten)]

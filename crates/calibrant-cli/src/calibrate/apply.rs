@@ -1,7 +1,9 @@
 //! New scores to written probabilities.
 
 use calibrant::corpus::LabelNeed;
-use calibrant::jobs::{PredictionColumns, PredictionWriter, PriorPlan, PriorReport, apply_scores};
+use calibrant::jobs::{
+    PredictionColumns, PredictionWriter, PriorPlan, PriorReport, apply_scores_live,
+};
 use calibrant::pipeline::ScoreCalibrator;
 
 use super::{note_ends, score_fields};
@@ -10,7 +12,7 @@ use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::output::{count_of, note};
-use crate::predict::{prediction_writer, warn_without_id};
+use crate::predict::{note_filtered, note_whole_input, prediction_writer, warn_without_id};
 use crate::prior::show_prior;
 use crate::progress::TerminalProgress;
 
@@ -29,7 +31,8 @@ pub(super) fn apply(
     file: &str,
 ) -> Result<Predictions, CliError> {
     let fields = score_fields(arguments, calibrator)?;
-    let options = arguments.reading.options(fields, LabelNeed::Ignored);
+    let mut options = arguments.reading.options(fields, LabelNeed::Ignored);
+    options.keep = arguments.results.keep;
     let columns = match calibrator.is_binary() {
         true => PredictionColumns::Positive {
             interval: calibrator.has_interval(),
@@ -39,21 +42,27 @@ pub(super) fn apply(
             decisions: false,
         },
     };
+    let columns = arguments.results.columns(None, columns);
     let path = arguments.predictions.as_deref();
+    note_whole_input(file, path, plan.must_see_all().then_some("--adapt-prior"));
     let mut writer = prediction_writer(path, path.is_none() && arguments.json, columns)?;
     let (source, progress) = (input::source(file), TerminalProgress::default());
-    let applied = apply_scores(
+    let applied = apply_scores_live(
         calibrator,
         &source,
         &options,
         plan,
         &progress,
-        |prediction| Ok::<_, CliError>(writer.write_scored(&prediction)?),
+        |prediction| match prediction {
+            Some(prediction) => Ok::<_, CliError>(writer.write_scored(&prediction)?),
+            None => Ok(writer.flush()?),
+        },
     )?;
     if let Some(report) = &applied.prior {
         show_prior(file, report);
     }
     warn_bad_rows(&applied.read);
+    note_filtered(arguments.results.keep, &applied.read);
     warn_without_id(file, applied.without_id, applied.examples);
     note_ends(file, applied.at_ends, calibrator);
     note_rescaled(file, applied.rescaled);

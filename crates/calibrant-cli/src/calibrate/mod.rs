@@ -110,6 +110,12 @@ fn check(arguments: &CalibrateArguments) -> Result<(), CliError> {
     let saved = arguments.calibrator.is_some();
     let (tests, applies) = (arguments.test.is_some(), arguments.apply.is_some());
     let refuse = |message: &str, hint: &str| Err(CliError::new(message).hint(hint));
+    if arguments.results.are_rows() && !applies {
+        return refuse(
+            "--keep and --wide are about new examples",
+            "name their file with --apply",
+        );
+    }
     if saved && !tests && !applies {
         return refuse(
             "--calibrator needs something to do",
@@ -119,7 +125,7 @@ fn check(arguments: &CalibrateArguments) -> Result<(), CliError> {
     if applies && arguments.predictions.is_none() && (!saved || tests) {
         return refuse(
             "--apply needs a place for its predictions",
-            "give --predictions FILE.csv, .tsv, .jsonl or .parquet",
+            "give --predictions FILE.csv, .tsv, .jsonl, .parquet or .xlsx",
         );
     }
     if arguments.html.is_some() && saved && !tests {

@@ -8,14 +8,19 @@
 //! that is quoted as a whole is unquoted, so that files written by CSV libraries come out right.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use memchr::memchr;
 
 use super::error::RowProblem;
+use super::kept::{Form, decimal_of};
 use super::lines::{Cutter, RowEnds, without_line_end};
 use super::plan::{Plan, Row, Value, check_distinct};
 use super::rows::{RowFormat, locate};
-use super::{Delimiter, Document, Format, Layout, ReadError, ReadOptions};
+use super::{
+    Cell, Delimiter, Document, FileStyle, Format, KeptColumn, KeptFile, Layout, LineEnd, ReadError,
+    ReadOptions,
+};
 
 /// What divides fields, and whether they may be quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +67,30 @@ impl Dialect {
         }
     }
 
+    /// The cells of a row that the reader has found to be one.
+    pub(super) fn cells(self, row: &str) -> Vec<Cell<'_>> {
+        let mut cells = Vec::new();
+        // What is malformed behind them has been said before.
+        let _ = self.split(row, |_, field| cells.push(Cell::Text(field.value())));
+        cells
+    }
+
+    /// How a file with these first bytes is written, beside what the stream says.
+    pub(super) fn style(self, head: &[u8], layout: &Layout, stream: &FileStyle) -> FileStyle {
+        let line = memchr(b'\n', head).map_or(head, |end| &head[..=end]);
+        FileStyle {
+            delimiter: self.delimiter(),
+            delimiter_line: mark(line.trim_ascii_end()).is_some(),
+            line_end: match LineEnd::of(line) {
+                LineEnd::None => LineEnd::Feed,
+                end => end,
+            },
+            decimal: decimal_of(head, self, layout.decimal),
+            no_header: layout.no_header,
+            ..stream.clone()
+        }
+    }
+
     /// Hands every field to `visit` and returns how many there are.
     fn split<'a>(
         self,
@@ -81,6 +110,8 @@ pub(super) struct Delimited<R = Document> {
     plan: Plan<R>,
     /// For every column of the file, where its value goes.
     slots: Vec<Option<usize>>,
+    /// What rows have in common that are kept as they stand.
+    kept: Option<Arc<KeptFile>>,
 }
 
 impl<R: Row> Delimited<R> {
@@ -88,10 +119,23 @@ impl<R: Row> Delimited<R> {
     pub(super) fn new(
         cutter: &mut Cutter,
         dialect: Dialect,
+        style: FileStyle,
         file: &str,
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
-        let header = read_header(cutter, dialect, file, options)?;
+        let (header, written) = read_header(cutter, dialect, file, options)?;
+        let kept = R::keeps(options).then(|| {
+            Arc::new(KeptFile {
+                columns: header
+                    .iter()
+                    .map(|name| KeptColumn::new(name, true))
+                    .collect(),
+                form: Form::Delimited(dialect),
+                in_list: false,
+                header: written,
+                style,
+            })
+        });
         let mut plan = Plan::resolve(file, options, &header)?;
         if dialect.delimiter() != Delimiter::COMMA {
             plan.allow_decimal_commas();
@@ -102,19 +146,21 @@ impl<R: Row> Delimited<R> {
             dialect,
             plan,
             slots,
+            kept,
         })
     }
 }
 
-/// The names of the columns, all different. The header is taken off the first piece; a file without any row has none.
+/// The names of the columns, all different, and the header as it stands. The header is taken off the first piece; a file without any row has none.
 /// Without a header columns are numbered from 1.
 pub(super) fn read_header(
     cutter: &mut Cutter,
     dialect: Dialect,
     file: &str,
     options: &ReadOptions,
-) -> Result<Vec<String>, ReadError> {
+) -> Result<(Vec<String>, Option<String>), ReadError> {
     let mut header: Vec<String> = Vec::new();
+    let mut written = None;
     if let Some(piece) = cutter.peek()? {
         let ends = dialect.row_ends();
         let mut rows_used = 0;
@@ -126,12 +172,14 @@ pub(super) fn read_header(
             let names = std::str::from_utf8(row)
                 .map_err(|error| RowProblem::invalid_utf8(error.valid_up_to()))
                 .and_then(|text| {
+                    written = Some(text.to_owned());
                     let collect = |_, field: Field<'_>| header.push(field.value().into_owned());
                     dialect.split(text, collect)
                 });
             names.map_err(|problem| locate(problem, file, line, row, options.max_row_bytes))?;
             if options.layout.no_header {
                 rows_used -= 1;
+                written = None;
                 header = (1..=header.len())
                     .map(|number| number.to_string())
                     .collect();
@@ -141,7 +189,7 @@ pub(super) fn read_header(
         piece.skip_rows(ends, rows_used);
     }
     check_distinct(&header, file)?;
-    Ok(header)
+    Ok((header, written))
 }
 
 /// Whether it is the line `sep=;` by which spreadsheets are told the delimiter.
@@ -242,6 +290,10 @@ impl<R: Row> RowFormat<R> for Delimited<R> {
 
     fn is_blank(&self, row: &str) -> bool {
         row.is_empty()
+    }
+
+    fn kept_file(&self) -> Option<&Arc<KeptFile>> {
+        self.kept.as_ref()
     }
 
     fn check(&self, file: &str) -> Result<(), ReadError> {

@@ -27,7 +27,7 @@ use super::{Document, Format, NoRowsReason, ReadError, ReadOptions, Source};
 /// ```
 pub fn field_names(source: &Source, options: &ReadOptions) -> Result<Vec<String>, ReadError> {
     let file = source.name();
-    let (mut stream, format) = match open(source, options.format, &options.layout)? {
+    let (mut stream, format) = match open(source, options)? {
         Opened::Folder(_) => return Ok(owned(&FOLDER_FIELDS)),
         Opened::Stream(stream, format) => (stream, format),
     };
@@ -37,7 +37,7 @@ pub fn field_names(source: &Source, options: &ReadOptions) -> Result<Vec<String>
             let fits = |names: &[String]| Plan::<Document>::missing(options, names).is_none();
             let dialect = Dialect::of(format, &options.layout, &stream.head, fits);
             let mut cutter = cut(stream, dialect.row_ends());
-            read_header(&mut cutter, dialect, &file, options)
+            Ok(read_header(&mut cutter, dialect, &file, options)?.0)
         }
         Format::JsonLines => {
             let ends = object_ends(&mut stream);

@@ -226,6 +226,11 @@ pub struct ReadOptions {
     pub scores: Vec<String>,
     /// A score outside 0 to 1 is malformed.
     pub scores_are_probabilities: bool,
+    /// Predictions have the rows that they are of, with all columns as they stand in the file. Other readers do not look at it.
+    pub keep: bool,
+    /// Rows of a pipe or another reader are handed on as soon as it pauses, not by the mebibyte, so that whoever writes may wait
+    /// for answers. Where batches end is then a matter of time; files are read as ever.
+    pub as_they_come: bool,
     /// A longer row (or file, in a folder) is an error, so that a missing line break or
     /// closing quote cannot fill the memory.
     pub max_row_bytes: usize,
@@ -245,6 +250,8 @@ impl Default for ReadOptions {
             own_id: false,
             scores: Vec::new(),
             scores_are_probabilities: false,
+            keep: false,
+            as_they_come: false,
             max_row_bytes: 64 << 20,
         }
     }

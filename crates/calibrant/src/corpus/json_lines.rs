@@ -2,15 +2,18 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::error::RowProblem;
+use super::kept::Form;
 use super::lines::{Cutter, RowEnds};
 use super::plan::{Plan, Row, Value};
+use super::read::PieceSource as _;
 use super::rows::{RowFormat, locate};
 use super::source::Stream;
-use super::{Document, ReadError, ReadOptions};
+use super::{Document, FileStyle, KeptColumn, KeptFile, ReadError, ReadOptions};
 
 /// Which fields there are is judged by so many rows: objects may leave out what is empty, and a field that none of these has is an error.
 const ROWS_LOOKED_AT: usize = 1000;
@@ -19,6 +22,8 @@ const ROWS_LOOKED_AT: usize = 1000;
 pub(super) struct JsonLines<R = Document> {
     plan: Plan<R>,
     ends: RowEnds,
+    /// What rows have in common that are kept as they stand.
+    kept: Option<Arc<KeptFile>>,
 }
 
 /// Where the objects of a file end: at line ends, or at the commas of one list that holds them all. The bracket that opens
@@ -35,13 +40,30 @@ impl<R: Row> JsonLines<R> {
     pub(super) fn new(
         cutter: &mut Cutter,
         ends: RowEnds,
+        style: FileStyle,
         file: &str,
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
         let names = names_of_first_rows(cutter, ends, file, options)?;
+        let kept = R::keeps(options).then(|| {
+            let columns = names.iter().flatten();
+            Arc::new(KeptFile {
+                columns: columns.map(|name| KeptColumn::new(name, false)).collect(),
+                form: Form::Object,
+                in_list: ends != RowEnds::Lines,
+                header: None,
+                style,
+            })
+        });
+        let live = cutter.is_live();
         Ok(Self {
             ends,
+            kept,
             plan: match names {
+                // Rows that are still to be written may have what the first lacks.
+                Some(available) if live && Plan::<R>::missing(options, &available).is_some() => {
+                    Plan::unchecked(options, |name| available.iter().any(|known| known == name))
+                }
                 Some(available) => Plan::resolve(file, options, &available)?,
                 // The rows themselves will tell what is wrong.
                 None => Plan::unchecked(options, |_| true),
@@ -94,6 +116,10 @@ pub(super) fn names_of_first_rows(
 impl<R: Row> RowFormat<R> for JsonLines<R> {
     fn row_ends(&self) -> RowEnds {
         self.ends
+    }
+
+    fn kept_file(&self) -> Option<&Arc<KeptFile>> {
+        self.kept.as_ref()
     }
 
     fn row<'a>(

@@ -170,6 +170,22 @@ impl Encoding {
         self.0
     }
 
+    /// The bytes of a text, or the first character that has none.
+    pub(crate) fn encode(self, text: &str) -> Result<Vec<u8>, char> {
+        if self == Self::UTF_16LE {
+            return Ok(text.encode_utf16().flat_map(u16::to_le_bytes).collect());
+        }
+        if self == Self::UTF_16BE {
+            return Ok(text.encode_utf16().flat_map(u16::to_be_bytes).collect());
+        }
+        let (bytes, _, lossy) = self.0.encode(text);
+        let cannot = |c: &char| self.0.encode(c.encode_utf8(&mut [0; 4])).2;
+        match lossy {
+            true => Err(text.chars().find(cannot).unwrap_or('\u{FFFD}')),
+            false => Ok(bytes.into_owned()),
+        }
+    }
+
     /// What bytes that are not UTF-8 are most likely written in.
     pub(super) fn likely(bytes: &[u8]) -> Encoding {
         let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Deny);

@@ -7,6 +7,8 @@ use std::io::Read;
 
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
+use super::kept::LineEnd;
+use super::live::Live;
 use super::read::PieceSource;
 use super::source::Stream;
 use super::{BadRow, ReadError};
@@ -26,7 +28,15 @@ pub(super) struct Piece {
 
 impl Piece {
     /// The rows with the line they start at, without their line ends. Blank rows are among them.
-    pub(super) fn rows(&self, mut ends: RowEnds) -> impl Iterator<Item = (u64, &[u8])> {
+    pub(super) fn rows(&self, ends: RowEnds) -> impl Iterator<Item = (u64, &[u8])> {
+        self.rows_and_ends(ends).map(|(line, row, _)| (line, row))
+    }
+
+    /// The rows with the line they start at, and what ends them.
+    pub(super) fn rows_and_ends(
+        &self,
+        mut ends: RowEnds,
+    ) -> impl Iterator<Item = (u64, &[u8], LineEnd)> {
         let mut rest = &self.bytes[self.start..];
         let mut line = self.first_line;
         std::iter::from_fn(move || {
@@ -42,8 +52,11 @@ impl Piece {
             };
             rest = after;
             let found = match ends {
-                RowEnds::Elements { .. } => element(row_line, row),
-                _ => (row_line, without_line_end(row)),
+                RowEnds::Elements { .. } => {
+                    let (line, row) = element(row_line, row);
+                    (line, row, LineEnd::None)
+                }
+                _ => (row_line, without_line_end(row), LineEnd::of(row)),
             };
             ends.restart();
             Some(found)
@@ -227,6 +240,8 @@ impl RowEnds {
 /// Reads a stream piece by piece.
 pub(super) struct Cutter {
     stream: Stream,
+    /// Reads the stream where whoever writes it may wait for answers.
+    live: Option<Live>,
     ends: RowEnds,
     max_row_bytes: usize,
     piece_bytes: usize,
@@ -238,9 +253,11 @@ pub(super) struct Cutter {
 }
 
 impl Cutter {
-    pub(super) fn new(stream: Stream, ends: RowEnds, max_row_bytes: usize) -> Self {
+    pub(super) fn new(mut stream: Stream, ends: RowEnds, max_row_bytes: usize) -> Self {
+        let live = stream.live.then(|| stream.take_live()).flatten();
         Self {
             stream,
+            live,
             ends,
             max_row_bytes,
             piece_bytes: PIECE_BYTES,
@@ -298,6 +315,19 @@ impl Cutter {
     }
 
     fn fill(&mut self, bytes: &mut Vec<u8>, target: usize) -> Result<(), ReadError> {
+        if let Some(live) = &mut self.live {
+            let mut waits = true;
+            while bytes.len() < target && (std::mem::take(&mut waits) || live.is_ready()) {
+                match live.take().map_err(|error| self.stream.error(error))? {
+                    Some(chunk) => bytes.extend(chunk),
+                    None => {
+                        self.finished = true;
+                        break;
+                    }
+                }
+            }
+            return Ok(());
+        }
         let wanted = target - bytes.len();
         bytes.reserve_exact(wanted);
         let outcome = (&mut self.stream.reader)
@@ -330,6 +360,15 @@ impl PieceSource for Cutter {
             Some(piece) => Ok(Some(piece)),
             None => self.cut(),
         }
+    }
+
+    fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
+    fn is_ready(&mut self) -> bool {
+        let live = self.live.as_mut();
+        self.waiting.is_some() || self.finished || live.is_none_or(Live::is_ready)
     }
 
     fn bytes_read(&self) -> u64 {

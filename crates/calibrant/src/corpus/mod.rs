@@ -23,6 +23,7 @@
 //! ```
 
 mod alike_labels;
+mod cell;
 mod content_ref;
 mod decimals;
 mod decoded;
@@ -37,8 +38,10 @@ mod folder;
 mod format;
 mod identifiers;
 mod json_lines;
+mod kept;
 mod layout;
 mod lines;
+mod live;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "parquet")]
@@ -66,6 +69,8 @@ mod unique_labels;
 
 pub use crate::problem::{FoldError, Folds};
 pub use alike_labels::{alike_labels, folded_label};
+pub use cell::Cell;
+pub(crate) use cell::{one_line, push_string};
 pub use content_ref::ContentRef;
 pub use document::{Content, Document, Record};
 pub(crate) use each_line::{Line, each_line};
@@ -76,14 +81,17 @@ pub use field_names::open_lines;
 pub use fields::{EmptyLabels, Fields, Filter, FilterError, LabelNeed, ReadOptions};
 pub use format::Format;
 pub use identifiers::identifier_fields;
+pub(crate) use kept::{FileStyle, Kept, KeptColumn, KeptFile, LineEnd};
+pub use kept::{KeptRow, NewFieldError};
 pub use layout::{DecimalSign, Delimiter, DelimiterError, Encoding, EncodingError, Layout};
 pub(crate) use rankings::{CanonicalTable, read_score_list};
 pub use rankings::{
     JudgedQuery, JudgedShare, Judgement, Qrels, QrelsBuilder, QueryRows, RankedQuery, RankingTable,
     Run, RunBuilder, RunProblem, TableError, Unjudged, check_identifier,
 };
-pub(crate) use read::read_batches_until;
 pub use read::{ReadSummary, Unlabelled, read_all, read_batches};
+pub(crate) use read::{read_batches_until, read_kept_batches};
+pub(crate) use scored::read_kept_scores;
 pub use scored::{ScoredRow, read_scores};
 pub use source::{ReadOnce, Source};
 pub use trec::{

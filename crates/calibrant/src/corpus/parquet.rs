@@ -24,7 +24,7 @@ use super::read::PieceSource;
 use super::row_values::{ROWS_PER_PIECE, RowValues};
 use super::seekable::{SPOOL_LIMIT, seekable};
 use super::source::Stream;
-use super::{ReadError, ReadOptions};
+use super::{Cell, KeptColumn, KeptFile, KeptRow, ReadError, ReadOptions};
 
 /// Hands out rows of the wanted columns.
 pub(super) struct ParquetRows {
@@ -35,6 +35,8 @@ pub(super) struct ParquetRows {
     row_count: u64,
     size: u64,
     max_row_bytes: usize,
+    /// What rows have in common that are kept as they stand, and where the wanted columns are among all.
+    kept: Option<(Arc<KeptFile>, Vec<usize>)>,
 }
 
 impl ParquetRows {
@@ -45,7 +47,8 @@ impl ParquetRows {
     ) -> Result<(Self, Plan<R>), ReadError> {
         let name = stream.name.clone();
         let (file, size) = checked_file(stream)?;
-        let (rows, row_count, plan) = guarded(&name, || open_rows(&name, file, size, options))?;
+        let (rows, row_count, plan, kept) =
+            guarded(&name, || open_rows(&name, file, size, options))?;
         let max_row_bytes = options.max_row_bytes;
         let reader = Self {
             file: name,
@@ -54,6 +57,7 @@ impl ParquetRows {
             row_count,
             size,
             max_row_bytes,
+            kept,
         };
         Ok((reader, plan))
     }
@@ -97,12 +101,20 @@ fn checked_file(stream: Stream) -> Result<(File, u64), ReadError> {
     Ok((file, metadata.len()))
 }
 
+/// Rows of a file with what rows have in common that are kept.
+type OpenRows<R> = (
+    RowIter<'static>,
+    u64,
+    Plan<R>,
+    Option<(Arc<KeptFile>, Vec<usize>)>,
+);
+
 fn open_rows<R: PlannedRow>(
     name: &str,
     file: File,
     size: u64,
     options: &ReadOptions,
-) -> Result<(RowIter<'static>, u64, Plan<R>), ReadError> {
+) -> Result<OpenRows<R>, ReadError> {
     let broken = |error: ParquetError| parquet_error(name, &error);
     let reader = SerializedFileReader::new(file).map_err(broken)?;
     let metadata = reader.metadata();
@@ -124,6 +136,17 @@ fn open_rows<R: PlannedRow>(
     let root = metadata.file_metadata().schema_descr().root_schema_ptr();
     let available = names_of(&root, name)?;
     let plan = Plan::resolve(name, options, &available)?;
+    if R::keeps(options) {
+        let columns = root.get_fields().iter().map(|field| KeptColumn {
+            stored: Some(Arc::clone(field)),
+            ..KeptColumn::new(field.name(), false)
+        });
+        let kept = Arc::new(KeptFile::of_cells(columns.collect()));
+        let place = |column: &String| available.iter().position(|name| name == column);
+        let places = plan.columns.iter().filter_map(place).collect();
+        let rows = RowIter::from_file_into(Box::new(reader));
+        return Ok((rows, row_count, plan, Some((kept, places))));
+    }
     let wanted = plan.columns.iter().filter_map(|column| {
         root.get_fields()
             .iter()
@@ -137,7 +160,7 @@ fn open_rows<R: PlannedRow>(
     let rows = RowIter::from_file_into(Box::new(reader))
         .project(Some(projection))
         .map_err(broken)?;
-    Ok((rows, row_count, plan))
+    Ok((rows, row_count, plan, None))
 }
 
 /// Looks at the footer before the decoder does; see [`check_schema`].
@@ -177,14 +200,26 @@ impl PieceSource for ParquetRows {
             return Ok(None);
         };
         let (file, first, max_row_bytes) = (&self.file, self.next_row, self.max_row_bytes);
+        let kept = &self.kept;
         let (piece, rows) = guarded(file, move || {
-            let mut piece = RowValues::default();
+            let mut piece = RowValues {
+                file: kept.as_ref().map(|(file, _)| Arc::clone(file)),
+                ..RowValues::default()
+            };
             while piece.rows.len() < ROWS_PER_PIECE && piece.bytes < PIECE_BYTES {
                 let Some(row) = rows.next() else {
                     return Ok((piece, None));
                 };
                 let row = row.map_err(|error| parquet_error(file, &error))?;
-                let mut values = row_values(row);
+                let mut values = match kept {
+                    Some((_, places)) => {
+                        let (values, cells) = kept_values(row, places);
+                        piece.bytes += cells.iter().map(cell_bytes).sum::<usize>();
+                        piece.kept.push(cells);
+                        values
+                    }
+                    None => row_values(row),
+                };
                 if let Ok(found) = &values {
                     let bytes: usize = found.iter().map(Value::byte_count).sum();
                     piece.bytes += bytes;
@@ -220,6 +255,28 @@ fn row_values(row: Row) -> Result<Vec<Value<'static>>, RowProblem> {
         .into_iter()
         .map(|(name, field)| field_value(&name, field))
         .collect()
+}
+
+/// The values of the wanted columns, and all cells as they stand.
+fn kept_values(
+    row: Row,
+    places: &[usize],
+) -> (Result<Vec<Value<'static>>, RowProblem>, Vec<Cell<'static>>) {
+    let columns = row.into_columns();
+    let wanted = places.iter().map(|&at| &columns[at]);
+    let values = wanted.map(|(name, field)| field_value(name, field.clone()));
+    let values = values.collect();
+    let cells = columns.into_iter().map(|(_, field)| Cell::Stored(field));
+    (values, cells.collect())
+}
+
+/// Roughly the bytes a cell occupies.
+fn cell_bytes(cell: &Cell<'_>) -> usize {
+    match cell {
+        Cell::Stored(Field::Str(text)) => text.len() + 48,
+        Cell::Stored(Field::Bytes(bytes)) => bytes.len() + 48,
+        _ => 48,
+    }
 }
 
 fn field_value(name: &str, field: Field) -> Result<Value<'static>, RowProblem> {

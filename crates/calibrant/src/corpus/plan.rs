@@ -7,7 +7,9 @@ use std::sync::Arc;
 use super::decimals::Decimals;
 use super::error::{EMPTY_LABEL, RowProblem};
 use super::side_cells::SideSlots;
-use super::{Content, Document, EmptyLabels, Filter, LabelNeed, ReadError, ReadOptions, Record};
+use super::{
+    Content, Document, EmptyLabels, Filter, KeptRow, LabelNeed, ReadError, ReadOptions, Record,
+};
 use crate::text::FIELD_BREAK;
 
 /// What the parts of a line are called where a format does not name them.
@@ -76,7 +78,15 @@ pub(super) trait Row: Sized + Send {
     const WITHOUT_LABEL: bool;
 
     /// Makes it of the values of the plan's columns.
-    fn of(plan: &Plan<Self>, values: &[Value<'_>], line: u64) -> Result<Self, RowProblem>;
+    fn of<P: Row>(plan: &Plan<P>, values: &[Value<'_>], line: u64) -> Result<Self, RowProblem>;
+
+    /// Whether rows are wanted as they stand in the file, too.
+    fn keeps(_options: &ReadOptions) -> bool {
+        false
+    }
+
+    /// Takes the row as it stands in the file.
+    fn keep(&mut self, _row: KeptRow) {}
 }
 
 impl Row for Document {
@@ -101,7 +111,7 @@ impl Row for Document {
         all.chain(&fields.asked).map(String::as_str).collect()
     }
 
-    fn of(plan: &Plan<Self>, values: &[Value<'_>], line: u64) -> Result<Self, RowProblem> {
+    fn of<P: Row>(plan: &Plan<P>, values: &[Value<'_>], line: u64) -> Result<Self, RowProblem> {
         let text = plan.joined_text(values)?;
         let content = match &plan.side {
             None => Content::Text(text.unwrap_or_default()),

@@ -8,19 +8,23 @@ use std::sync::atomic::AtomicU64;
 use rayon::prelude::*;
 
 use super::delimited::{Delimited, Dialect};
+use super::error::RowProblem;
 use super::fast_text::FastText;
 use super::folder::{Folder, FolderFormat};
 use super::json_lines::{JsonLines, object_ends};
-use super::lines::{Cutter, PIECE_BYTES};
+use super::lines::{Cutter, PIECE_BYTES, RowEnds};
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetRows;
-use super::plan::{Plan, Row};
+use super::plan::{Plan, Row, Value};
 use super::rows::{Parsed, RowFormat, Tally, parse_piece};
 use super::source::{Opened, Stream, open};
 #[cfg(feature = "spreadsheet")]
 use super::spreadsheet::SheetRows;
 use super::svmlight::SvmLight;
-use super::{BadRow, Document, Format, NoRowsReason, ReadError, ReadOptions, Source};
+use super::{
+    BadRow, Cell, Document, Format, Kept, KeptColumn, KeptFile, KeptRow, NoRowsReason, ReadError,
+    ReadOptions, Source,
+};
 use crate::Progress;
 use crate::progress::{Cancelled, Stage};
 
@@ -100,17 +104,44 @@ pub(crate) fn read_batches_until<T: Send>(
     options: &ReadOptions,
     progress: &dyn Progress,
     map: impl Fn(Vec<Document>) -> T + Sync,
+    sink: impl FnMut(T) -> ControlFlow<()>,
+) -> Result<ReadSummary, ReadError> {
+    read_rows(source, options, progress, map, sink)
+}
+
+/// As [`read_batches_until`], with the rows themselves where [`ReadOptions::keep`] asks for them.
+pub(crate) fn read_kept_batches<T: Send>(
+    source: &Source,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+    map: impl Fn(Vec<Kept<Document>>) -> T + Sync,
+    sink: impl FnMut(T) -> ControlFlow<()>,
+) -> Result<ReadSummary, ReadError> {
+    read_rows(source, options, progress, map, sink)
+}
+
+fn read_rows<R: Row + From<Document>, T: Send>(
+    source: &Source,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+    map: impl Fn(Vec<R>) -> T + Sync,
     mut sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<ReadSummary, ReadError> {
     let file = source.name();
     let mut driver = Driver::new(&file, options, progress, &map, &mut sink);
-    match open(source, options.format, &options.layout)? {
+    match open(source, options)? {
         Opened::Folder(root) => {
             let bytes = Arc::new(AtomicU64::new(0));
             let format = FolderFormat::new(&file, options, Arc::clone(&bytes))?;
             let folder = Folder::new(&root, bytes)?;
+            let kept = Arc::new(KeptFile::of_cells(vec![KeptColumn::new("id", true)]));
             driver.run(folder, None, Format::Folder, |entries| {
-                format.parse(entries, options)
+                let parsed = format.parse(entries, options)?;
+                let rows = parsed.rows.into_iter();
+                Ok(Parsed {
+                    rows: rows.map(|document| named_file(document, &kept)).collect(),
+                    tally: parsed.tally,
+                })
             })
         }
         Opened::Stream(stream, format) => match format {
@@ -119,22 +150,55 @@ pub(crate) fn read_batches_until<T: Send>(
             Format::Parquet => driver.parquet(stream),
             Format::Xlsx | Format::Ods => driver.spreadsheet(stream, format),
             Format::FastText => {
-                let size = stream.size;
                 let rows = FastText::new(&file, options)?;
-                let cutter = Cutter::new(stream, rows.row_ends(), options.max_row_bytes);
-                driver.lines(cutter, size, format, &rows)
+                driver.plain_lines(stream, format, "text", rows)
             }
             Format::SvmLight => {
-                let size = stream.size;
                 let rows = SvmLight::new(&file, options)?;
-                let cutter = Cutter::new(stream, rows.row_ends(), options.max_row_bytes);
-                driver.lines(cutter, size, format, &rows)
+                driver.plain_lines(stream, format, "features", rows)
             }
             // `open` answers a path that is not a folder with an error; bytes and readers are left.
             Format::Folder => Err(ReadError::NotADirectory {
                 path: file.clone().into(),
             }),
         },
+    }
+}
+
+/// A document of a folder; what is kept of it is where it lies.
+fn named_file<R: Row + From<Document>>(document: Document, kept: &Arc<KeptFile>) -> R {
+    let id = document.id.clone().unwrap_or_default();
+    let mut row = R::from(document);
+    row.keep(KeptRow::of_cells(kept, 1, vec![Cell::Text(id.into())]));
+    row
+}
+
+/// Lines that become documents, kept as they stand.
+struct PlainLines<F> {
+    format: F,
+    kept: Option<Arc<KeptFile>>,
+}
+
+impl<R: Row + From<Document>, F: RowFormat> RowFormat<R> for PlainLines<F> {
+    fn row_ends(&self) -> RowEnds {
+        self.format.row_ends()
+    }
+
+    fn is_blank(&self, row: &str) -> bool {
+        self.format.is_blank(row)
+    }
+
+    fn kept_file(&self) -> Option<&Arc<KeptFile>> {
+        self.kept.as_ref()
+    }
+
+    fn row<'a>(
+        &self,
+        row: &'a str,
+        line: u64,
+        values: &mut Vec<Value<'a>>,
+    ) -> Result<Option<R>, RowProblem> {
+        Ok(self.format.row(row, line, values)?.map(R::from))
     }
 }
 
@@ -160,6 +224,16 @@ pub(super) trait PieceSource: Send {
     type Piece: Send;
 
     fn next_piece(&mut self) -> Result<Option<Self::Piece>, ReadError>;
+
+    /// Whether whoever writes the source may wait for answers to what is written so far.
+    fn is_live(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Self::next_piece`] need not wait.
+    fn is_ready(&mut self) -> bool {
+        true
+    }
 
     /// Bytes taken from the source so far.
     fn bytes_read(&self) -> u64;
@@ -212,16 +286,18 @@ where
         let options = self.options;
         let fits = |header: &[String]| Plan::<R>::missing(options, header).is_none();
         let dialect = Dialect::of(format, &options.layout, &stream.head, fits);
+        let style = dialect.style(&stream.head, &options.layout, &stream.style);
         let mut cutter = Cutter::new(stream, dialect.row_ends(), self.options.max_row_bytes);
-        let rows = Delimited::<R>::new(&mut cutter, dialect, self.file, self.options)?;
+        let rows = Delimited::<R>::new(&mut cutter, dialect, style, self.file, self.options)?;
         self.lines(cutter, size, dialect.format(), &rows)
     }
 
     pub(super) fn json_lines(&mut self, mut stream: Stream) -> Result<ReadSummary, ReadError> {
         let size = stream.size;
         let ends = object_ends(&mut stream);
+        let style = stream.style.clone();
         let mut cutter = Cutter::new(stream, ends, self.options.max_row_bytes);
-        let rows = JsonLines::<R>::new(&mut cutter, ends, self.file, self.options)?;
+        let rows = JsonLines::<R>::new(&mut cutter, ends, style, self.file, self.options)?;
         self.lines(cutter, size, Format::JsonLines, &rows)
     }
 
@@ -275,6 +351,24 @@ where
         })
     }
 
+    fn plain_lines(
+        &mut self,
+        stream: Stream,
+        format: Format,
+        column: &str,
+        rows: impl RowFormat,
+    ) -> Result<ReadSummary, ReadError>
+    where
+        R: From<Document>,
+    {
+        let size = stream.size;
+        let kept = R::keeps(self.options)
+            .then(|| Arc::new(KeptFile::of_lines(column, stream.style.clone())));
+        let cutter = Cutter::new(stream, rows.row_ends(), self.options.max_row_bytes);
+        let rows = PlainLines { format: rows, kept };
+        self.lines(cutter, size, format, &rows)
+    }
+
     fn lines(
         &mut self,
         cutter: Cutter,
@@ -308,8 +402,10 @@ where
         loop {
             let Window { pieces, end } = window;
             let more = end.is_none();
-            let (next, results) = rayon::join(
-                || more.then(|| Window::read(&mut source)),
+            // Whoever waits for answers writes nothing more before they come.
+            let ahead = more && !source.is_live();
+            let (mut next, results) = rayon::join(
+                || ahead.then(|| Window::read(&mut source)),
                 || -> Vec<_> { pieces.into_par_iter().with_max_len(1).map(&work).collect() },
             );
             for result in results {
@@ -320,6 +416,9 @@ where
                 }
             }
             meter.advance_to(source.bytes_read())?;
+            if more && next.is_none() {
+                next = Some(Window::read(&mut source));
+            }
             match (end, next) {
                 (Some(Err(error)), _) => return Err(error),
                 (None, Some(next)) => window = next,
@@ -386,6 +485,9 @@ impl<P> Window<P> {
         let mut pieces = Vec::with_capacity(most);
         let mut weight = 0;
         while pieces.len() < most && weight < most * PIECE_BYTES {
+            if !pieces.is_empty() && !source.is_ready() {
+                break;
+            }
             match source.next_piece() {
                 Ok(Some(piece)) => {
                     weight += S::weight(&piece);

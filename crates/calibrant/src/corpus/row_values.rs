@@ -1,9 +1,11 @@
 //! Rows whose cells come as values: of Parquet and of spreadsheets.
 
+use std::sync::Arc;
+
 use super::error::RowProblem;
 use super::plan::{Plan, Row, Value};
 use super::rows::Parsed;
-use super::{ReadError, ReadOptions};
+use super::{Cell, KeptFile, KeptRow, ReadError, ReadOptions};
 
 /// The most rows of a piece.
 pub(super) const ROWS_PER_PIECE: usize = 8192;
@@ -12,6 +14,10 @@ pub(super) const ROWS_PER_PIECE: usize = 8192;
 #[derive(Debug, Default)]
 pub(super) struct RowValues {
     pub(super) rows: Vec<(u64, Result<Vec<Value<'static>>, RowProblem>)>,
+    /// The rows as they stand, where they are kept.
+    pub(super) kept: Vec<Vec<Cell<'static>>>,
+    /// What kept rows have in common.
+    pub(super) file: Option<Arc<KeptFile>>,
     pub(super) bytes: usize,
 }
 
@@ -23,8 +29,14 @@ impl RowValues {
         options: &ReadOptions,
     ) -> Result<Parsed<R>, ReadError> {
         let mut parsed = Parsed::default();
+        let mut kept = self.kept.into_iter();
         for (row, values) in self.rows {
-            let outcome = values.and_then(|values| plan.row(&values, row));
+            let mut outcome = values.and_then(|values| plan.row(&values, row));
+            if let (Some(file), Some(cells)) = (&self.file, kept.next())
+                && let Ok(Some(document)) = &mut outcome
+            {
+                document.keep(KeptRow::of_cells(file, row, cells));
+            }
             parsed.push(outcome, file, row, b"", options)?;
         }
         Ok(parsed)

@@ -1,9 +1,11 @@
 //! Parses the rows of a piece and keeps account of those that are filtered out or malformed.
 
+use std::sync::Arc;
+
 use super::error::{ProblemKind, RowProblem};
 use super::lines::{Piece, RowEnds};
 use super::plan::{Row, Value};
-use super::{BadRow, Document, Encoding, LabelNeed, ReadError, ReadOptions};
+use super::{BadRow, Document, Encoding, KeptFile, KeptRow, LabelNeed, ReadError, ReadOptions};
 
 /// How many malformed rows are kept for the report; the others are counted.
 pub(super) const BAD_ROWS_KEPT: usize = 20;
@@ -16,6 +18,11 @@ pub(super) trait RowFormat<R = Document>: Sync {
     /// Whether the row holds nothing and is passed over.
     fn is_blank(&self, row: &str) -> bool {
         row.trim().is_empty()
+    }
+
+    /// What its rows have in common, where they are to be kept as they stand.
+    fn kept_file(&self) -> Option<&Arc<KeptFile>> {
+        None
     }
 
     /// What can only be said once all rows have been read.
@@ -143,13 +150,20 @@ pub(super) fn parse_piece<R: Row>(
 ) -> Result<Parsed<R>, ReadError> {
     let mut parsed = Parsed::default();
     let mut values = Vec::new();
-    for (line, row) in piece.rows(format.row_ends()) {
+    let kept = format.kept_file();
+    for (line, row, end) in piece.rows_and_ends(format.row_ends()) {
         let outcome = if row.len() > options.max_row_bytes {
             Err(RowProblem::too_long())
         } else {
             match std::str::from_utf8(row) {
                 Ok(text) if format.is_blank(text) => continue,
-                Ok(text) => format.row(text, line, &mut values),
+                Ok(text) => {
+                    let mut outcome = format.row(text, line, &mut values);
+                    if let (Some(file), Ok(Some(row))) = (kept, &mut outcome) {
+                        row.keep(KeptRow::text(file, line, text, end));
+                    }
+                    outcome
+                }
                 Err(error) => Err(RowProblem::invalid_utf8(error.valid_up_to())),
             }
         };

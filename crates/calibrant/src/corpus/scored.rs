@@ -6,7 +6,7 @@ use super::error::RowProblem;
 use super::plan::{Plan, Row, Value};
 use super::read::Driver;
 use super::source::{Opened, open};
-use super::{Format, ReadError, ReadOptions, ReadSummary, Source};
+use super::{Format, Kept, ReadError, ReadOptions, ReadSummary, Source};
 use crate::Progress;
 
 /// One row of a file of scores.
@@ -54,6 +54,27 @@ pub fn read_scores<T: Send>(
     options: &ReadOptions,
     progress: &dyn Progress,
     map: impl Fn(Vec<ScoredRow>) -> T + Sync,
+    sink: impl FnMut(T) -> ControlFlow<()>,
+) -> Result<ReadSummary, ReadError> {
+    read_score_rows(source, options, progress, map, sink)
+}
+
+/// As [`read_scores`], with the rows themselves where [`ReadOptions::keep`] asks for them.
+pub(crate) fn read_kept_scores<T: Send>(
+    source: &Source,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+    map: impl Fn(Vec<Kept<ScoredRow>>) -> T + Sync,
+    sink: impl FnMut(T) -> ControlFlow<()>,
+) -> Result<ReadSummary, ReadError> {
+    read_score_rows(source, options, progress, map, sink)
+}
+
+fn read_score_rows<R: Row, T: Send>(
+    source: &Source,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+    map: impl Fn(Vec<R>) -> T + Sync,
     mut sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<ReadSummary, ReadError> {
     let file = source.name();
@@ -62,7 +83,7 @@ pub fn read_scores<T: Send>(
         format,
     };
     let mut driver = Driver::new(&file, options, progress, &map, &mut sink);
-    match open(source, options.format, &options.layout)? {
+    match open(source, options)? {
         Opened::Folder(_) => Err(without_fields(Format::Folder)),
         Opened::Stream(stream, format) => match format {
             Format::Csv | Format::Tsv => driver.delimited(stream, format),
@@ -86,7 +107,7 @@ impl Row for ScoredRow {
         options.scores.iter().map(String::as_str).collect()
     }
 
-    fn of(plan: &Plan<Self>, values: &[Value<'_>], line: u64) -> Result<Self, RowProblem> {
+    fn of<P: Row>(plan: &Plan<P>, values: &[Value<'_>], line: u64) -> Result<Self, RowProblem> {
         let scores = plan
             .content
             .iter()
@@ -145,7 +166,7 @@ fn number(value: &Value<'_>, read: impl Fn(&str) -> Option<f64>) -> Result<f64, 
     }
 }
 
-fn label(plan: &Plan<ScoredRow>, values: &[Value<'_>]) -> Result<Option<String>, RowProblem> {
+fn label<P: Row>(plan: &Plan<P>, values: &[Value<'_>]) -> Result<Option<String>, RowProblem> {
     let Some(at) = plan.label else {
         return Ok(None);
     };

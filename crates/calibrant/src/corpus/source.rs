@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use super::decoded::Decoded;
 use super::delimited::has_quoted_rows;
-use super::{Encoding, Format, Layout, ReadError};
+use super::live::Live;
+use super::{Encoding, FileStyle, Format, ReadError, ReadOptions};
 
 /// Where a corpus comes from: a file or a folder, bytes in memory, or anything that can be read.
 ///
@@ -105,13 +106,10 @@ pub(super) enum Opened {
     Stream(Stream, Format),
 }
 
-/// Opens the source; `format` and `layout` are what the caller said, if anything.
-pub(super) fn open(
-    source: &Source,
-    format: Option<Format>,
-    layout: &Layout,
-) -> Result<Opened, ReadError> {
-    match open_bytes(source, format, layout.encoding)? {
+/// Opens the source as the options say, if anything.
+pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, ReadError> {
+    let encoding = options.layout.encoding;
+    match open_bytes(source, options.format, encoding, options.as_they_come)? {
         Raw::Folder(path) => Ok(Opened::Folder(path)),
         Raw::Stream(mut stream) => {
             // A name that says text does not make text of a spreadsheet.
@@ -119,7 +117,7 @@ pub(super) fn open(
                 let by_name = Format::of_path(Path::new(&source.name()));
                 sniff_binary(&stream.head).or(by_name)
             };
-            let format = format.or_else(told);
+            let format = options.format.or_else(told);
             let format = stream.format(format)?;
             Ok(Opened::Stream(stream, format))
         }
@@ -128,7 +126,7 @@ pub(super) fn open(
 
 /// Opens the source as text whose format is somebody else's business; a folder is `None`.
 pub(super) fn open_text(source: &Source) -> Result<Option<Stream>, ReadError> {
-    match open_bytes(source, None, None)? {
+    match open_bytes(source, None, None, false)? {
         Raw::Folder(_) => Ok(None),
         Raw::Stream(mut stream) => {
             stream.put_back_head(true);
@@ -147,13 +145,14 @@ fn open_bytes(
     source: &Source,
     format: Option<Format>,
     encoding: Option<Encoding>,
+    as_they_come: bool,
 ) -> Result<Raw, ReadError> {
     let path = match source {
         Source::Path(path) => path,
         Source::Bytes { name, bytes } => {
             let size = Some(bytes.len() as u64);
             let reader = Box::new(Cursor::new(Arc::clone(bytes)));
-            let stream = Stream::new(name.clone(), reader, size, None)?;
+            let stream = Stream::new(name.clone(), reader, size, None, false)?;
             return stream.decoded(encoding).map(Raw::Stream);
         }
         Source::Reader(once) => {
@@ -161,7 +160,7 @@ fn open_bytes(
             let reader = taken.ok_or_else(|| ReadError::ReadBefore {
                 file: once.name.clone(),
             })?;
-            let stream = Stream::new(once.name.clone(), reader, None, None)?;
+            let stream = Stream::new(once.name.clone(), reader, None, None, as_they_come)?;
             return stream.decoded(encoding).map(Raw::Stream);
         }
     };
@@ -182,7 +181,8 @@ fn open_bytes(
     // Only a regular file knows its size; a named pipe says zero.
     let size = metadata.is_file().then_some(metadata.len());
     let plain_file = metadata.is_file().then(|| path.clone());
-    let stream = Stream::new(source.name(), Box::new(file), size, plain_file)?;
+    let live = as_they_come && !metadata.is_file();
+    let stream = Stream::new(source.name(), Box::new(file), size, plain_file, live)?;
     stream.decoded(encoding).map(Raw::Stream)
 }
 
@@ -213,6 +213,10 @@ pub(super) struct Stream {
     pub(super) plain_file: Option<PathBuf>,
     /// The first bytes, for a look at how the file is written.
     pub(super) head: Vec<u8>,
+    /// Whoever writes it may wait for answers to what is written so far.
+    pub(super) live: bool,
+    /// What is known of how it is written.
+    pub(super) style: FileStyle,
     compressed: bool,
     meter: Arc<Meter>,
 }
@@ -230,6 +234,7 @@ impl Stream {
         raw: Box<dyn Read + Send>,
         size: Option<u64>,
         plain_file: Option<PathBuf>,
+        live: bool,
     ) -> Result<Self, ReadError> {
         let meter = Arc::new(Meter::default());
         let mut counted = Counted {
@@ -252,7 +257,7 @@ impl Stream {
             }
         };
         let compressed = compression.is_some();
-        let head = read_up_to(&mut reader, HEAD_BYTES);
+        let head = read_head(&mut reader, Vec::new(), live);
         let plain_file = plain_file.filter(|_| !compressed);
         let mut stream = Self {
             name,
@@ -260,6 +265,8 @@ impl Stream {
             size,
             plain_file,
             head: Vec::new(),
+            live,
+            style: FileStyle::default(),
             compressed,
             meter,
         };
@@ -278,6 +285,8 @@ impl Stream {
             size: None,
             plain_file: None,
             head: Vec::new(),
+            live: false,
+            style: FileStyle::default(),
             compressed: false,
             meter: Arc::default(),
         }
@@ -293,10 +302,12 @@ impl Stream {
         let Some(encoding) = by_mark.or(given).filter(|_| !is_binary(&self.head)) else {
             return Ok(self);
         };
+        self.style.encoding = Some(encoding);
+        self.style.byte_order_mark = by_mark.is_some() || self.head.starts_with(BYTE_ORDER_MARK);
         let stored = Cursor::new(std::mem::take(&mut self.head));
         let after = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         let mut reader = Decoded::new(stored.chain(after), encoding);
-        let head = read_up_to(&mut reader, HEAD_BYTES);
+        let head = read_head(&mut reader, Vec::new(), self.live);
         self.head = head.map_err(|error| self.error(error))?;
         self.reader = Box::new(reader);
         self.plain_file = None;
@@ -313,7 +324,18 @@ impl Stream {
                 file: self.name.clone(),
             });
         }
-        let format = known.or_else(|| sniff(&self.head));
+        let mut format = known.or_else(|| sniff(&self.head));
+        // The first line alone may not tell.
+        while self.live && format.is_none() {
+            let before = self.head.len();
+            let head = std::mem::take(&mut self.head);
+            let more = read_head(&mut self.reader, head, true);
+            self.head = more.map_err(|error| self.error(error))?;
+            format = sniff(&self.head);
+            if self.head.len() == before {
+                break;
+            }
+        }
         let format = format.ok_or_else(|| ReadError::UnknownFormat {
             file: self.name.clone(),
         })?;
@@ -325,6 +347,7 @@ impl Stream {
     fn put_back_head(&mut self, is_text: bool) {
         if is_text && self.head.starts_with(BYTE_ORDER_MARK) {
             self.head.drain(..BYTE_ORDER_MARK.len());
+            self.style.byte_order_mark = true;
         }
         let after = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(Cursor::new(self.head.clone()).chain(after));
@@ -350,6 +373,12 @@ impl Stream {
             self.reader = Box::new(bracket);
         }
         opens
+    }
+
+    /// The bytes, read on a thread of their own; `None` where there can be none.
+    pub(super) fn take_live(&mut self) -> Option<Live> {
+        let inner = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        Live::new(inner).ok()
     }
 
     /// Bytes taken from the source so far, as stored.
@@ -382,7 +411,7 @@ pub(super) fn read_small_file(
 ) -> Result<Option<Vec<u8>>, ReadError> {
     let file = File::open(path).map_err(|error| path_error(path, error))?;
     let name = path.display().to_string();
-    let stream = Stream::new(name, Box::new(file), None, None);
+    let stream = Stream::new(name, Box::new(file), None, None, false);
     let mut stream = match stream.and_then(|stream| stream.decoded(encoding)) {
         // An empty file is an empty document.
         Err(ReadError::Empty { .. }) => return Ok(Some(Vec::new())),
@@ -485,6 +514,28 @@ fn read_up_to(reader: &mut impl Read, limit: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The first bytes, behind those that are there. Of a live source no more than there is, at least a line: to wait for more could be
+/// to wait for ever.
+fn read_head(reader: &mut impl Read, mut head: Vec<u8>, live: bool) -> io::Result<Vec<u8>> {
+    if !live {
+        return read_up_to(reader, HEAD_BYTES);
+    }
+    let mut buffer = vec![0; HEAD_BYTES];
+    while head.len() < HEAD_BYTES {
+        match reader.read(&mut buffer[..HEAD_BYTES - head.len()]) {
+            Ok(0) => break,
+            Ok(read) => head.extend_from_slice(&buffer[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        }
+        // A bracket alone does not say whether it opens a list of objects.
+        if head.contains(&b'\n') && head.trim_ascii().len() > 1 {
+            break;
+        }
+    }
+    Ok(head)
+}
+
 /// Gives a space in place of one byte.
 struct Blanked {
     inner: Box<dyn Read + Send>,
@@ -541,7 +592,13 @@ mod tests {
     use super::*;
 
     fn stream(bytes: Vec<u8>) -> Result<Stream, ReadError> {
-        Stream::new("test".into(), Box::new(Cursor::new(bytes)), None, None)
+        Stream::new(
+            "test".into(),
+            Box::new(Cursor::new(bytes)),
+            None,
+            None,
+            false,
+        )
     }
 
     fn content(bytes: Vec<u8>) -> Result<Vec<u8>, ReadError> {
@@ -647,7 +704,7 @@ mod tests {
 
     #[test]
     fn the_ending_of_a_name_tells_the_format_of_bytes_and_readers() {
-        let formats = |source: Source| match open(&source, None, &Layout::default()) {
+        let formats = |source: Source| match open(&source, &ReadOptions::default()) {
             Ok(Opened::Stream(_, format)) => Some(format),
             _ => None,
         };
@@ -699,7 +756,7 @@ mod tests {
         );
         let half = packed[..packed.len() / 2].to_vec();
         let broken = Cursor::new(half).chain(Failing(0));
-        let mut stream = Stream::new("f".into(), Box::new(broken), None, None).unwrap();
+        let mut stream = Stream::new("f".into(), Box::new(broken), None, None, false).unwrap();
         let error = stream.reader.read_to_end(&mut Vec::new()).unwrap_err();
         assert!(matches!(stream.error(error), ReadError::Io { .. }));
     }

@@ -7,7 +7,9 @@ use serde::Serialize;
 use super::{
     CalibrateError, DecidedPrior, DocumentKey, DocumentKeys, Prediction, PriorPlan, PriorReport,
 };
-use crate::corpus::{LabelNeed, ReadOptions, ReadSummary, ScoredRow, Source, read_scores};
+use crate::corpus::{
+    Kept, KeptRow, LabelNeed, ReadOptions, ReadSummary, ScoredRow, Source, read_kept_scores,
+};
 use crate::pipeline::{ScoreBuffers, ScoreCalibrator};
 use crate::{Probability, Progress};
 
@@ -30,6 +32,9 @@ pub struct PositivePrediction<'a> {
     /// Where the probability may end, by methods that say so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upper: Option<f64>,
+    /// The row of the table that it is of, where [`ReadOptions::keep`] asks for it; no part of its JSON.
+    #[serde(skip)]
+    pub kept: Option<Box<KeptRow>>,
 }
 
 /// What a calibrator says of one example; as JSON a line of `calibrate --apply --json`.
@@ -64,6 +69,8 @@ pub struct AppliedScores {
 #[derive(Default)]
 struct Batch {
     ids: Vec<Option<String>>,
+    /// One per row, where they are kept.
+    kept: Vec<Option<KeptRow>>,
     /// Row by row, output after output.
     probabilities: Vec<Probability>,
     /// One per row, where the calibrator gives them.
@@ -73,7 +80,7 @@ struct Batch {
 }
 
 impl Batch {
-    fn of(rows: Vec<ScoredRow>, calibrator: &ScoreCalibrator) -> Self {
+    fn of(rows: Vec<Kept<ScoredRow>>, calibrator: &ScoreCalibrator) -> Self {
         let outputs = calibrator.outputs().len();
         let mut buffer = ScoreBuffers::default();
         let even = Probability::from_log_odds(0.0);
@@ -82,12 +89,13 @@ impl Batch {
             ..Self::default()
         };
         let places = batch.probabilities.chunks_exact_mut(outputs);
-        for (row, out) in rows.into_iter().zip(places) {
+        for (Kept { row, kept }, out) in rows.into_iter().zip(places) {
             calibrator.probabilities_into(&row.scores, &mut buffer, out);
             batch.at_ends += calibrator.scale().count_at_ends(&row.scores);
             batch.rescaled += usize::from(!calibrator.is_whole_row(&row.scores));
             batch.intervals.extend(calibrator.interval(&row.scores));
             batch.ids.push(row.id);
+            batch.kept.push(kept);
         }
         batch
     }
@@ -102,6 +110,7 @@ impl Batch {
 
     fn append(&mut self, later: Self) {
         self.ids.extend(later.ids);
+        self.kept.extend(later.kept);
         self.probabilities.extend(later.probabilities);
         self.intervals.extend(later.intervals);
     }
@@ -111,13 +120,15 @@ impl Batch {
         self,
         calibrator: &'c ScoreCalibrator,
         keys: &mut DocumentKeys,
-        sink: &mut impl FnMut(ScorePrediction<'c>) -> Result<(), E>,
+        sink: &mut impl FnMut(Option<ScorePrediction<'c>>) -> Result<(), E>,
     ) -> Result<(), E> {
+        let mut kept = self.kept.into_iter();
         let names: Vec<&str> = calibrator.outputs().iter().map(String::as_str).collect();
         let mut intervals = self.intervals.into_iter();
         let rows = self.probabilities.chunks_exact(names.len());
         for (id, row) in self.ids.into_iter().zip(rows) {
             let key = keys.next(id);
+            let kept = kept.next().flatten().map(Box::new);
             let prediction = if calibrator.is_binary() {
                 let (lower, upper) = intervals.next().unzip();
                 ScorePrediction::Positive(PositivePrediction {
@@ -127,14 +138,18 @@ impl Batch {
                     log_odds: row[0].log_odds(),
                     lower: lower.map(Probability::value),
                     upper: upper.map(Probability::value),
+                    kept,
                 })
             } else {
                 let said = Prediction::best_first(&names, row, &[], row.len());
-                ScorePrediction::Classes(said.with_key(key))
+                ScorePrediction::Classes(Prediction {
+                    kept,
+                    ..said.with_key(key)
+                })
             };
-            sink(prediction)?;
+            sink(Some(prediction))?;
         }
-        Ok(())
+        sink(None)
     }
 }
 
@@ -151,6 +166,20 @@ pub fn apply_scores<'c, E: From<CalibrateError>>(
     progress: &dyn Progress,
     mut sink: impl FnMut(ScorePrediction<'c>) -> Result<(), E>,
 ) -> Result<AppliedScores, E> {
+    apply_scores_live(calibrator, source, options, plan, progress, |prediction| {
+        prediction.map_or(Ok(()), &mut sink)
+    })
+}
+
+/// As [`apply_scores`]; `sink` is also told, by `None`, where a batch ends and who writes the table may wait for answers.
+pub fn apply_scores_live<'c, E: From<CalibrateError>>(
+    calibrator: &'c ScoreCalibrator,
+    source: &Source,
+    options: &ReadOptions,
+    plan: &PriorPlan,
+    progress: &dyn Progress,
+    mut sink: impl FnMut(Option<ScorePrediction<'c>>) -> Result<(), E>,
+) -> Result<AppliedScores, E> {
     let options = options_of(options, calibrator);
     let outputs = calibrator.outputs().len();
     let mut keys = DocumentKeys::new(options.fields.id.is_some());
@@ -166,7 +195,7 @@ pub fn apply_scores<'c, E: From<CalibrateError>>(
         batch.shift(outputs, &known);
         batch
     };
-    let read = read_scores(source, &options, progress, map, |batch| {
+    let read = read_kept_scores(source, &options, progress, map, |batch| {
         rescaled += batch.rescaled;
         at_ends += batch.at_ends;
         if plan.must_see_all() {
@@ -209,6 +238,7 @@ fn options_of(options: &ReadOptions, calibrator: &ScoreCalibrator) -> ReadOption
     options.fields.weight = None;
     options.fields.group = None;
     options.own_id = true;
+    options.as_they_come = true;
     options.scores_are_probabilities = calibrator.scale().is_probability();
     options
 }

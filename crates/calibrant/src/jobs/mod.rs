@@ -36,6 +36,7 @@ pub mod rankings;
 mod score_columns;
 #[cfg(feature = "index")]
 pub mod search;
+mod split;
 mod systems;
 mod tables;
 mod test_set;
@@ -43,7 +44,9 @@ mod test_set;
 mod testing;
 mod trainer;
 
-pub use apply_scores::{AppliedScores, PositivePrediction, ScorePrediction, apply_scores};
+pub use apply_scores::{
+    AppliedScores, PositivePrediction, ScorePrediction, apply_scores, apply_scores_live,
+};
 #[doc(hidden)] // Names in a sentence, as the program's messages have them.
 pub use calibrate::listed;
 pub use calibrate::{
@@ -82,9 +85,10 @@ pub use positive::is_usual;
 pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor, UnknownDocuments};
 pub use prediction::{ClassProbability, Decision, DocumentKey, DocumentKeys, Prediction, RunnerUp};
 pub use predictions::{
-    PredictionColumns, PredictionFormat, PredictionWriter, WritePredictionsError,
+    PredictionColumns, PredictionFormat, PredictionWriter, RowColumns, WritePredictionsError,
 };
 pub use score_columns::{LabelName, ScoreColumns};
+pub use split::{DateOrder, SplitError, SplitReport, SplitSettings, SplitSide, split_source};
 pub use systems::{
     Answers, System, SystemError, SystemSettings, ask_systems, open_model, system_names,
 };

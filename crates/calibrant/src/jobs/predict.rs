@@ -9,8 +9,8 @@ use super::content::{Readable, Unreadable};
 use super::decide::{AskReport, Decider};
 use super::prediction::{DocumentKey, DocumentKeys, Prediction};
 use crate::corpus::{
-    ContentRef, Document, Fields, LabelNeed, ReadError, ReadOptions, ReadSummary, Source,
-    read_batches_until,
+    ContentRef, Document, Fields, Kept, KeptRow, LabelNeed, ReadError, ReadOptions, ReadSummary,
+    Source, read_kept_batches,
 };
 use crate::decision::{
     ASK, AskBudget, CostEntry, CostError, OtherError, OtherRule, PriorChoice, PriorError,
@@ -179,6 +179,8 @@ impl UnknownDocuments {
 #[derive(Default)]
 struct Rows {
     ids: Vec<Option<String>>,
+    /// The rows as they stand in the file, where they are kept.
+    kept: Vec<Option<KeptRow>>,
     /// Document by document, class by class.
     probabilities: Vec<Probability>,
     /// The same of the learner's scores; empty where they are not wanted.
@@ -452,9 +454,24 @@ impl<'m> Predictor<'m> {
         progress: &dyn Progress,
         mut sink: impl FnMut(Prediction<'m>) -> Result<(), E>,
     ) -> Result<PredictSummary, E> {
+        self.predict_live(source, options, progress, |prediction| {
+            prediction.map_or(Ok(()), &mut sink)
+        })
+    }
+
+    /// As [`Self::predict_source`]; `sink` is also told, by `None`, where a batch ends: whoever writes the source may wait for
+    /// answers to what is written so far.
+    pub fn predict_live<E: From<PredictError>>(
+        &self,
+        source: &Source,
+        options: &ReadOptions,
+        progress: &dyn Progress,
+        mut sink: impl FnMut(Option<Prediction<'m>>) -> Result<(), E>,
+    ) -> Result<PredictSummary, E> {
         let mut options = options.clone();
         options.labels_required = LabelNeed::Ignored;
         options.own_id = true;
+        options.as_they_come = !self.must_see_all();
         options.fields = options.fields.completed_by(&self.fields());
         options.fields.weight = None;
         options.fields.amounts = self
@@ -466,23 +483,8 @@ impl<'m> Predictor<'m> {
         let mut unknown_cells = UnknownCells::default();
         let mut unknown_documents: Option<UnknownDocuments> = None;
         let mut failure = None;
-        let map = |documents: Vec<Document>| {
-            let mut rows = Rows::default();
-            let mut buffers = Buffers::default();
-            for document in documents {
-                let content = ContentRef::from(&document);
-                self.readable.check(content)?;
-                self.model.count_unknown_cells(content, &mut rows.unknown);
-                self.add_row(content, &mut buffers, &mut rows);
-                rows.amounts.extend(document.amounts);
-                rows.count_unknown(&buffers, document.line);
-                rows.ids.push(document.id);
-            }
-            // The best are chosen here, on many threads.
-            let chosen = (!self.must_see_all()).then(|| self.all_chosen(&rows));
-            Ok::<_, PredictError>((rows, chosen))
-        };
-        let read = read_batches_until(source, &options, progress, map, |batch| {
+        let map = |documents| self.predict_kept(documents, options.keep);
+        let read = read_kept_batches(source, &options, progress, map, |batch| {
             let (mut rows, chosen) = match batch {
                 Ok(batch) => batch,
                 Err(error) => {
@@ -496,13 +498,19 @@ impl<'m> Predictor<'m> {
                 held.append(rows);
                 return ControlFlow::Continue(());
             };
-            for (id, prediction) in rows.ids.into_iter().zip(chosen) {
-                if let Err(error) = sink(prediction.with_key(keys.next(id))) {
+            let mut kept = rows.kept.into_iter();
+            let mut said = rows.ids.into_iter().zip(chosen).map(|(id, prediction)| {
+                let prediction = prediction.with_key(keys.next(id));
+                prediction.with_row(kept.next().flatten())
+            });
+            let sent = said.try_for_each(|prediction| sink(Some(prediction)));
+            match sent.and_then(|()| sink(None)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
                     failure = Some(error);
-                    return ControlFlow::Break(());
+                    ControlFlow::Break(())
                 }
             }
-            ControlFlow::Continue(())
         });
         let read = read.map_err(PredictError::from)?;
         if let Some(error) = failure {
@@ -511,8 +519,9 @@ impl<'m> Predictor<'m> {
         let prior = self.shift_all(&mut held)?;
         let (chosen, asked) = self.choose_asked(&held);
         let ids = std::mem::take(&mut held.ids);
+        let mut kept = std::mem::take(&mut held.kept).into_iter();
         for prediction in self.predictions(&held, &chosen, ids.into_iter(), &mut keys) {
-            sink(prediction)?;
+            sink(Some(prediction.with_row(kept.next().flatten())))?;
         }
         Ok(PredictSummary {
             read,
@@ -525,7 +534,32 @@ impl<'m> Predictor<'m> {
         })
     }
 
-    fn must_see_all(&self) -> bool {
+    /// Predicts some documents; the best are chosen where that need not wait for all.
+    fn predict_kept(
+        &self,
+        documents: Vec<Kept<Document>>,
+        keep: bool,
+    ) -> Result<(Rows, Option<Vec<Prediction<'m>>>), PredictError> {
+        let mut rows = Rows::default();
+        let mut buffers = Buffers::default();
+        for Kept { row, kept } in documents {
+            let content = ContentRef::from(&row);
+            self.readable.check(content)?;
+            self.model.count_unknown_cells(content, &mut rows.unknown);
+            self.add_row(content, &mut buffers, &mut rows);
+            rows.amounts.extend(row.amounts);
+            rows.count_unknown(&buffers, row.line);
+            rows.ids.push(row.id);
+            rows.kept.extend(keep.then_some(kept));
+        }
+        // The best are chosen here, on many threads.
+        let chosen = (!self.must_see_all()).then(|| self.all_chosen(&rows));
+        Ok((rows, chosen))
+    }
+
+    /// Whether nothing can be said before all documents are read: the classes' shares are estimated from them, or the documents to ask about are
+    /// chosen among all.
+    pub fn must_see_all(&self) -> bool {
         self.ask.is_some() || self.plan.as_ref().is_some_and(PriorPlan::must_see_all)
     }
 
@@ -638,6 +672,7 @@ impl<'m> Predictor<'m> {
 impl Rows {
     fn append(&mut self, later: Self) {
         self.ids.extend(later.ids);
+        self.kept.extend(later.kept);
         self.probabilities.extend(later.probabilities);
         self.scores.extend(later.scores);
         self.amounts.extend(later.amounts);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::Probability;
+use crate::corpus::KeptRow;
 
 /// Which document something is said of: in JSON the key `id` or the key `row`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,6 +173,9 @@ pub struct Prediction<'a> {
     /// What to do with the document, where that was asked for and documents have one label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision<'a>>,
+    /// The row of the file that it is of, where [`ReadOptions::keep`](crate::corpus::ReadOptions::keep) asks for it; no part of its JSON.
+    #[serde(skip)]
+    pub kept: Option<Box<KeptRow>>,
 }
 
 impl<'a> Prediction<'a> {
@@ -181,6 +185,7 @@ impl<'a> Prediction<'a> {
             key,
             classes,
             decision: None,
+            kept: None,
         }
     }
 
@@ -216,6 +221,12 @@ impl<'a> Prediction<'a> {
         self
     }
 
+    /// With the row that it is of.
+    pub(crate) fn with_row(mut self, row: Option<KeptRow>) -> Self {
+        self.kept = row.map(Box::new);
+        self
+    }
+
     /// The most probable class; `None` where there are no classes.
     pub fn best(&self) -> Option<&ClassProbability<'a>> {
         self.classes.first()
@@ -237,6 +248,7 @@ impl<'a> Prediction<'a> {
         });
         Prediction {
             decision: self.decision.map(Decision::into_owned),
+            kept: self.kept,
             ..Prediction::new(self.key, classes.collect())
         }
     }

@@ -1,8 +1,11 @@
 //! When are two documents the same? When a model cannot distinguish them.
 
+use super::FitSettings;
 use super::training_corpus::side_cells;
+use crate::FitError;
 use crate::corpus::ContentRef;
 use crate::features::{Cells, RowCells, TermSum, one_spelling};
+use crate::text::{AnalyzerBuffers, CompiledAnalyzer};
 
 /// A hash of what a model sees of a document: its terms with their counts, in whatever order, and the cells
 /// beside the text, with a bit for whether there are terms. Labels, weights and identifiers are no part of it.
@@ -16,6 +19,34 @@ pub(super) fn key_of_terms(content: ContentRef<'_>, terms: TermSum, strengths: &
     add_cells(&mut hasher, &side_cells(content, strengths));
     let words = !matches!(content, ContentRef::Features(_)) && terms != TermSum::default();
     marked(first_half(&hasher), words)
+}
+
+/// Tells documents apart as models by default settings do.
+pub(crate) struct ContentKeys {
+    analyzer: CompiledAnalyzer,
+}
+
+impl ContentKeys {
+    pub(crate) fn new() -> Result<Self, FitError> {
+        Ok(Self {
+            analyzer: FitSettings::default().analyzer.compile()?,
+        })
+    }
+
+    /// The key of a document; equal ones are copies.
+    pub(crate) fn key(&self, content: ContentRef<'_>, buffers: &mut AnalyzerBuffers) -> u128 {
+        let terms = match content {
+            ContentRef::Features(features) => TermSum::of_features(features, false),
+            ContentRef::Text(_) | ContentRef::Record(_) => {
+                let mut terms = TermSum::default();
+                let text = content.as_text().unwrap_or_default();
+                let analyzer = &self.analyzer;
+                analyzer.for_each_term(text, buffers, |term| terms.add(term));
+                terms
+            }
+        };
+        key_of_terms(content, terms, &[])
+    }
 }
 
 /// Whether the model sees words of the document with this key.

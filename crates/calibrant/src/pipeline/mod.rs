@@ -51,6 +51,7 @@ pub use crate::scorers::Classifier;
 pub(crate) use calibrator_file::CALIBRATOR_VERSION;
 pub use combine::{CombineError, CombineSettings, Combiner, ForecastBatch, HeldOutDocuments};
 pub use combined_model::{CombinedMember, CombinedModel};
+pub(crate) use document_key::ContentKeys;
 pub use explain::{Explanation, TermContribution};
 pub use fit::fit;
 pub use model::Model;

@@ -13,6 +13,7 @@ mod tests;
 use std::fs::File;
 use std::ops::{ControlFlow, Range};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use super::error::RowProblem;
 use super::lines::PIECE_BYTES;
@@ -21,7 +22,7 @@ use super::read::PieceSource;
 use super::row_values::{ROWS_PER_PIECE, RowValues};
 use super::seekable::seekable;
 use super::source::Stream;
-use super::{Format, ReadError, ReadOptions};
+use super::{Cell, Format, KeptColumn, KeptFile, ReadError, ReadOptions};
 use archive::{FileName, UNPACKED_LIMIT, check_archive};
 use excel::ExcelBook;
 use open_document::OpenDocument;
@@ -206,9 +207,16 @@ pub(super) struct SheetRows {
     rows: std::vec::IntoIter<SheetRow>,
     row_count: usize,
     size: u64,
+    /// What rows have in common that are kept as they stand.
+    kept: Option<Arc<KeptFile>>,
 }
 
-type SheetRow = (u64, Result<Vec<Value<'static>>, RowProblem>);
+struct SheetRow {
+    number: u64,
+    values: Result<Vec<Value<'static>>, RowProblem>,
+    /// All of its cells, where rows are kept.
+    cells: Vec<Cell<'static>>,
+}
 
 impl SheetRows {
     /// Reads the wanted columns of the sheet. They are in memory at once: the texts of a workbook are anyhow.
@@ -231,6 +239,10 @@ impl SheetRows {
                 row_count: rows.len(),
                 rows: rows.into_iter(),
                 size,
+                kept: R::keeps(options).then(|| {
+                    let columns = names.iter().map(|name| KeptColumn::new(name, false));
+                    Arc::new(KeptFile::of_cells(columns.collect()))
+                }),
             };
             Ok((reader, plan))
         })
@@ -256,24 +268,31 @@ fn wanted_rows<R: Row>(
         .map(|name| plan.columns.iter().position(|column| column == name))
         .collect();
     let mut found: Vec<SheetRow> = Vec::new();
-    let mut kept = 0u64;
+    let mut taken = 0u64;
+    let keeps = R::keeps(options);
     book.each_row(name, sheet, &mut |rows, cells| {
         if header_row.is_some_and(|header| rows.start <= header) {
             return Ok(ControlFlow::Continue(()));
         }
         let mut values = vec![Value::Null; plan.columns.len()];
+        let mut all = vec![Cell::Empty; if keeps { slots.len() } else { 0 }];
         for (columns, value) in cells {
             let end = columns.end.min(slots.len() as u64);
             for column in columns.start.min(end)..end {
+                if keeps {
+                    all[column as usize] = kept_cell(value);
+                }
                 if let Some(slot) = slots[column as usize] {
                     values[slot] = value.clone();
                 }
             }
         }
         let bytes: usize = values.iter().map(Value::byte_count).sum();
-        let row_bytes = bytes as u64 + CELL_BYTES * (1 + values.len() as u64);
-        kept = kept.saturating_add(row_bytes.saturating_mul(rows.end - rows.start));
-        if kept > UNPACKED_LIMIT {
+        let kept_bytes: usize = all.iter().map(|cell| cell.written().len()).sum();
+        let cell_count = (1 + values.len() + all.len()) as u64;
+        let row_bytes = (bytes + kept_bytes) as u64 + CELL_BYTES * cell_count;
+        taken = taken.saturating_add(row_bytes.saturating_mul(rows.end - rows.start));
+        if taken > UNPACKED_LIMIT {
             return Err(name.too_large());
         }
         for row in rows {
@@ -281,26 +300,44 @@ fn wanted_rows<R: Row>(
                 true => Err(RowProblem::too_long()),
                 false => Ok(values.clone()),
             };
-            found.push((row + 1, values));
+            found.push(SheetRow {
+                number: row + 1,
+                values,
+                cells: all.clone(),
+            });
         }
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(found)
 }
 
+fn kept_cell(value: &Value<'static>) -> Cell<'static> {
+    match value {
+        Value::Text(text) => Cell::Text(text.clone()),
+        Value::Scalar(printed) => Cell::Number(printed.clone().into()),
+        _ => Cell::Empty,
+    }
+}
+
 impl PieceSource for SheetRows {
     type Piece = RowValues;
 
     fn next_piece(&mut self) -> Result<Option<RowValues>, ReadError> {
-        let mut piece = RowValues::default();
+        let mut piece = RowValues {
+            file: self.kept.clone(),
+            ..RowValues::default()
+        };
         while piece.rows.len() < ROWS_PER_PIECE && piece.bytes < PIECE_BYTES {
-            let Some((row, values)) = self.rows.next() else {
+            let Some(row) = self.rows.next() else {
                 break;
             };
-            if let Ok(values) = &values {
+            if let Ok(values) = &row.values {
                 piece.bytes += values.iter().map(Value::byte_count).sum::<usize>();
             }
-            piece.rows.push((row, values));
+            piece.rows.push((row.number, row.values));
+            if self.kept.is_some() {
+                piece.kept.push(row.cells);
+            }
         }
         Ok((!piece.rows.is_empty()).then_some(piece))
     }

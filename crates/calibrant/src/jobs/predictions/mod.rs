@@ -1,9 +1,16 @@
-//! Predictions as CSV, TSV, JSON Lines or Parquet, to any writer; a file is there as a whole or not at all.
+//! Predictions as CSV, TSV, JSON Lines, Parquet or xlsx, to any writer; a file is there as a whole or not at all.
 
+mod beside;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
+#[cfg(feature = "parquet")]
+mod parquet_table;
+#[cfg(feature = "spreadsheet")]
+mod spreadsheet;
+mod table;
 #[cfg(test)]
 mod tests;
+mod text_table;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -12,9 +19,14 @@ use calibrant_calibration::named;
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, DocumentKey, PositivePrediction, Prediction, ScorePrediction};
+use crate::corpus::{Cell, Encoding, KeptRow, NewFieldError};
 use crate::saved::{AtomicFile, WriteError};
+pub use beside::RowColumns;
+use beside::{Ours, positive_cells};
 #[cfg(feature = "parquet")]
 use parquet_rows::ParquetRows;
+pub(crate) use table::TableWriter;
+pub(crate) use text_table::LineWriter;
 
 /// How predictions are written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +41,8 @@ pub enum PredictionFormat {
     JsonLines,
     /// Apache Parquet.
     Parquet,
+    /// A sheet of xlsx, which is written when all rows are there.
+    Xlsx,
 }
 
 named! {
@@ -37,6 +51,7 @@ named! {
     Tsv = "tsv", "Tab-separated values with a header line";
     JsonLines = "jsonl" | "ndjson" | "json_lines", "A JSON object per line";
     Parquet = "parquet", "Apache Parquet";
+    Xlsx = "xlsx", "A spreadsheet";
 }
 
 impl PredictionFormat {
@@ -53,6 +68,7 @@ impl PredictionFormat {
             "tsv" => Some(Self::Tsv),
             "jsonl" | "ndjson" => Some(Self::JsonLines),
             "parquet" => Some(Self::Parquet),
+            "xlsx" => Some(Self::Xlsx),
             _ => None,
         }
     }
@@ -73,6 +89,8 @@ pub enum PredictionColumns {
         /// With the ends of an interval.
         interval: bool,
     },
+    /// A row for each document or example, beside its own columns or with a column for each class.
+    Rows(RowColumns),
 }
 
 impl PredictionColumns {
@@ -119,6 +137,7 @@ impl PredictionColumns {
             Self::Positive { interval: true } => {
                 &["class", "probability", "log_odds", "lower", "upper"]
             }
+            Self::Rows(_) => &["label", "probability"],
         }
     }
 }
@@ -157,6 +176,36 @@ pub enum WritePredictionsError {
     /// A prediction cannot be written as JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
+    /// A prediction without the row that it shall stand beside.
+    #[error("a prediction does not have the row that it is of")]
+    NoRow,
+    /// A row has a field that the table has no column for.
+    #[error("{0}; JSON Lines can hold it")]
+    NewField(#[from] NewFieldError),
+    /// A row has a field that a column of ours is called by.
+    #[error(
+        "line {line} has a field `{field}` that the first rows have not, and by which a result is called: rename it, or give it to the first row as null"
+    )]
+    Clash {
+        /// Where the row starts.
+        line: u64,
+        /// The field.
+        field: String,
+    },
+    /// Something cannot be written as the input is.
+    #[error("`{character}` cannot be written in {encoding}, the encoding of the input")]
+    Encoding {
+        /// The encoding.
+        encoding: Encoding,
+        /// What it has no bytes for.
+        character: char,
+    },
+    /// A spreadsheet cannot be written.
+    #[error("cannot write xlsx: {reason}")]
+    Spreadsheet {
+        /// Why not.
+        reason: String,
+    },
     /// A file of Parquet cannot be written.
     #[error("cannot write Parquet: {reason}")]
     Parquet {
@@ -199,6 +248,15 @@ enum Rows<'a> {
     JsonLines(Out<'a>),
     /// Its columns are known with the first prediction.
     Parquet(ParquetTable<'a>),
+    /// One row for each document; its columns are known with the first.
+    Table(RowTable<'a>),
+}
+
+/// A table that waits for its first row, or goes on.
+struct RowTable<'a> {
+    out: Option<Out<'a>>,
+    format: PredictionFormat,
+    begun: Option<(TableWriter<'a>, Ours)>,
 }
 
 impl<'a> PredictionWriter<'a> {
@@ -213,8 +271,18 @@ impl<'a> PredictionWriter<'a> {
             let mut writer = csv::WriterBuilder::new();
             Rows::Delimited(Box::new(writer.delimiter(delimiter).from_writer(out)))
         };
+        let table = |out| {
+            Rows::Table(RowTable {
+                out: Some(out),
+                format,
+                begun: None,
+            })
+        };
         Self {
             rows: match format {
+                _ if matches!(columns, PredictionColumns::Rows(_)) => table(out),
+                // A sheet of all classes of all documents is a table like any other.
+                PredictionFormat::Xlsx => table(out),
                 PredictionFormat::Csv => delimited(out, b','),
                 PredictionFormat::Tsv => delimited(out, b'\t'),
                 PredictionFormat::JsonLines => Rows::JsonLines(out),
@@ -243,7 +311,7 @@ impl<'a> PredictionWriter<'a> {
     /// One document; it must have a key.
     pub fn write(&mut self, prediction: &Prediction<'_>) -> Result<(), WritePredictionsError> {
         let PredictionColumns::Classes { scores, decisions } = self.columns else {
-            return Err(self.other_columns());
+            return self.write_row(prediction);
         };
         let Some(key) = &prediction.key else {
             return Err(WritePredictionsError::NoKey);
@@ -279,6 +347,7 @@ impl<'a> PredictionWriter<'a> {
             }
             Rows::JsonLines(out) => write_line(out, prediction)?,
             Rows::Parquet(table) => table.push(self.columns, key, prediction)?,
+            Rows::Table(table) => table.push_classes(self.columns, key, prediction)?,
         }
         Ok(())
     }
@@ -288,6 +357,15 @@ impl<'a> PredictionWriter<'a> {
         &mut self,
         row: &PositivePrediction<'_>,
     ) -> Result<(), WritePredictionsError> {
+        if let PredictionColumns::Rows(columns) = self.columns {
+            let Rows::Table(table) = &mut self.rows else {
+                return Err(self.other_columns());
+            };
+            let kept = kept_row(columns, row.kept.as_deref())?;
+            let begin = || Ours::of_positive(row, columns, kept.map(|row| row.file().as_ref()));
+            table.begin(kept, columns.like_input, begin)?;
+            return table.push(kept, positive_cells(row, columns));
+        }
         if !matches!(self.columns, PredictionColumns::Positive { .. }) {
             return Err(self.other_columns());
         }
@@ -303,6 +381,7 @@ impl<'a> PredictionWriter<'a> {
             }
             Rows::JsonLines(out) => write_line(out, row)?,
             Rows::Parquet(table) => table.push_positive(self.columns, row)?,
+            Rows::Table(table) => table.push_positive(self.columns, row)?,
         }
         Ok(())
     }
@@ -318,12 +397,43 @@ impl<'a> PredictionWriter<'a> {
         }
     }
 
+    fn write_row(&mut self, prediction: &Prediction<'_>) -> Result<(), WritePredictionsError> {
+        let (PredictionColumns::Rows(columns), Rows::Table(table)) = (self.columns, &mut self.rows)
+        else {
+            return Err(self.other_columns());
+        };
+        if prediction.key.is_none() && !columns.keep {
+            return Err(WritePredictionsError::NoKey);
+        }
+        let kept = kept_row(columns, prediction.kept.as_deref())?;
+        let begin = || Ours::of(prediction, columns, kept.map(|row| row.file().as_ref()));
+        let ours = table.begin(kept, columns.like_input, begin)?;
+        let cells = ours.cells(prediction, columns);
+        table.push(kept, cells)
+    }
+
+    /// Hands on what is written so far, where the format can: Parquet and spreadsheets wait for the end.
+    pub fn flush(&mut self) -> Result<(), WritePredictionsError> {
+        match &mut self.rows {
+            Rows::Delimited(out) => out.flush()?,
+            Rows::JsonLines(out) => out.flush()?,
+            Rows::Parquet(_) => {}
+            Rows::Table(table) => {
+                if let Some((table, _)) = &mut table.begun {
+                    table.flush()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Writes what is left, and gives a file its name.
     pub fn finish(self) -> Result<(), WritePredictionsError> {
         match self.rows {
             Rows::Delimited(mut out) => out.flush()?,
             Rows::JsonLines(mut out) => out.flush()?,
             Rows::Parquet(table) => table.finish(self.columns)?,
+            Rows::Table(table) => table.finish()?,
         }
         Ok(self.file.map_or(Ok(()), AtomicFile::finish)?)
     }
@@ -331,6 +441,116 @@ impl<'a> PredictionWriter<'a> {
     fn other_columns(&self) -> WritePredictionsError {
         let columns = self.columns.names();
         WritePredictionsError::OtherColumns { columns }
+    }
+}
+
+/// The row that a prediction shall stand beside.
+fn kept_row(
+    columns: RowColumns,
+    row: Option<&KeptRow>,
+) -> Result<Option<&KeptRow>, WritePredictionsError> {
+    match (columns.keep, row) {
+        (true, None) => Err(WritePredictionsError::NoRow),
+        (keep, row) => Ok(row.filter(|_| keep)),
+    }
+}
+
+/// A library built without a format says so.
+#[cfg(not(all(feature = "parquet", feature = "spreadsheet")))]
+fn left_out(format: PredictionFormat) -> WritePredictionsError {
+    let reason = "this library was built without the feature".to_owned();
+    match format {
+        PredictionFormat::Xlsx => WritePredictionsError::Spreadsheet {
+            reason: reason + " `spreadsheet`",
+        },
+        _ => WritePredictionsError::Parquet {
+            reason: reason + " `parquet`",
+        },
+    }
+}
+
+impl<'a> RowTable<'a> {
+    /// Begins the table with its first row.
+    fn begin(
+        &mut self,
+        kept: Option<&KeptRow>,
+        like_input: bool,
+        ours: impl FnOnce() -> Ours,
+    ) -> Result<&Ours, WritePredictionsError> {
+        if let Some(out) = self.out.take() {
+            let ours = ours();
+            let file = kept.map(KeptRow::file);
+            let names = ours.names.clone();
+            let table = TableWriter::begin(out, self.format, file, names, like_input)?;
+            self.begun = Some((table, ours));
+        }
+        let begun = self.begun.as_ref().map(|(_, ours)| ours);
+        begun.ok_or(WritePredictionsError::NoRow)
+    }
+
+    fn push(
+        &mut self,
+        kept: Option<&KeptRow>,
+        cells: Vec<(std::borrow::Cow<'_, str>, Cell<'_>)>,
+    ) -> Result<(), WritePredictionsError> {
+        let cells: Vec<Cell<'_>> = cells.into_iter().map(|(_, cell)| cell).collect();
+        match &mut self.begun {
+            Some((table, _)) => table.row(kept, &cells),
+            None => Err(WritePredictionsError::NoRow),
+        }
+    }
+
+    /// Rows of all classes, for a sheet.
+    fn push_classes(
+        &mut self,
+        columns: PredictionColumns,
+        key: &DocumentKey,
+        prediction: &Prediction<'_>,
+    ) -> Result<(), WritePredictionsError> {
+        self.begin(None, false, || Ours::long(key, columns))?;
+        for (rank, class) in prediction.classes.iter().enumerate() {
+            let numbers = [class.probability, class.log_odds].into_iter();
+            let cells = [
+                beside::key_cell(key).1,
+                Cell::Whole(rank as i64 + 1),
+                Cell::text(&class.label),
+            ];
+            let numbers = numbers.chain(class.score).map(Cell::Real);
+            let mut cells: Vec<_> = cells.into_iter().chain(numbers).collect();
+            if matches!(
+                columns,
+                PredictionColumns::Classes {
+                    decisions: true,
+                    ..
+                }
+            ) {
+                cells.extend(beside::decision_cells(prediction.decision_at(rank)));
+            }
+            let cells = cells.into_iter().map(|cell| ("".into(), cell));
+            self.push(None, cells.collect())?;
+        }
+        Ok(())
+    }
+
+    fn push_positive(
+        &mut self,
+        columns: PredictionColumns,
+        row: &PositivePrediction<'_>,
+    ) -> Result<(), WritePredictionsError> {
+        self.begin(None, false, || Ours::long(&row.key, columns))?;
+        let cells = [beside::key_cell(&row.key).1, Cell::text(row.class)];
+        let numbers = positive_numbers(row, columns).map(Cell::Real);
+        let cells = cells.into_iter().chain(numbers);
+        self.push(None, cells.map(|cell| ("".into(), cell)).collect())
+    }
+
+    /// A table without any row has no columns either.
+    fn finish(self) -> Result<(), WritePredictionsError> {
+        match (self.begun, self.out) {
+            (Some((table, _)), _) => table.finish(),
+            (None, Some(mut out)) => Ok(out.flush()?),
+            (None, None) => Ok(()),
+        }
     }
 }
 

@@ -229,7 +229,7 @@ fn failed(reason: String) -> WritePredictionsError {
     WritePredictionsError::Parquet { reason }
 }
 
-fn parquet_error(error: ParquetError) -> WritePredictionsError {
+pub(super) fn parquet_error(error: ParquetError) -> WritePredictionsError {
     // What the writer says names its file.
     match error {
         ParquetError::External(error) => match error.downcast::<std::io::Error>() {

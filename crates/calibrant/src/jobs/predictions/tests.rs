@@ -19,6 +19,7 @@ fn positive() -> PositivePrediction<'static> {
         log_odds: 0.0,
         lower: Some(0.25),
         upper: None,
+        kept: None,
     }
 }
 
