@@ -230,6 +230,7 @@ impl From<PredictError> for CliError {
             PredictError::OtherIsAClass => {
                 Self::new(format!("--other: {error}")).hint("rename that label and fit again")
             }
+            PredictError::Promise(error) => error.into(),
             PredictError::OtherWithPrior => Self::new(
                 "--other cannot be used with --prior or --adapt-prior",
             )

@@ -20,6 +20,7 @@ mod output;
 mod predict;
 mod prior;
 mod progress;
+mod promises;
 mod rank;
 mod rules;
 mod search;

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use calibrant::Task;
 use calibrant::corpus::{LabelNeed, ReadSummary};
 use calibrant::jobs::{
     AskReport, PredictSettings, PredictionColumns, PredictionFormat, PredictionWriter, Predictor,
@@ -18,42 +19,60 @@ use crate::input;
 use crate::output::{check_target, count_of, note, stdout, warn};
 use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
+use crate::promises;
 use crate::side_columns::unknown_notes;
 
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
     let results = &arguments.results;
     let costs = costs::read(arguments.costs.costs.as_deref())?;
-    let shown = results.columns(
-        arguments.top,
-        PredictionColumns::Classes {
-            scores: arguments.scores,
-            decisions: !costs.is_empty() || arguments.ask.is_some(),
-        },
-    );
+    let decisions = !costs.is_empty()
+        || arguments.ask.is_some()
+        || arguments.promises.max_error.is_some()
+        || arguments.f_beta.f_beta.is_some();
     let settings = PredictSettings {
-        // Beside the columns of a document stands the most probable class.
-        top: match shown {
-            PredictionColumns::Rows(row) if !row.wide => NonZeroUsize::new(row.top),
-            _ => arguments.top,
+        // Beside the columns of a document stands the most probable class; a decision about every label is made of all.
+        top: match results.are_rows() {
+            true if results.wide || (decisions && model.task() == Task::MultiLabel) => None,
+            true => arguments.top.or(NonZeroUsize::new(1)),
+            false => arguments.top,
         },
         scores: arguments.scores,
         prior: choice(&arguments.prior)?,
         other: arguments.other.other,
         costs,
         ask: arguments.ask,
+        sets: arguments.promises.ask_sets(),
+        max_error: arguments.promises.certify(),
+        f_beta: arguments.f_beta.ask(),
     };
-    let predictor = Predictor::with_settings(&model, &settings)?;
     if let Some(path) = &arguments.output {
         check_target(path, &arguments.file)?;
+        if let Some(calibration) = &arguments.promises.calibration {
+            check_target(path, calibration)?;
+        }
     }
+    let (asked, file) = (&arguments.promises, &arguments.file);
+    let examples = promises::examples(&model, asked, &arguments.reading, file)?;
+    let predictor = Predictor::with_examples(&model, &settings, examples.as_ref())?;
     let fields = arguments.reading.fields(&predictor.fields());
     let mut options = arguments.reading.options(fields, LabelNeed::Ignored);
     options.keep = results.keep;
+    let separator = settings.sets.map(|_| predictor.set_separator());
+    let shown = results.columns(
+        arguments.top,
+        separator,
+        PredictionColumns::Classes {
+            scores: arguments.scores,
+            decisions,
+            sets: separator,
+        },
+    );
     let output = arguments.output.as_deref();
-    let whole = match settings.ask {
-        Some(_) => Some("--ask"),
-        None => predictor.must_see_all().then_some("--adapt-prior"),
+    let whole = match (settings.ask, settings.f_beta) {
+        (Some(_), _) => Some("--ask"),
+        (None, Some(_)) => Some("--f-beta"),
+        (None, None) => predictor.must_see_all().then_some("--adapt-prior"),
     };
     note_whole_input(&arguments.file, output, whole);
     let mut writer = prediction_writer(output, arguments.json, shown)?;
@@ -72,6 +91,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     if let Some(report) = &summary.asked {
         note(&asked(report, summary.documents));
     }
+    promises::show(&summary.promises);
     writer.finish()?;
     warn_bad_rows(&summary.read);
     note_filtered(results.keep, &summary.read);

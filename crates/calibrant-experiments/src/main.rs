@@ -3,6 +3,7 @@
 //! The corpora are looked for in the folder that `CALIBRANT_DATA` names (default `../shared/data`).
 
 mod bennett;
+mod certify;
 mod corpora;
 mod costs;
 mod data;
@@ -17,6 +18,7 @@ mod other;
 mod outlook;
 mod rare_slopes;
 mod scored;
+mod sets;
 mod shares;
 mod small;
 mod speed;
@@ -116,6 +118,10 @@ enum Experiment {
     Ecoc(ecoc::Options),
     /// Rankings learned for average precision beside other losses and the functions that they combine
     SvmMap(svm_map::Options),
+    /// How often answers with a stated error rate keep it, and how much is answered of what could be
+    Certify(certify::Options),
+    /// Sets with a stated coverage on every corpus: what was asked for beside what was seen
+    Sets(sets::Options),
     /// How often intervals of shares hold the truth, and cascades of sources keep their promise, on simulated documents
     Shares(shares::Options),
     /// Which slopes are right for classes with one to four training documents
@@ -157,6 +163,8 @@ fn main() -> ExitCode {
             count,
             export,
         } => speed::run(json, count, export.as_deref()),
+        Experiment::Certify(options) => certify::run(&data, &options),
+        Experiment::Sets(options) => sets::run(&data, &options),
         Experiment::Shares(options) => shares::run(&options),
         Experiment::RareSlopes(options) => rare_slopes::run(&data, &options),
         Experiment::Small(options) => small::run(&data, &options),

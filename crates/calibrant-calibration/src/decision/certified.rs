@@ -1,7 +1,13 @@
 //! Answer where sure, so that few answers are wrong, with a stated certainty.
 
+mod answers;
+mod looks;
+
+pub use answers::AnswerTable;
+
 use crate::CalibrationError;
-use crate::numeric::{binomial_at_most, exact_upper_share, rising_order};
+use crate::numeric::{binomial_at_most, exact_upper_share};
+use looks::Looks;
 use serde::{Deserialize, Serialize};
 
 /// What is to be certified: of the documents that are answered, at most the share `max_error` is answered wrongly; this is
@@ -75,7 +81,7 @@ pub enum Certified {
     },
 }
 
-/// Every test goes on from the last one that passed to one with this much more answers.
+/// Every test of losses goes on from the last one that passed to one with this much more answers.
 const STEP: f64 = 1.05;
 
 impl Certify {
@@ -85,28 +91,27 @@ impl Certify {
     /// an answer saves. `right` says whether the answer was.
     ///
     /// # Formula
-    /// Candidates are the confidences at fixed ranks `m` (fixed by the number of examples and by what is asked for, never by labels).
-    /// One passes at level `l` if
+    /// Candidates are the confidences at fixed ranks (fixed by the number of examples and by what is asked for, never by labels). With `S_k` the errors among the
+    /// `k` surest, `r` the share of errors that is allowed and `δ = 1 - certainty`, the hypothesis `H_j` says that the `j`-th candidate is the first that is not good enough. It is rejected if, at some candidate `i ≥ j`,
     /// ```text
-    /// P(Bin(k, max_error) ≤ errors among the k examples of more confidence) ≤ l
+    /// P(Bin(k_i, r) ≤ S_{k_i}) ≤ level_j · k_j / k_i
     /// ```
-    /// Tests start where one and where four errors would just pass at half of `1 - certainty` each (with few examples: in one
-    /// place, at the whole of it), and go on from one that passed to 5 % more answers with all the level that it had, until one fails. The largest
-    /// that passed is taken.
+    /// where `level_j` is the largest for which independent errors of probability `r` do that anywhere from `j` on with probability `δ` at most, by the exact distribution of
+    /// their sums. The candidate with the most answers is taken up to which all hypotheses are rejected.
     ///
-    /// Why that holds: given the confidence at a rank, examples above it are a random sample of all documents above it, so that each test is an
-    /// exact binomial one. Of each of the sequences only the first candidate that is in truth not good enough can do harm,
-    /// which its level bounds; what is handed on was spent on a candidate that is good enough (the fallback procedure).
+    /// Why that holds: if `H_j` is true, the examples above its confidence are a random sample of documents of which the share `r` or more is answered wrongly, and everything
+    /// of less confidence is wrong at least as often as that, so that errors are no fewer than independent ones of probability `r`. Only one hypothesis can be true, so that each
+    /// has the whole of `δ`.
     ///
     /// # When it misleads
     /// The examples must be new to the model and to its curves, and documents to come like them. With held-out scores of training examples
-    /// the statement is approximate. Certainty is over calibration sets, not over documents. It is exact where documents of more
-    /// confidence are not wrong more often than those of less, and for every single threshold; a confidence that goes up and down can make the
-    /// choice of the first bad candidate depend a little on the sample.
+    /// the statement is approximate. Certainty is over calibration sets, not over documents. It takes for granted that documents below a threshold with too many errors
+    /// are wrong more often than `r` themselves, as with any confidence that falls with the chance of being right; one that goes up and down
+    /// can err a little more often than stated.
     ///
     /// # Reference
-    /// Geifman and El-Yaniv, NeurIPS 2017 (selective guaranteed risk); Angelopoulos et al., Learn then test, 2021 (sequences of
-    /// tests); Wiens and Dmitrienko, 2005 (the fallback procedure).
+    /// Geifman and El-Yaniv, NeurIPS 2017 (selective guaranteed risk); Angelopoulos et al., Learn then test, 2021 (thresholds as hypotheses); Marcus, Peritz and
+    /// Gabriel, Biometrika 1976 (closed tests, of which this is one: hypotheses that exclude each other need no correction).
     ///
     /// ```
     /// use calibrant_calibration::decision::{Certified, Certify};
@@ -127,12 +132,21 @@ impl Certify {
         confidences: &[f64],
         right: &[bool],
     ) -> Result<Certified, CalibrationError> {
-        let losses: Vec<f64> = right
-            .iter()
-            .map(|&right| f64::from(u8::from(!right)))
-            .collect();
-        self.search(confidences, &losses, true, |sum, count| {
-            binomial_at_most(sum.round() as u64, count, self.max_error)
+        self.threshold_from(&AnswerTable::of_answers(confidences, right)?)
+    }
+
+    /// As [`Self::threshold`], from a table that was kept.
+    pub fn threshold_from(&self, examples: &AnswerTable) -> Result<Certified, CalibrationError> {
+        self.plan(examples.examples())?.threshold_from(examples)
+    }
+
+    /// What is tested, and at which levels, with so many examples: the same for all sets of examples of that size.
+    #[doc(hidden)] // For experiments and tests, which ask a thousand times.
+    pub fn plan(&self, examples: u64) -> Result<CertifyPlan, CalibrationError> {
+        self.check()?;
+        Ok(CertifyPlan {
+            asked: *self,
+            looks: Looks::new(examples, self.max_error, 1.0 - self.certainty),
         })
     }
 
@@ -148,37 +162,29 @@ impl Certify {
             let value = losses[position];
             return Err(CalibrationError::BadScore { position, value });
         }
-        self.search(confidences, losses, false, |sum, count| {
+        self.check()?;
+        let p_value = |sum: f64, count: u64| {
             bounded_risk_p_value(sum / count.max(1) as f64, count, self.max_error)
-        })
-    }
-
-    fn search(
-        &self,
-        confidences: &[f64],
-        losses: &[f64],
-        exact: bool,
-        p_value: impl Fn(f64, u64) -> f64,
-    ) -> Result<Certified, CalibrationError> {
-        self.check(confidences, losses)?;
-        let examples = Nested::new(confidences, losses);
+        };
+        let examples = AnswerTable::of_losses(confidences, losses)?;
         let starts = self.starts(losses.len(), &p_value);
         let (mut level, mut best) = (0.0, None);
         for rank in ranks(&starts, losses.len()) {
             let own = starts.iter().filter(|start| start.0 == rank);
             level += own.map(|start| start.1).sum::<f64>();
-            let (threshold, count, sum) = examples.above(rank);
+            let (threshold, count, sum) = examples.above(rank as u64);
             // What too few are above (there are ties) is no candidate: it could not pass without an error either.
             if p_value(0.0, count) > level {
                 continue;
             }
             match p_value(sum, count) <= level {
-                true => best = Some((threshold, count, sum, level)),
+                true => best = Some((threshold, count, sum)),
                 false => level = 0.0,
             }
         }
-        let Some((threshold, answered, sum, level)) = best else {
-            let examples_needed = self.needed(&examples, &starts, &p_value);
+        let Some((threshold, answered, sum)) = best else {
+            let level = starts.first().map_or(1.0 - self.certainty, |start| start.1);
+            let examples_needed = self.needed(&examples, |_| level, &p_value);
             return Ok(Certified::Refused { examples_needed });
         };
         Ok(Certified::Granted(CertifiedThreshold {
@@ -188,38 +194,26 @@ impl Certify {
             errors: sum.ceil() as u64,
             mean_loss: sum / answered.max(1) as f64,
             // Of losses between 0 and 1 the binomial bound is none; what was tested is.
-            upper_bound: match exact {
-                true => exact_upper_share(sum.ceil() as u64, answered, level).min(self.max_error),
-                false => self.max_error,
-            },
+            upper_bound: self.max_error,
         }))
     }
 
-    fn check(&self, confidences: &[f64], losses: &[f64]) -> Result<(), CalibrationError> {
+    fn check(&self) -> Result<(), CalibrationError> {
         super::sets::check_share("max_error", self.max_error)?;
-        super::sets::check_share("certainty", self.certainty)?;
-        if confidences.len() != losses.len() {
-            return Err(CalibrationError::LengthMismatch {
-                left_name: "confidences",
-                left: confidences.len(),
-                right_name: "answers",
-                right: losses.len(),
-            });
-        }
-        // A threshold below all is written as minus infinity: no example may be there.
-        match confidences
-            .iter()
-            .position(|confidence| !confidence.is_finite())
-        {
-            Some(position) => Err(CalibrationError::BadScore {
-                position,
-                value: confidences[position],
-            }),
-            None => Ok(()),
-        }
+        super::sets::check_share("certainty", self.certainty)
     }
 
-    /// Where tests start, as ranks with levels. They follow from the number of examples and from what is asked for.
+    /// How many examples it takes at the least, were all answers right: `⌈ln(1 - certainty) / ln(1 - max_error)⌉`.
+    ///
+    /// ```
+    /// use calibrant_calibration::decision::Certify;
+    /// assert_eq!(Certify { max_error: 0.02, certainty: 0.95 }.least_examples(), 149);
+    /// ```
+    pub fn least_examples(&self) -> u64 {
+        ((1.0 - self.certainty).ln() / (1.0 - self.max_error).ln()).ceil() as u64
+    }
+
+    /// Where tests of losses start, as ranks with levels. They follow from the number of examples and from what is asked for.
     fn starts(&self, examples: usize, p_value: &impl Fn(f64, u64) -> f64) -> Vec<(usize, f64)> {
         let miss = 1.0 - self.certainty;
         let at = |errors: u64, level: f64| least_count(errors as f64, level, examples, p_value);
@@ -238,12 +232,11 @@ impl Certify {
     /// How many examples would have passed, were more of them like these: by the candidate that needs the fewest.
     fn needed(
         &self,
-        examples: &Nested,
-        starts: &[(usize, f64)],
+        examples: &AnswerTable,
+        level: impl Fn(f64) -> f64,
         p_value: &impl Fn(f64, u64) -> f64,
     ) -> Option<u64> {
-        let all = examples.len();
-        let level = starts.first().map_or(1.0 - self.certainty, |start| start.1);
+        let all = examples.examples();
         let candidates = (1..=20).map(|part| (all * part).div_ceil(20));
         let needed = candidates.filter_map(|rank| {
             let (_, count, sum) = examples.above(rank);
@@ -251,50 +244,63 @@ impl Certify {
             if count == 0 || loss >= self.max_error {
                 return None;
             }
-            let passes = |count: u64| p_value((loss * count as f64).ceil(), count) <= level;
+            let passes = |count: u64| p_value((loss * count as f64).ceil(), count) <= level(sum);
             let least = least_that(passes, 1 << 40)?;
             let share = count as f64 / all as f64;
             Some((least as f64 / share).ceil() as u64)
         });
-        needed.min().map(|needed| needed.max(all as u64 + 1))
+        needed.min().map(|needed| needed.max(all + 1))
     }
 }
 
-/// Examples by falling confidence.
-struct Nested {
-    confidences: Vec<f64>,
-    /// The losses of all before a place.
-    sums: Vec<f64>,
+/// What is tested with a number of examples. See [`Certify::plan`].
+#[derive(Debug, Clone)]
+#[doc(hidden)]
+pub struct CertifyPlan {
+    asked: Certify,
+    looks: Looks,
 }
 
-impl Nested {
-    fn new(confidences: &[f64], losses: &[f64]) -> Self {
-        let order = rising_order(confidences);
-        let falling = || order.iter().rev().map(|&place| place as usize);
-        let mut sums = vec![0.0];
-        let mut sum = 0.0;
-        for place in falling() {
-            sum += losses[place];
-            sums.push(sum);
-        }
-        Self {
-            confidences: falling().map(|place| confidences[place]).collect(),
-            sums,
-        }
+impl CertifyPlan {
+    /// As [`Certify::threshold`]; the number of examples must be the one that was planned for.
+    pub fn threshold(
+        &self,
+        confidences: &[f64],
+        right: &[bool],
+    ) -> Result<Certified, CalibrationError> {
+        self.threshold_from(&AnswerTable::of_answers(confidences, right)?)
     }
 
-    fn len(&self) -> usize {
-        self.confidences.len()
-    }
-
-    /// The confidence at a rank, how many are above it, and what they lose. Answering all needs no threshold.
-    fn above(&self, rank: usize) -> (f64, u64, f64) {
-        let Some(&threshold) = self.confidences.get(rank) else {
-            return (f64::NEG_INFINITY, self.len() as u64, self.sums[self.len()]);
+    fn threshold_from(&self, examples: &AnswerTable) -> Result<Certified, CalibrationError> {
+        let (looks, miss) = (&self.looks, 1.0 - self.asked.certainty);
+        let p_value =
+            |sum: f64, count| binomial_at_most(sum.round() as u64, count, self.asked.max_error);
+        let (mut first, mut best) = (0, None);
+        // What is granted settles all hypotheses up to it; the next is tested at its own level.
+        while first < looks.ranks.len() {
+            let passed = (first..looks.ranks.len()).rev().find_map(|look| {
+                let (threshold, count, sum) = examples.above(looks.ranks[look]);
+                let level = looks.level(first, look);
+                let passes = count > 0 && p_value(sum, count) <= level;
+                passes.then_some((look, (threshold, count, sum, level)))
+            });
+            let Some((look, found)) = passed else { break };
+            (first, best) = (look + 1, Some(found));
+        }
+        let Some((threshold, answered, sum, level)) = best else {
+            let level = |errors: f64| if errors > 0.0 { miss / 2.0 } else { miss };
+            let examples_needed = self.asked.needed(examples, level, &p_value);
+            return Ok(Certified::Refused { examples_needed });
         };
-        // Those that tie with it are not above it.
-        let above = self.confidences.partition_point(|&own| own > threshold);
-        (threshold, above as u64, self.sums[above])
+        Ok(Certified::Granted(CertifiedThreshold {
+            threshold,
+            answered_share: answered as f64 / examples.examples() as f64,
+            answered,
+            errors: sum.ceil() as u64,
+            mean_loss: sum / answered.max(1) as f64,
+            upper_bound: exact_upper_share(sum.round() as u64, answered, level)
+                .min(self.asked.max_error),
+        }))
     }
 }
 

@@ -32,7 +32,9 @@ pub use cascade::{
 pub use cascade::{
     CascadeOutcome, CascadeWorld, SimulatedTier, resample_cascade, simulate_cascade,
 };
-pub use certified::{Certified, CertifiedThreshold, Certify, bounded_risk_p_value};
+#[doc(hidden)] // For experiments and tests.
+pub use certified::CertifyPlan;
+pub use certified::{AnswerTable, Certified, CertifiedThreshold, Certify, bounded_risk_p_value};
 pub use cost_entry::{AmountError, CostAmount, CostEntry};
 pub use cost_error::CostError;
 pub use cost_matrix::{CostMatrix, Decided};

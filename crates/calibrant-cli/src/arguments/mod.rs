@@ -12,6 +12,7 @@ mod learner_options;
 mod learning;
 mod other;
 mod prior;
+mod promises;
 mod rank;
 mod rank_learning;
 mod reading;
@@ -42,6 +43,7 @@ pub(crate) use learner_options::check as check_learner_options;
 pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
 pub(crate) use prior::PriorArguments;
+pub(crate) use promises::{FArguments, PromiseArguments};
 pub(crate) use rank::{RankArguments, RankCommand, RankEvaluateArguments, RankOutlookArguments};
 pub(crate) use rank_learning::{RankFitArguments, RankPredictArguments};
 pub(crate) use reading::{ReadArguments, RowArguments};
@@ -160,6 +162,10 @@ pub(crate) struct PredictArguments {
     /// Decide `ask` for the N documents (or the share, as 5%) that are most worth a person's time: those whose best answer is expected to cost most above what asking costs (without --costs: the least sure). All documents are read before the first is written
     #[arg(long, value_name = "N|SHARE%", help_heading = "Decisions")]
     pub(crate) ask: Option<AskBudget>,
+    #[command(flatten)]
+    pub(crate) promises: PromiseArguments,
+    #[command(flatten)]
+    pub(crate) f_beta: FArguments,
     /// JSON Lines on standard output
     #[arg(long, conflicts_with = "output")]
     pub(crate) json: bool,
@@ -224,6 +230,8 @@ pub(crate) struct EvaluateArguments {
     pub(crate) bootstrap: Option<usize>,
     #[command(flatten)]
     pub(crate) other: OtherArguments,
+    #[command(flatten)]
+    pub(crate) promises: PromiseArguments,
     /// Neither read nor write the ledger of evaluations beside the model
     #[arg(long)]
     pub(crate) no_ledger: bool,

@@ -29,6 +29,7 @@ impl ResultArguments {
     pub(crate) fn columns(
         &self,
         top: Option<NonZeroUsize>,
+        sets: Option<&'static str>,
         otherwise: PredictionColumns,
     ) -> PredictionColumns {
         match self.are_rows() {
@@ -37,6 +38,7 @@ impl ResultArguments {
                 wide: self.wide,
                 top: top.map_or(1, NonZeroUsize::get),
                 like_input: self.like_input,
+                sets,
             }),
             false => otherwise,
         }

@@ -40,9 +40,10 @@ pub(super) fn apply(
         false => PredictionColumns::Classes {
             scores: false,
             decisions: false,
+            sets: None,
         },
     };
-    let columns = arguments.results.columns(None, columns);
+    let columns = arguments.results.columns(None, None, columns);
     let path = arguments.predictions.as_deref();
     note_whole_input(file, path, plan.must_see_all().then_some("--adapt-prior"));
     let mut writer = prediction_writer(path, path.is_none() && arguments.json, columns)?;

@@ -27,6 +27,7 @@ use crate::ledger::{record, show_note};
 use crate::output::{WRITE_ALIKE, stdout, unknown_label_notes, warn};
 use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
+use crate::promises;
 use crate::side_columns::unknown_notes;
 use crate::training::warn_known;
 use page::{SHOWN_CLASSES, check_page, write_report};
@@ -69,7 +70,9 @@ fn of_model(arguments: &EvaluateArguments, model: &Model) -> Result<(), CliError
     let found = evaluator.forecast(&source, &arguments.test.options(), &progress)?;
     let test_set = found.test_set;
     let mut notes = warn_found(model, &found)?;
-    let evaluated = evaluator.measure(found)?;
+    let seen = promises::seen(model, arguments, &found)?;
+    let mut evaluated = evaluator.measure(found)?;
+    evaluated.report.promises = seen;
     let report = &evaluated.report;
     if let Some(prior) = &report.prior {
         show_prior(&arguments.file, prior);
@@ -105,6 +108,11 @@ fn warn_found(model: &Model, found: &LabelledForecasts) -> Result<Vec<String>, C
 
 /// A file of probabilities instead of a model.
 fn of_table(arguments: &EvaluateArguments) -> Result<(), CliError> {
+    if arguments.promises.is_given() || arguments.promises.calibration.is_some() {
+        return Err(CliError::new(
+            "--sets, --max-error and --calibration need a model: a table does not say what its probabilities rest on",
+        ));
+    }
     if arguments.other.other.is_some() {
         return Err(CliError::new(
             "--other needs a model: a table does not show how unusual a document is",
@@ -161,6 +169,9 @@ fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), C
         return Ok(out.flush()?);
     }
     show::show(&mut out, &report.evaluation, arguments.test.group.is_some())?;
+    if let Some(seen) = &report.promises {
+        promises::show_seen(&mut out, seen)?;
+    }
     if let Some(said) = report.prior.as_ref().and_then(PriorReport::sentence) {
         writeln!(out, "\nMeasured after the shift: {said}.")?;
     }

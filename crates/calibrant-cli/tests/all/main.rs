@@ -39,6 +39,7 @@ mod round_trip;
 mod rules;
 mod saved_files;
 mod search;
+mod sets_and_answers;
 mod side_columns;
 mod slips;
 mod split;

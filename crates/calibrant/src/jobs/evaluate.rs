@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::forecast::{ForecastSettings, LabelledForecasts};
 use super::predict::{PredictError, Predictor};
+use super::promises::SeenPromises;
 use super::systems::Answers;
 use crate::corpus::{Document, ReadOptions, Source};
 use crate::decision::{
@@ -92,6 +93,9 @@ pub struct EvaluateReport {
     /// Documents of unknown classes that `other` noticed; absent where it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<OpenWorldReport>,
+    /// What came of sets and answers that were promised; absent where none were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub promises: Option<SeenPromises>,
     /// How often the test set was evaluated before; null without a ledger.
     pub ledger: Option<LedgerNote>,
 }
@@ -239,6 +243,7 @@ impl<'m> Evaluator<'m> {
             copies: Some(documents.copies()),
             learned_from: found.known.learned_from(),
             other: OpenWorldReport::of(&found.open),
+            promises: None,
             ledger: None,
         };
         let scores = class_scores(
@@ -284,6 +289,7 @@ impl Evaluated<'static> {
             copies: None,
             learned_from: None,
             other: None,
+            promises: None,
             ledger: None,
         };
         Ok(Self {

@@ -32,6 +32,7 @@ mod positive;
 mod predict;
 mod prediction;
 mod predictions;
+mod promises;
 pub mod rankings;
 mod score_columns;
 #[cfg(feature = "index")]
@@ -86,6 +87,10 @@ pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor, Unkn
 pub use prediction::{ClassProbability, Decision, DocumentKey, DocumentKeys, Prediction, RunnerUp};
 pub use predictions::{
     PredictionColumns, PredictionFormat, PredictionWriter, RowColumns, WritePredictionsError,
+};
+pub use promises::{
+    AnswerSummary, AskF, AskSets, CalibrationExamples, FAverage, FSummary, PromiseError,
+    PromiseSummary, SeenAnswers, SeenPromises, SeenSets, SetSummary,
 };
 pub use score_columns::{LabelName, ScoreColumns};
 pub use split::{DateOrder, SplitError, SplitReport, SplitSettings, SplitSide, split_source};

@@ -8,12 +8,16 @@ use serde::{Deserialize, Serialize};
 use super::content::{Readable, Unreadable};
 use super::decide::{AskReport, Decider};
 use super::prediction::{DocumentKey, DocumentKeys, Prediction};
+use super::promises::{
+    Answerer, AskF, AskSets, BestDecisions, CalibrationExamples, FAverage, PromiseCounts,
+    PromiseError, PromiseSummary, SetMaker, SetRoom,
+};
 use crate::corpus::{
     ContentRef, Document, Fields, Kept, KeptRow, LabelNeed, ReadError, ReadOptions, ReadSummary,
     Source, read_kept_batches,
 };
 use crate::decision::{
-    ASK, AskBudget, CostEntry, CostError, OtherError, OtherRule, PriorChoice, PriorError,
+    ASK, AskBudget, Certify, CostEntry, CostError, OtherError, OtherRule, PriorChoice, PriorError,
     PriorPlan, PriorReport,
 };
 use crate::features::UnknownCells;
@@ -37,6 +41,12 @@ pub struct PredictSettings {
     pub costs: Vec<CostEntry>,
     /// How many documents a person has time for; each of them gets [`ASK`].
     pub ask: Option<AskBudget>,
+    /// Sets that hold the true class with a stated probability; not combined with `other`.
+    pub sets: Option<AskSets>,
+    /// Answers only where few of them are wrong, else [`ASK`]; not combined with `costs`, `other` or other shares.
+    pub max_error: Option<Certify>,
+    /// Yes or no about every label so that F is largest; not combined with `costs`.
+    pub f_beta: Option<AskF>,
 }
 
 impl From<CalibrationError> for PredictError {
@@ -64,6 +74,9 @@ pub enum PredictError {
     /// The costs cannot be used with the model.
     #[error(transparent)]
     Costs(#[from] CostError),
+    /// Something cannot be promised.
+    #[error(transparent)]
+    Promise(#[from] PromiseError),
     /// A class is called as documents of none of the classes would be.
     #[error("the model already has a class named `{}`", Predictor::OTHER)]
     OtherIsAClass,
@@ -133,6 +146,9 @@ pub struct Predictor<'m> {
     names: Vec<&'m str>,
     decider: Option<Decider<'m>>,
     ask: Option<AskBudget>,
+    sets: Option<SetMaker>,
+    answerer: Option<Answerer>,
+    f_beta: Option<AskF>,
     readable: Readable<'m>,
 }
 
@@ -154,6 +170,8 @@ pub struct PredictSummary {
     pub prior: Option<PriorReport>,
     /// Which documents a person is asked about, where that was wanted.
     pub asked: Option<AskReport>,
+    /// What was promised, on which data, and what came of it.
+    pub promises: PromiseSummary,
 }
 
 /// Documents that are empty, or hold no term of the model and nothing else that it goes by: their probabilities are those of an empty text.
@@ -187,6 +205,8 @@ struct Rows {
     scores: Vec<f64>,
     /// The numbers of the fields that costs are read from.
     amounts: Vec<f64>,
+    /// Document by document, the classes in its set; empty where sets are not wanted.
+    sets: Vec<Vec<u32>>,
     unknown: UnknownCells,
     unknown_documents: Option<UnknownDocuments>,
 }
@@ -199,6 +219,10 @@ struct Row<'r> {
     amounts: &'r [f64],
     /// Whether a person is asked about it; `None` leaves that to the costs.
     asked: Option<bool>,
+    /// The classes in its set, where sets are wanted.
+    set: Option<&'r [u32]>,
+    /// What is decided about labels by the best F.
+    best: Option<&'r BestDecisions>,
 }
 
 impl Rows {
@@ -218,6 +242,7 @@ impl Rows {
 struct Buffers {
     predict: PredictBuffers,
     shift: Vec<f64>,
+    sets: SetRoom,
 }
 
 impl<'m> Predictor<'m> {
@@ -235,6 +260,9 @@ impl<'m> Predictor<'m> {
             names: model.class_names().collect(),
             decider: None,
             ask: None,
+            sets: None,
+            answerer: None,
+            f_beta: None,
             readable: Readable::of(model),
         }
     }
@@ -243,6 +271,15 @@ impl<'m> Predictor<'m> {
     pub fn with_settings(
         model: &'m Model,
         settings: &PredictSettings,
+    ) -> Result<Self, PredictError> {
+        Self::with_examples(model, settings, None)
+    }
+
+    /// As the settings say; what is promised rests on these examples, or on what the model keeps of its held-out forecasts.
+    pub fn with_examples(
+        model: &'m Model,
+        settings: &PredictSettings,
+        examples: Option<&CalibrationExamples>,
     ) -> Result<Self, PredictError> {
         let mut predictor = Self::new(model);
         predictor.top = settings.top;
@@ -258,7 +295,17 @@ impl<'m> Predictor<'m> {
         if let Some(budget) = settings.ask {
             predictor = predictor.ask(budget)?;
         }
-        predictor.prior(&settings.prior)
+        predictor = predictor.prior(&settings.prior)?;
+        if let Some(asked) = settings.sets {
+            predictor = predictor.sets(asked, examples)?;
+        }
+        if let Some(asked) = settings.max_error {
+            predictor = predictor.max_error(asked, examples)?;
+        }
+        match settings.f_beta {
+            Some(asked) => predictor.f_beta(asked),
+            None => Ok(predictor),
+        }
     }
 
     /// Only the `most` probable classes, at least one.
@@ -284,6 +331,12 @@ impl<'m> Predictor<'m> {
         if choice.is_given() && self.thresholds.is_some() {
             return Err(PredictError::OtherWithPrior);
         }
+        if choice.is_given() && self.answerer.is_some() {
+            return Err(PromiseError::AnswersWithPrior.into());
+        }
+        if choice.is_given() && self.sets.is_some() {
+            return Err(PromiseError::SetsWithEstimate.into());
+        }
         let plan = PriorPlan::new(choice, self.model.trained_shares())?;
         self.plan = choice.is_given().then_some(plan);
         Ok(self)
@@ -299,6 +352,9 @@ impl<'m> Predictor<'m> {
         }
         if self.scores {
             return Err(PredictError::OtherWithScores);
+        }
+        if self.sets.is_some() || self.answerer.is_some() {
+            return Err(PromiseError::WithOther.into());
         }
         self.thresholds = Some(self.model.other_thresholds(rule)?);
         self.names = self.model.class_names().chain([Self::OTHER]).collect();
@@ -327,6 +383,9 @@ impl<'m> Predictor<'m> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn costs(mut self, entries: &[CostEntry]) -> Result<Self, PredictError> {
+        if self.answerer.is_some() || self.f_beta.is_some() {
+            return Err(PromiseError::TwoDecisions.into());
+        }
         let task = self.model.task();
         self.decider = Some(Decider::new(entries, task, &self.names)?);
         Ok(self)
@@ -343,6 +402,78 @@ impl<'m> Predictor<'m> {
             Some(_) => Ok(self),
             None => self.costs(&[]),
         }
+    }
+
+    /// With a set of classes that holds the true one with a stated probability. What is promised rests on these examples, or on what
+    /// the model keeps of its held-out forecasts. Shares of classes that are no longer those of training must be told before, by
+    /// [`Self::prior`]: sets are then those for the new shares.
+    pub fn sets(
+        mut self,
+        asked: AskSets,
+        examples: Option<&CalibrationExamples>,
+    ) -> Result<Self, PredictError> {
+        if self.thresholds.is_some() {
+            return Err(PromiseError::WithOther.into());
+        }
+        if self.plan.as_ref().is_some_and(PriorPlan::must_see_all) {
+            return Err(PromiseError::SetsWithEstimate.into());
+        }
+        let shares = match &self.plan {
+            Some(plan) => plan.decide(&[], None)?.report.map(|report| report.new),
+            None => None,
+        };
+        self.sets = Some(SetMaker::new(
+            self.model,
+            asked,
+            examples,
+            shares.as_deref(),
+        )?);
+        Ok(self)
+    }
+
+    /// With an answer only where few answers are wrong, with a stated certainty; other documents are decided as [`ASK`].
+    pub fn max_error(
+        mut self,
+        asked: Certify,
+        examples: Option<&CalibrationExamples>,
+    ) -> Result<Self, PredictError> {
+        if self.thresholds.is_some() {
+            return Err(PromiseError::WithOther.into());
+        }
+        if self.plan.is_some() {
+            return Err(PromiseError::AnswersWithPrior.into());
+        }
+        if self.decider.is_some() || self.f_beta.is_some() {
+            return Err(PromiseError::TwoDecisions.into());
+        }
+        if self.names.contains(&ASK) {
+            return Err(PredictError::AskIsAClass);
+        }
+        self.answerer = Some(Answerer::new(self.model, asked, examples)?);
+        Ok(self)
+    }
+
+    /// With yes or no about every label, so that the expected F is as large as can be. All documents must be seen first, unless
+    /// F is taken document by document.
+    pub fn f_beta(mut self, asked: AskF) -> Result<Self, PredictError> {
+        if self.decider.is_some() || self.answerer.is_some() {
+            return Err(PromiseError::TwoDecisions.into());
+        }
+        asked.check(self.model.task())?;
+        self.f_beta = Some(asked);
+        Ok(self)
+    }
+
+    /// The model.
+    pub fn model(&self) -> &'m Model {
+        self.model
+    }
+
+    /// What a set is joined by where it is one text: no class contains it.
+    pub fn set_separator(&self) -> &'static str {
+        let free = |separator: &&&str| !self.names.iter().any(|name| name.contains(**separator));
+        let usual = ["|", ";", "¦", "‖", "\u{241f}"];
+        usual.iter().find(free).copied().unwrap_or("\u{1f}")
     }
 
     /// The fields that predictions read of a file: those of training without label, weight and group.
@@ -382,7 +513,10 @@ impl<'m> Predictor<'m> {
         content: ContentRef<'_>,
         amounts: &[f64],
     ) -> Result<Prediction<'m>, PredictError> {
-        if self.plan.as_ref().is_some_and(PriorPlan::must_see_all) {
+        let together = self
+            .f_beta
+            .is_some_and(|asked| asked.average != FAverage::Samples);
+        if self.must_estimate() || together {
             return Err(PredictError::OneDocument);
         }
         if self.ask.is_some() {
@@ -392,11 +526,14 @@ impl<'m> Predictor<'m> {
         self.check_amounts(amounts)?;
         let mut rows = Rows::default();
         self.add_row(content, &mut Buffers::default(), &mut rows);
+        let best = self.best_decisions(&rows);
         Ok(self.chosen(Row {
             probabilities: &rows.probabilities,
             scores: &rows.scores,
             amounts,
             asked: None,
+            set: rows.sets.first().map(Vec::as_slice),
+            best: best.as_ref(),
         }))
     }
 
@@ -439,7 +576,8 @@ impl<'m> Predictor<'m> {
         let (asked, _) = self.choose_asked(&rows);
         let mut keys = DocumentKeys::new(false);
         let ids = documents.iter().map(|document| document.id.clone());
-        let predictions = self.predictions(&rows, &asked, ids, &mut keys);
+        let best = self.best_decisions(&rows);
+        let predictions = self.predictions(&rows, &asked, ids, &mut keys, best.as_ref());
         Ok((predictions.collect(), report))
     }
 
@@ -483,6 +621,7 @@ impl<'m> Predictor<'m> {
         let mut unknown_cells = UnknownCells::default();
         let mut unknown_documents: Option<UnknownDocuments> = None;
         let mut failure = None;
+        let mut counts = PromiseCounts::default();
         let map = |documents| self.predict_kept(documents, options.keep);
         let read = read_kept_batches(source, &options, progress, map, |batch| {
             let (mut rows, chosen) = match batch {
@@ -500,6 +639,7 @@ impl<'m> Predictor<'m> {
             };
             let mut kept = rows.kept.into_iter();
             let mut said = rows.ids.into_iter().zip(chosen).map(|(id, prediction)| {
+                counts.count(&prediction);
                 let prediction = prediction.with_key(keys.next(id));
                 prediction.with_row(kept.next().flatten())
             });
@@ -520,9 +660,14 @@ impl<'m> Predictor<'m> {
         let (chosen, asked) = self.choose_asked(&held);
         let ids = std::mem::take(&mut held.ids);
         let mut kept = std::mem::take(&mut held.kept).into_iter();
-        for prediction in self.predictions(&held, &chosen, ids.into_iter(), &mut keys) {
+        let best = self.best_decisions(&held);
+        let ids = ids.into_iter();
+        for prediction in self.predictions(&held, &chosen, ids, &mut keys, best.as_ref()) {
+            counts.count(&prediction);
             sink(Some(prediction.with_row(kept.next().flatten())))?;
         }
+        let (sets, answers) = (self.sets.as_ref(), self.answerer.as_ref());
+        let f_beta = best.map(|best| best.summary);
         Ok(PredictSummary {
             read,
             documents: keys.documents(),
@@ -531,6 +676,7 @@ impl<'m> Predictor<'m> {
             unknown_documents,
             prior,
             asked,
+            promises: counts.summary(self.model, sets, answers, f_beta),
         })
     }
 
@@ -557,10 +703,14 @@ impl<'m> Predictor<'m> {
         Ok((rows, chosen))
     }
 
-    /// Whether nothing can be said before all documents are read: the classes' shares are estimated from them, or the documents to ask about are
-    /// chosen among all.
+    /// Whether nothing can be said before all documents are read: the classes' shares are estimated from them, the documents to ask about are
+    /// chosen among all, or F is taken over all.
     pub fn must_see_all(&self) -> bool {
-        self.ask.is_some() || self.plan.as_ref().is_some_and(PriorPlan::must_see_all)
+        self.ask.is_some() || self.must_estimate() || self.f_beta.is_some()
+    }
+
+    fn must_estimate(&self) -> bool {
+        self.plan.as_ref().is_some_and(PriorPlan::must_see_all)
     }
 
     /// Which documents a person is asked about, and what that saves; nothing where that is left to the costs.
@@ -602,7 +752,15 @@ impl<'m> Predictor<'m> {
             scores: scores.next().unwrap_or_default(),
             amounts: &rows.amounts[number * fields..(number + 1) * fields],
             asked: None,
+            set: rows.sets.get(number).map(Vec::as_slice),
+            best: None,
         })
+    }
+
+    /// The decisions of the best F for these documents, where they are asked for.
+    fn best_decisions(&self, rows: &Rows) -> Option<BestDecisions> {
+        let asked = self.f_beta?;
+        Some(asked.decide(&rows.probabilities, self.names.len()))
     }
 
     /// Adds what the model says of one document, shifted where the shares are known.
@@ -621,6 +779,12 @@ impl<'m> Predictor<'m> {
             .predict_into(content, &mut buffers.predict, classes);
         if self.scores {
             rows.scores.extend(scores.of_classes());
+        }
+        if let Some(maker) = &self.sets {
+            // By what calibration examples were judged by: the probabilities before any shift.
+            let (model, room) = (self.model, &mut buffers.sets);
+            let set = maker.set(model, content, classes, &mut buffers.predict, room);
+            rows.sets.push(set.to_vec());
         }
         if let Some(shift) = self.plan.as_ref().and_then(PriorPlan::known_shift) {
             shift.apply(classes, &mut buffers.shift);
@@ -646,6 +810,16 @@ impl<'m> Predictor<'m> {
         if let Some(decider) = &self.decider {
             decider.decide(row.probabilities, row.amounts, row.asked, &mut said);
         }
+        if let Some(answerer) = &self.answerer {
+            said.decision = Some(answerer.decide(&self.names, row.probabilities));
+        }
+        if let Some(best) = row.best {
+            best.decide(&self.names, row.probabilities, &mut said);
+        }
+        if let Some(set) = row.set {
+            let labels = set.iter().map(|&class| self.names[class as usize].into());
+            said.set = Some(labels.collect());
+        }
         said
     }
 
@@ -659,11 +833,12 @@ impl<'m> Predictor<'m> {
         asked: &'r [bool],
         ids: impl Iterator<Item = Option<String>> + 'r,
         keys: &'r mut DocumentKeys,
+        best: Option<&'r BestDecisions>,
     ) -> impl Iterator<Item = Prediction<'m>> + 'r {
         let mut asked = asked.iter().copied();
         self.rows(rows).zip(ids).map(move |(row, id)| {
             let asked = asked.next();
-            let prediction = self.chosen(Row { asked, ..row });
+            let prediction = self.chosen(Row { asked, best, ..row });
             prediction.with_key(keys.next(id))
         })
     }
@@ -676,6 +851,7 @@ impl Rows {
         self.probabilities.extend(later.probabilities);
         self.scores.extend(later.scores);
         self.amounts.extend(later.amounts);
+        self.sets.extend(later.sets);
         self.unknown.merge(later.unknown);
     }
 }

@@ -161,7 +161,7 @@ impl<'a> ClassProbability<'a> {
 /// `{"id": …, "classes": [{"label": …, "probability": …, "log_odds": …}, …]}`, with `row` instead of `id` where
 /// documents have no identifiers, and with neither for a document that came from no file; where a decision was asked for also
 /// `"decision": {"action": …, "expected_cost": …, "runner_up": {"action": …, "expected_cost": …}}`, which with several labels
-/// stands in every class.
+/// stands in every class; where sets were asked for, `"set": [label, …]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Prediction<'a> {
@@ -173,6 +173,9 @@ pub struct Prediction<'a> {
     /// What to do with the document, where that was asked for and documents have one label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision<'a>>,
+    /// The classes that may be the true one, the most probable first, where a set was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<Vec<Cow<'a, str>>>,
     /// The row of the file that it is of, where [`ReadOptions::keep`](crate::corpus::ReadOptions::keep) asks for it; no part of its JSON.
     #[serde(skip)]
     pub kept: Option<Box<KeptRow>>,
@@ -185,6 +188,7 @@ impl<'a> Prediction<'a> {
             key,
             classes,
             decision: None,
+            set: None,
             kept: None,
         }
     }
@@ -248,9 +252,19 @@ impl<'a> Prediction<'a> {
         });
         Prediction {
             decision: self.decision.map(Decision::into_owned),
+            set: self.set.map(|set| {
+                let owned = set.into_iter().map(|label| Cow::Owned(label.into_owned()));
+                owned.collect()
+            }),
             kept: self.kept,
             ..Prediction::new(self.key, classes.collect())
         }
+    }
+
+    /// The set as one text, with the class at this rank, from 0: it stands with the first.
+    pub(super) fn set_at(&self, rank: usize, separator: &str) -> Option<String> {
+        let set = self.set.as_ref().filter(|_| rank == 0)?;
+        Some(set.join(separator))
     }
 
     /// What was decided with the class at this rank, from 0: the document's decision stands with the first.

@@ -13,7 +13,7 @@ use super::pooled::{pooled, pools_without};
 use super::training_corpus::key_of_document;
 use super::{
     Acquaintance, ClassSummary, CombinedMember, CombinedModel, HeldOutMeasures, LabelMatcher,
-    Model, PredictBuffers, SingleModel, TrainingKeys, TrainingSummary,
+    Model, PredictBuffers, PromiseTables, SingleModel, TrainingKeys, TrainingSummary,
 };
 use crate::calibration::{CalibrationNote, CalibratorKind, LogOddsPool, MemberForecasts};
 use crate::corpus::{ContentRef, Document, Fields};
@@ -309,6 +309,7 @@ impl Combiner {
             let measured = evaluate_without_chance(&alone).map_err(FitError::from)?;
             log_losses.push(measured.log_loss);
         }
+        let promises = PromiseTables::kept(&pooled, &summary);
         check_survives(&summary)?;
         check_survives(&pool)?;
         check_survives(&log_losses)?;
@@ -324,13 +325,15 @@ impl Combiner {
             log_loss,
             model,
         });
-        Ok(Model::from(CombinedModel {
+        let combined = CombinedModel {
             members: members.collect(),
             pool,
             fields,
             summary,
             training_keys,
-        }))
+            promises: None,
+        };
+        Ok(Model::from(combined.with_promises(promises)))
     }
 
     fn pooled<'p>(

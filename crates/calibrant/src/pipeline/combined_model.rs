@@ -19,6 +19,8 @@ pub struct CombinedModel {
     pub(super) summary: TrainingSummary,
     /// What decided its weights; `None` where no member keeps such a filter.
     pub(super) training_keys: Option<TrainingKeys>,
+    /// What is kept of held-out forecasts: see [`PromiseTables`](super::PromiseTables).
+    pub(super) promises: Option<Vec<u8>>,
 }
 
 /// Documents are the same where no model can distinguish them; `keys` has the document's for each model.
@@ -191,6 +193,9 @@ impl CombinedModel {
         if let Some(keys) = &self.training_keys {
             tensors.push(NamedTensor::vector("training_keys", keys.bytes()));
         }
+        if let Some(promises) = &self.promises {
+            tensors.push(NamedTensor::vector("promises", promises));
+        }
         tensors
     }
 
@@ -231,6 +236,7 @@ impl CombinedModel {
             fields,
             summary,
             training_keys: keys.and_then(TrainingKeys::from_bytes),
+            promises: reader.vector::<u8>("promises"),
         })
     }
 }

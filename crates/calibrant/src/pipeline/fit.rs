@@ -18,7 +18,7 @@ use super::side_factor::with_side_factor;
 use super::single_model::{Calibrators, SingleModel};
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary, TriedCost, TriedWeighting};
 use super::training_corpus::PreparedCorpus;
-use super::{ClassWeights, FitSettings, Model, TrainingCorpus};
+use super::{ClassWeights, FitSettings, Model, PromiseTables, TrainingCorpus};
 use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores};
 use crate::corpus::Fields;
 use crate::evaluation::{Forecasts, evaluate_without_chance};
@@ -305,8 +305,10 @@ fn fit_held(
     let learned = corpus.learned.of(settings.effective_weighting().weighting);
     let training_keys = learned.filter(|_| settings.training_keys).cloned();
     let scorer = fitted.fit.scorer;
+    let promises = PromiseTables::kept(&forecasts, &summary);
     let model = SingleModel::new(settings, fields, extractor, scorer, calibrators, summary)
-        .with_training_keys(training_keys);
+        .with_training_keys(training_keys)
+        .with_promises(promises);
     Ok(Fitted {
         model: Model::from(model),
         held_out,

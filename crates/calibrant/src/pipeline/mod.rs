@@ -29,6 +29,7 @@ mod other;
 mod output_scores;
 mod paired_losses;
 mod pooled;
+mod promises;
 mod rule_columns;
 mod score_calibrator;
 mod search;
@@ -56,6 +57,8 @@ pub use explain::{Explanation, TermContribution};
 pub use fit::fit;
 pub use model::Model;
 pub(crate) use output_scores::OutputScores;
+pub use promises::PromiseTables;
+pub(crate) use promises::{best, draw_key_of};
 pub use score_calibrator::{
     ScoreBuffers, ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreNote,
     ScoreSettings, ScoreSummary, ScoreTable, TriedMethod,

@@ -8,6 +8,7 @@
 //!            document_frequencies U32
 //!            those of the scorer: for linear ones weights F32 or F64 [features, outputs], biases F64
 //!            training_keys U8     a filter of the documents learned from; absent in old models and where not wanted
+//!            promises U8          JSON: tables of held-out forecasts, for sets and certified answers; absent in old models
 //!            those of a combination's members under `0.`, `1.`, …
 //! ```
 //! The checksum is BLAKE3 over version, JSON and tensors, so that any change to them is noticed. A
@@ -118,6 +119,9 @@ impl SingleModel {
         if let Some(keys) = &self.training_keys {
             tensors.push(NamedTensor::vector("training_keys", keys.bytes()));
         }
+        if let Some(promises) = &self.promises {
+            tensors.push(NamedTensor::vector("promises", promises));
+        }
         tensors
     }
 
@@ -188,6 +192,7 @@ impl SingleModel {
         fits.then(|| {
             Self::new(settings, fields, extractor, scorer, calibrators, summary)
                 .with_training_keys(keys)
+                .with_promises(reader.vector::<u8>("promises"))
         })
     }
 }

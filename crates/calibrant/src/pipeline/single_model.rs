@@ -21,6 +21,8 @@ pub struct SingleModel {
     pub(super) summary: TrainingSummary,
     /// What it learned from; `None` where it was not to be kept.
     pub(super) training_keys: Option<TrainingKeys>,
+    /// What is kept of held-out forecasts: see [`PromiseTables`](super::PromiseTables).
+    pub(super) promises: Option<Vec<u8>>,
 }
 
 /// Scores to probabilities: output by output, or all classes together.
@@ -76,6 +78,7 @@ impl SingleModel {
             calibrators,
             summary,
             training_keys: None,
+            promises: None,
         }
     }
 

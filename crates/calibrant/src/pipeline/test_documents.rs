@@ -95,6 +95,21 @@ impl TestDocuments {
         numbers
     }
 
+    /// For each document whether it is the first of those that are equal in content and labels; empty where none is a copy.
+    pub(crate) fn firsts(&self) -> Vec<bool> {
+        let mut firsts = Vec::new();
+        self.for_each_copied(|rows| {
+            firsts.resize(self.keys.len(), true);
+            let label = |row: u32| self.labels.get(row as usize).copied();
+            for (place, &row) in rows.iter().enumerate() {
+                firsts[row as usize] = rows[..place]
+                    .iter()
+                    .all(|&other| label(other) != label(row));
+            }
+        });
+        firsts
+    }
+
     /// Visits the documents that come more than once, each with its copies.
     fn for_each_copied(&self, mut visit: impl FnMut(&[u32])) {
         let mut order: Vec<u32> = (0..self.keys.len() as u32).collect();

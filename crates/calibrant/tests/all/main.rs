@@ -26,6 +26,7 @@ mod rank_model_files;
 mod ranking_measures;
 mod real_corpora;
 mod saved_files;
+mod sets_and_answers;
 mod settings;
 mod side_columns;
 mod surface;

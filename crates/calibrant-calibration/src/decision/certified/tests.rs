@@ -38,9 +38,10 @@ fn simulate(mean: f64, spread: f64, examples: usize, asked: Certify, runs: u64) 
     let oracle = oracle.unwrap_or(0) as f64 / truth.len() as f64;
     let mut random = Random::from_seed(2);
     let (mut failures, mut answered) = (0, 0.0);
+    let plan = asked.plan(examples as u64).unwrap();
     for _ in 0..runs {
         let (said, right) = draw(&mut random, examples, mean, spread);
-        if let Certified::Granted(found) = asked.threshold(&said, &right).unwrap() {
+        if let Certified::Granted(found) = plan.threshold(&said, &right).unwrap() {
             let count = truth.partition_point(|&p| found.answers(p));
             failures += u64::from(error(count) > asked.max_error);
             answered += count as f64 / truth.len() as f64;
@@ -103,16 +104,48 @@ fn the_worst_case_is_within_the_level() {
         certainty: 0.95,
     };
     let runs = 600;
+    let plan = asked.plan(600).unwrap();
     let granted = (0..runs).filter(|_| {
         let said: Vec<f64> = (0..600).map(|_| random.uniform()).collect();
         let right: Vec<bool> = said.iter().map(|_| random.uniform() >= 0.0501).collect();
         matches!(
-            asked.threshold(&said, &right).unwrap(),
+            plan.threshold(&said, &right).unwrap(),
             Certified::Granted(_)
         )
     });
     let granted = granted.count() as u64;
     assert!(granted <= most_failures(runs), "{granted}");
+}
+
+#[test] // A table that was kept says what all examples would have said, or a little less.
+fn kept_tables_grant_nearly_as_much() {
+    let mut random = Random::from_seed(17);
+    let (said, right) = draw(&mut random, 5_000, 3.0, 2.5);
+    let table = AnswerTable::new(&said, &right).unwrap();
+    let text = serde_json::to_string(&table).unwrap();
+    assert_eq!(serde_json::from_str::<AnswerTable>(&text).unwrap(), table);
+    assert!(table.parts().0.len() < 600);
+    for max_error in [0.01, 0.02, 0.05] {
+        let asked = Certify {
+            max_error,
+            certainty: 0.95,
+        };
+        let (all, kept) = (
+            asked.threshold(&said, &right).unwrap(),
+            asked.threshold_from(&table).unwrap(),
+        );
+        let (Certified::Granted(all), Certified::Granted(kept)) = (all, kept) else {
+            panic!("refused")
+        };
+        assert!(
+            kept.answered as f64 > 0.95 * all.answered as f64,
+            "{kept:?} {all:?}"
+        );
+        let above = said.iter().filter(|p| kept.answers(**p)).count();
+        assert_eq!(above as u64, kept.answered);
+    }
+    let broken = text.replacen("\"counts\":[", "\"counts\":[99999,", 1);
+    assert!(serde_json::from_str::<AnswerTable>(&broken).is_err());
 }
 
 #[test]

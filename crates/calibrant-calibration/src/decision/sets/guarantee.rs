@@ -63,6 +63,8 @@ impl fmt::Display for Guarantee {
             CalibrationSource::Unseen => "at least ",
             CalibrationSource::HeldOut => "about ",
         };
+        // 0.55 is a little more than 55 % in binary.
+        let percent = (1e9 * percent).round() / 1e9;
         write!(formatter, "{what} {least}{percent} % {of}")?;
         if let Some(most) = self.at_most {
             write!(formatter, " and at most {:.2} %", 100.0 * most)?;
@@ -75,7 +77,8 @@ impl fmt::Display for Guarantee {
             )?,
             CalibrationSource::HeldOut => write!(
                 formatter,
-                ", for documents like the {examples} training examples; held-out forecasts of these were used, so this is approximate"
+                ", for documents like the {examples} training examples; held-out forecasts of these were used, so this is approximate ({:.0} % in the worst case)",
+                (200.0 * self.coverage - 100.0).max(0.0)
             )?,
         }
         match self.shifted {

@@ -1,5 +1,6 @@
 //! Sets for documents with several labels: few of the true ones are missed.
 
+use super::thinned::rounded_up;
 use super::{CalibrationSource, Guarantee, check_coverage};
 use crate::numeric::rising_order;
 use crate::{CalibrationError, RowLabels};
@@ -194,6 +195,25 @@ impl LabelSetTable {
             begin += same.max(1);
         }
         f64::INFINITY
+    }
+
+    /// The same in less room, for files: at most `most` probabilities. Sets are no smaller than before.
+    pub fn compact(&self, most: usize) -> Self {
+        let step = self.probabilities.len().div_ceil(most.max(1)).max(1);
+        let lowest = self.probabilities.chunks(step);
+        let masses = self.masses.chunks(step);
+        Self {
+            label_count: self.label_count,
+            documents: self.documents,
+            source: self.source,
+            probabilities: lowest.map(|chunk| -rounded_up(-chunk[0])).collect(),
+            masses: masses.map(|chunk| rounded_up(chunk.iter().sum())).collect(),
+        }
+    }
+
+    /// How many documents it rests on.
+    pub fn documents(&self) -> u64 {
+        self.documents
     }
 
     /// How many labels there are.

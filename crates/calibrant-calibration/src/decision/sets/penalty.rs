@@ -27,6 +27,8 @@ pub struct Penalty {
 const WEIGHTS: [f64; 5] = [0.001, 0.01, 0.1, 0.2, 0.5];
 /// One of so many calibration examples helps to choose, and is not used again.
 const ONE_OF: usize = 5;
+/// So many choose at most: a penalty is a rough thing.
+const MOST_CHOOSING: usize = 2_000;
 /// Whatever is drawn, is drawn alike every time.
 const SEED: u64 = 0x5e75;
 
@@ -55,7 +57,7 @@ impl Penalty {
     pub(super) fn choose(rows: &CalibrationRows<'_>, coverage: f64) -> (Self, Vec<usize>) {
         let mut order: Vec<usize> = (0..rows.labels.len()).collect();
         Random::from_seed(SEED).shuffle(&mut order);
-        let (choosing, rest) = order.split_at(order.len() / ONE_OF);
+        let (choosing, rest) = order.split_at((order.len() / ONE_OF).min(MOST_CHOOSING));
         let mut rest = rest.to_vec();
         rest.sort_unstable();
         let mut ranked = Ranked::default();

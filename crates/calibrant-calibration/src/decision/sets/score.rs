@@ -23,7 +23,7 @@ pub fn set_draw(document: u64, model: u64) -> f64 {
 }
 
 /// Where a class stands among those of its document.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Place {
     /// Its probability.
     pub(super) own: f64,
@@ -35,6 +35,26 @@ pub(super) struct Place {
     pub(super) rank: usize,
     /// How many classes are more probable.
     pub(super) before: usize,
+}
+
+impl Place {
+    /// Where one class stands, without sorting those below it: the same numbers, to the last bit, as [`Ranked::place`]
+    /// gives. `above` is room to work in.
+    pub(super) fn of(probabilities: &[f64], class: u32, above: &mut Vec<f64>) -> Self {
+        let own = probabilities[class as usize];
+        above.clear();
+        above.extend(probabilities.iter().filter(|&&other| other > own));
+        above.sort_unstable_by(|a, b| b.total_cmp(a));
+        let equal = probabilities.iter().filter(|&&other| other == own).count();
+        let groups = above.chunk_by(|a, b| a == b);
+        Self {
+            own,
+            above: groups.fold(0.0, |sum, group| sum + group[0] * group.len() as f64),
+            tied: own * equal as f64,
+            rank: above.len() + equal,
+            before: above.len(),
+        }
+    }
 }
 
 /// The classes of a document by falling probability, with what lies above each. Equally probable classes are treated alike,
@@ -120,6 +140,22 @@ mod tests {
         assert_eq!((score(0), score(0)), (score(2), score(3)));
         assert_eq!(ranked.place(3).rank, 4);
         assert_eq!(ranked.order, [1, 0, 2, 3]);
+    }
+
+    #[test]
+    fn one_class_stands_where_it_stands_among_all() {
+        let mut random = Random::from_seed(3);
+        let (mut ranked, mut above) = (Ranked::default(), Vec::new());
+        for round in 0..200 {
+            let places = if round % 2 == 0 { 5.0 } else { 1e9 };
+            let row: Vec<f64> = (0..9)
+                .map(|_| (random.uniform() * places).floor() / places / 9.0)
+                .collect();
+            ranked.rank(&row);
+            for class in 0..9 {
+                assert_eq!(Place::of(&row, class, &mut above), ranked.place(class));
+            }
+        }
     }
 
     #[test]

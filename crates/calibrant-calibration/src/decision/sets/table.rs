@@ -1,6 +1,6 @@
 //! Calibration forecasts as a compact table, from which a rule for any coverage is read.
 
-use super::score::{Ranked, score_of, set_draw};
+use super::score::{Place, score_of, set_draw};
 use super::thinned::Thinned;
 use super::{
     CalibrationSource, Guarantee, LastClass, Penalty, SetKind, SetRule, SetSettings, check_coverage,
@@ -189,7 +189,7 @@ impl SetTable {
         }
         settings.penalty.map_or(Ok(()), Penalty::check)?;
         let mut of_class: Vec<Vec<f64>> = vec![Vec::new(); rows.class_count];
-        let mut ranked = Ranked::default();
+        let mut above = Vec::new();
         for &row in &used {
             let (probabilities, label) = (rows.row(row), rows.labels[row]);
             let key = || {
@@ -201,8 +201,8 @@ impl SetTable {
                 (_, Some(draws)) => draws[row],
                 (_, None) => set_draw(key(), settings.model_key),
             };
-            ranked.rank(probabilities);
-            let score = score_of(settings.kind, settings.penalty, ranked.place(label), draw);
+            let place = Place::of(probabilities, label, &mut above);
+            let score = score_of(settings.kind, settings.penalty, place, draw);
             of_class[label as usize].push(score);
         }
         let mut all: Vec<f64> = of_class.iter().flatten().copied().collect();
@@ -222,6 +222,43 @@ impl SetTable {
             scores: of_class.into_iter().map(thin).collect(),
             distinct,
         })
+    }
+
+    /// The same in less room, for files: about `most` scores, but `most_of_class` of each class at least, rounded to six digits. Sets are no
+    /// smaller than before.
+    pub fn compact(&self, most: usize, most_of_class: usize) -> Self {
+        let all: u64 = self.scores.iter().map(Thinned::len).sum();
+        let own = |scores: &Thinned| {
+            let share = (most as u64 * scores.len() / all.max(1)) as usize;
+            scores.compact(share.max(most_of_class))
+        };
+        Self {
+            settings: self.settings,
+            source: self.source,
+            scores: self.scores.iter().map(own).collect(),
+            distinct: false,
+        }
+    }
+
+    /// The same scores for sets class by class, or not, and of documents that no class fits: neither takes part in
+    /// fitting.
+    #[must_use]
+    pub fn with(mut self, class_by_class: bool, keep_top: bool) -> Self {
+        self.settings.class_by_class = class_by_class;
+        self.settings.keep_top = keep_top;
+        self
+    }
+
+    /// How many examples it takes to promise this coverage: `⌈coverage / (1 - coverage)⌉`, of each class where classes are treated one by one.
+    ///
+    /// ```
+    /// use calibrant_calibration::decision::SetTable;
+    /// assert_eq!(SetTable::least_examples(0.9), 9);
+    /// assert_eq!(SetTable::least_examples(0.99), 99);
+    /// ```
+    pub fn least_examples(coverage: f64) -> u64 {
+        // The k-th smallest of n with k = ⌈(n + 1) c⌉ ≤ n.
+        (coverage / (1.0 - coverage) * (1.0 - 1e-12)).ceil() as u64
     }
 
     /// How the sets are made, with the penalty that was chosen.

@@ -320,7 +320,8 @@ fn promises_say_what_they_rest_on() {
     .unwrap();
     let words = held_out.at(0.9).unwrap().guarantee().to_string();
     assert!(
-        words.contains("about 90 %") && words.ends_with("so this is approximate"),
+        words.contains("about 90 %")
+            && words.ends_with("so this is approximate (80 % in the worst case)"),
         "{words}"
     );
 }

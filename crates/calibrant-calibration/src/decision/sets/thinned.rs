@@ -44,6 +44,37 @@ impl Thinned {
         thinned
     }
 
+    /// With at most `most` scores, rounded up to six digits: for files.
+    pub(super) fn compact(&self, most: usize) -> Self {
+        let entries: Vec<(f64, u64)> = self.iter().collect();
+        let whole = (most.max(2) / 2).min(entries.len());
+        let low = entries.len() - whole;
+        let step = low.div_ceil((most.max(2) - whole).max(1)).max(1);
+        let step = if entries.len() <= most { 1 } else { step };
+        let mut kept: Vec<(f64, u64)> = Vec::new();
+        // From the top down; the largest of a step stands for it.
+        let sizes = (0..).map(|place| if place < whole { 1 } else { step });
+        let mut end = entries.len();
+        for size in sizes {
+            if end == 0 {
+                break;
+            }
+            let begin = end.saturating_sub(size);
+            let count = entries[begin..end].iter().map(|entry| entry.1).sum();
+            kept.push((rounded_up(entries[end - 1].0), count));
+            end = begin;
+        }
+        kept.reverse();
+        let even = kept.iter().all(|entry| entry.1 == 1);
+        Self {
+            scores: kept.iter().map(|entry| entry.0).collect(),
+            counts: match even {
+                true => Vec::new(),
+                false => kept.iter().map(|entry| entry.1).collect(),
+            },
+        }
+    }
+
     /// Each score with how many it stands for.
     pub(super) fn iter(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         let count = |place: usize| self.counts.get(place).copied().unwrap_or(1);
@@ -89,10 +120,50 @@ impl Thinned {
     }
 }
 
+/// The next number of six digits that is not below it.
+pub(super) fn rounded_up(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let digits = 5 - value.abs().log10().floor() as i32;
+    // Beyond what powers of ten can hold, a number stays as it is.
+    if !(-200..=200).contains(&digits) {
+        return value;
+    }
+    let scale = 10f64.powi(digits.abs());
+    let up = match digits >= 0 {
+        true => (value * scale).ceil() / scale,
+        false => (value / scale).ceil() * scale,
+    };
+    up.max(value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn rounding_is_upwards_and_small() {
+        assert_eq!(rounded_up(0.123_456_1), 0.123_457);
+        assert_eq!(rounded_up(-0.123_456_1), -0.123_456);
+        assert_eq!(rounded_up(0.25), 0.25);
+        for value in [
+            1.0,
+            -1.0,
+            0.1,
+            1e-9,
+            -3.3e-300,
+            123_456_789.0,
+            f64::MIN_POSITIVE,
+        ] {
+            let up = rounded_up(value);
+            assert!(
+                up >= value && (up - value).abs() <= 1.1e-5 * value.abs(),
+                "{value} {up}"
+            );
+        }
+    }
 
     proptest! {
         #[test]
@@ -112,6 +183,16 @@ mod tests {
                 prop_assert!(scores[before..rank].iter().all(|&own| own <= score));
                 prop_assert_eq!(score, scores[rank - 1]);
                 before = rank;
+            }
+            // Made smaller still, no quantile is below the true one either.
+            let compact = thinned.compact(most / 2);
+            compact.check().unwrap();
+            prop_assert_eq!(compact.len(), scores.len() as u64);
+            prop_assert!(compact.iter().count() <= (most / 2).max(2));
+            let mut rank = 0;
+            for (score, count) in compact.iter() {
+                rank += count as usize;
+                prop_assert!(scores[..rank].iter().all(|&own| own <= score));
             }
             // The largest are as they were.
             let kept = scores.len().min(most / 2);

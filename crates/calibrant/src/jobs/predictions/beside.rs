@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PredictionColumns;
 use crate::corpus::{Cell, KeptFile};
+use crate::decision::ASK;
 use crate::jobs::{Decision, DocumentKey, PositivePrediction, Prediction};
 
 /// The columns of a table with one row for each document.
@@ -22,6 +23,9 @@ pub struct RowColumns {
     pub top: usize,
     /// Delimiter, byte-order mark, line ends, encoding and decimal sign are those of the file that was read; with [`Self::keep`].
     pub like_input: bool,
+    /// With the set of classes, joined by this separator.
+    #[serde(skip)]
+    pub sets: Option<&'static str>,
 }
 
 impl Default for RowColumns {
@@ -31,6 +35,7 @@ impl Default for RowColumns {
             wide: false,
             top: 1,
             like_input: false,
+            sets: None,
         }
     }
 }
@@ -130,13 +135,16 @@ impl Ours {
         }
         if self.decisions {
             let names = ["decision", "expected_cost", "runner_up"].map(Cow::Borrowed);
-            cells.extend(
-                names
-                    .into_iter()
-                    .zip(decision_cells(prediction.decision_at(0))),
-            );
+            let said = match &prediction.decision {
+                Some(decision) => decision_cells(Some(decision)),
+                None => label_decision_cells(prediction),
+            };
+            cells.extend(names.into_iter().zip(said));
         }
-        extras(prediction, &mut cells);
+        if let Some(separator) = columns.sets {
+            let set = prediction.set_at(0, separator).unwrap_or_default();
+            cells.push((Cow::Borrowed("set"), Cell::Text(set.into())));
+        }
         for name in &self.classes {
             let class = prediction.of_class(name);
             let cell = class.map_or(Cell::Empty, |class| Cell::Real(class.probability));
@@ -146,9 +154,6 @@ impl Ours {
     }
 }
 
-/// What else is said of a document: each column that somebody asked for, for every document or for none.
-fn extras<'p>(_prediction: &'p Prediction<'_>, _cells: &mut Vec<Named<'p>>) {}
-
 /// A decision, what it costs on average and the next best.
 pub(super) fn decision_cells<'p>(decision: Option<&'p Decision<'_>>) -> [Cell<'p>; 3] {
     let cost = decision.and_then(|decision| decision.expected_cost);
@@ -157,6 +162,30 @@ pub(super) fn decision_cells<'p>(decision: Option<&'p Decision<'_>>) -> [Cell<'p
         decision.map_or(Cell::Empty, |decision| Cell::text(&decision.action)),
         cost.map_or(Cell::Empty, Cell::Real),
         second.map_or(Cell::Empty, |second| Cell::text(&second.action)),
+    ]
+}
+
+/// Where every label has a decision of its own: the labels that are answered yes (those that a person is asked about with a question mark),
+/// and what all decisions together cost on average.
+fn label_decision_cells<'p>(prediction: &Prediction<'_>) -> [Cell<'p>; 3] {
+    let decided = || {
+        let classes = prediction.classes.iter();
+        classes.filter_map(|class| Some((class, class.decision.as_ref()?)))
+    };
+    let mut labels: Vec<String> = decided()
+        .filter_map(|(class, decision)| match decision.action.as_ref() {
+            "no" => None,
+            ASK => Some(format!("{}?", class.label)),
+            _ => Some(class.label.to_string()),
+        })
+        .collect();
+    labels.sort_unstable();
+    let cost = decided().map(|(_, decision)| decision.expected_cost);
+    let cost = cost.sum::<Option<f64>>();
+    [
+        Cell::Text(labels.join("|").into()),
+        cost.map_or(Cell::Empty, Cell::Real),
+        Cell::Empty,
     ]
 }
 

@@ -83,6 +83,8 @@ pub enum PredictionColumns {
         scores: bool,
         /// With the decision, in the row of the first class, or of every class where each label has its own.
         decisions: bool,
+        /// With the set of classes, in the row of the first class, joined by this separator.
+        sets: Option<&'static str>,
     },
     /// A row for each example: [`PositivePrediction`].
     Positive {
@@ -97,7 +99,7 @@ impl PredictionColumns {
     /// Their names, behind the one that says which document it is.
     pub fn names(self) -> &'static [&'static str] {
         /// All that rows of classes may have.
-        const CLASSES: [&str; 8] = [
+        const CLASSES: [&str; 9] = [
             "rank",
             "label",
             "probability",
@@ -106,8 +108,9 @@ impl PredictionColumns {
             "decision",
             "expected_cost",
             "runner_up",
+            "set",
         ];
-        const DECIDED: [&str; 7] = [
+        const UNSCORED: [&str; 8] = [
             "rank",
             "label",
             "probability",
@@ -115,24 +118,25 @@ impl PredictionColumns {
             "decision",
             "expected_cost",
             "runner_up",
+            "set",
         ];
+        const SETS: [&str; 6] = ["rank", "label", "probability", "log_odds", "score", "set"];
+        const UNSCORED_SETS: [&str; 5] = ["rank", "label", "probability", "log_odds", "set"];
         match self {
             Self::Classes {
-                scores: false,
-                decisions: false,
-            } => &CLASSES[..4],
-            Self::Classes {
-                scores: true,
-                decisions: false,
-            } => &CLASSES[..5],
-            Self::Classes {
-                scores: true,
-                decisions: true,
-            } => &CLASSES,
-            Self::Classes {
-                scores: false,
-                decisions: true,
-            } => &DECIDED,
+                scores,
+                decisions,
+                sets,
+            } => match (scores, decisions, sets.is_some()) {
+                (true, true, true) => &CLASSES,
+                (true, true, false) => &CLASSES[..8],
+                (true, false, true) => &SETS,
+                (true, false, false) => &CLASSES[..5],
+                (false, true, true) => &UNSCORED,
+                (false, true, false) => &UNSCORED[..7],
+                (false, false, true) => &UNSCORED_SETS,
+                (false, false, false) => &CLASSES[..4],
+            },
             Self::Positive { interval: false } => &["class", "probability", "log_odds"],
             Self::Positive { interval: true } => {
                 &["class", "probability", "log_odds", "lower", "upper"]
@@ -225,7 +229,7 @@ type Out<'a> = Box<dyn Write + Send + 'a>;
 /// let mut prediction = Prediction::best_first(&["ham", "spam"], &said, &[], 1);
 /// prediction.key = Some(DocumentKey::Row(1));
 /// let mut table = Vec::new();
-/// let columns = PredictionColumns::Classes { scores: false, decisions: false };
+/// let columns = PredictionColumns::Classes { scores: false, decisions: false, sets: None };
 /// let mut writer = PredictionWriter::new(&mut table, PredictionFormat::Csv, columns);
 /// writer.write(&prediction)?;
 /// writer.finish()?;
@@ -310,7 +314,12 @@ impl<'a> PredictionWriter<'a> {
 
     /// One document; it must have a key.
     pub fn write(&mut self, prediction: &Prediction<'_>) -> Result<(), WritePredictionsError> {
-        let PredictionColumns::Classes { scores, decisions } = self.columns else {
+        let PredictionColumns::Classes {
+            scores,
+            decisions,
+            sets,
+        } = self.columns
+        else {
             return self.write_row(prediction);
         };
         let Some(key) = &prediction.key else {
@@ -321,6 +330,7 @@ impl<'a> PredictionWriter<'a> {
         let decided = prediction.decision_at(0).is_some();
         if classes.any(|class| class.score.is_some() != scores)
             || (decided != decisions && !prediction.classes.is_empty())
+            || prediction.set.is_some() != sets.is_some()
         {
             return Err(self.other_columns());
         }
@@ -341,6 +351,10 @@ impl<'a> PredictionWriter<'a> {
                     }
                     if decisions {
                         write_decision(out, prediction.decision_at(rank))?;
+                    }
+                    if let Some(separator) = sets {
+                        let set = prediction.set_at(rank, separator).unwrap_or_default();
+                        out.write_field(set).map_err(csv_error)?;
                     }
                     out.write_record(None::<&[u8]>).map_err(csv_error)?;
                 }
@@ -525,6 +539,14 @@ impl<'a> RowTable<'a> {
                 }
             ) {
                 cells.extend(beside::decision_cells(prediction.decision_at(rank)));
+            }
+            if let PredictionColumns::Classes {
+                sets: Some(separator),
+                ..
+            } = columns
+            {
+                let set = prediction.set_at(rank, separator).unwrap_or_default();
+                cells.push(Cell::Text(set.into()));
             }
             let cells = cells.into_iter().map(|cell| ("".into(), cell));
             self.push(None, cells.collect())?;

@@ -52,7 +52,7 @@ impl<'a> ParquetRows<'a> {
                 "row" => Column::Row(Vec::new()),
                 "id" | "label" | "class" => Column::Text(Vec::new()),
                 "rank" => Column::Whole(Vec::new()),
-                "decision" | "runner_up" => Column::SomeText(Vec::new(), Vec::new()),
+                "decision" | "runner_up" | "set" => Column::SomeText(Vec::new(), Vec::new()),
                 "expected_cost" => Column::SomeReal(Vec::new(), Vec::new()),
                 _ => Column::Real(Vec::new()),
             })
@@ -96,11 +96,20 @@ impl<'a> ParquetRows<'a> {
             let mut numbers = numbers.into_iter().chain(class.score);
             let decision = prediction.decision_at(rank);
             let second = decision.and_then(|decision| decision.runner_up.as_ref());
-            let mut names = [
+            let (decided, separator) = match self.layout {
+                PredictionColumns::Classes {
+                    decisions, sets, ..
+                } => (decisions, sets),
+                PredictionColumns::Positive { .. } => (false, None),
+            };
+            let set = separator.and_then(|separator| prediction.set_at(rank, separator));
+            let names = [
                 decision.map(|decision| decision.action.as_ref()),
                 second.map(|second| second.action.as_ref()),
-            ]
-            .into_iter();
+                set.as_deref(),
+            ];
+            // Columns that are not there take no name.
+            let mut names = names.into_iter().skip(if decided { 0 } else { 2 });
             self.push_key(key);
             for column in &mut self.columns[1..] {
                 match column {

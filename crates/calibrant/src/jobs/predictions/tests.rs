@@ -40,6 +40,7 @@ fn tables_have_a_header_and_a_row_for_each_class() {
     let columns = PredictionColumns::Classes {
         scores: true,
         decisions: false,
+        sets: None,
     };
     let scored = prediction(Some(1.5));
     let lines = text(PredictionFormat::Csv, columns, |writer| {
@@ -66,6 +67,7 @@ fn lines_of_json_are_the_predictions() {
     let columns = PredictionColumns::Classes {
         scores: false,
         decisions: false,
+        sets: None,
     };
     let written = text(PredictionFormat::JsonLines, columns, |writer| {
         writer.write(&prediction(None))
@@ -82,6 +84,7 @@ fn what_has_other_columns_is_refused() {
     let columns = PredictionColumns::Classes {
         scores: false,
         decisions: false,
+        sets: None,
     };
     let mut writer = PredictionWriter::new(&mut out, PredictionFormat::Csv, columns);
     let other = writer.write(&prediction(Some(0.5)));
@@ -106,6 +109,7 @@ fn a_file_has_its_name_when_it_is_whole() {
     let columns = PredictionColumns::Classes {
         scores: false,
         decisions: false,
+        sets: None,
     };
     let mut writer = PredictionWriter::create(&path, columns).unwrap();
     writer.write(&prediction(None)).unwrap();
@@ -127,6 +131,7 @@ fn parquet_has_the_columns_of_the_other_tables() {
         let columns = PredictionColumns::Classes {
             scores,
             decisions: false,
+            sets: None,
         };
         let mut out = Vec::new();
         let mut writer = PredictionWriter::new(&mut out, PredictionFormat::Parquet, columns);

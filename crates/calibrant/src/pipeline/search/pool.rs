@@ -10,7 +10,8 @@ use crate::pipeline::class_spread::spreads_of_classes;
 use crate::pipeline::fit::check_survives;
 use crate::pipeline::summary::shape_of;
 use crate::pipeline::{
-    ClassSummary, CombinedMember, CombinedModel, HeldOutMeasures, Model, TrainingSummary,
+    ClassSummary, CombinedMember, CombinedModel, HeldOutMeasures, Model, PromiseTables,
+    TrainingSummary,
 };
 
 /// What is served instead of the default, and what is known of it.
@@ -72,7 +73,8 @@ impl Served {
         };
         check_survives(&summary)?;
         check_survives(&pool)?;
-        Ok(CombinedModel {
+        let promises = PromiseTables::kept(&self.stated, &summary);
+        let combined = CombinedModel {
             members,
             pool,
             fields: Fields {
@@ -81,7 +83,9 @@ impl Served {
             },
             summary,
             training_keys: None,
-        })
+            promises: None,
+        };
+        Ok(combined.with_promises(promises))
     }
 
     fn measures(&self) -> Result<HeldOutMeasures, FitError> {

@@ -43,6 +43,7 @@ pub(super) fn predict(made: &Made, step: &Step) -> Answer {
         let columns = PredictionColumns::Classes {
             scores: step.settings.contains_key("scores"),
             decisions: false,
+            sets: None,
         };
         let mut writer = PredictionWriter::create(&made.output(step), columns)?;
         let sink = |prediction: Prediction<'_>| Ok::<_, Box<dyn Error>>(writer.write(&prediction)?);

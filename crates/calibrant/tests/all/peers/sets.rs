@@ -128,3 +128,61 @@ fn sets_are_those_of_mapie() {
         }
     }
 }
+
+#[test] // A class is in by the threshold of its own examples: MAPIE is asked about each class with these alone.
+fn sets_class_by_class_are_those_of_mapie_fitted_to_each_class() {
+    let mut random = Random::from_seed(52);
+    let class_count = 3;
+    let (calibration, labels, calibration_draws) = rows(&mut random, 300, class_count);
+    let (test, _, test_draws) = rows(&mut random, 100, class_count);
+    for kind in [SetKind::Lac, SetKind::Aps] {
+        let settings = SetSettings {
+            kind,
+            class_by_class: true,
+            keep_top: false,
+            penalty: Some(Penalty {
+                weight: 0.0,
+                free: 1,
+            }),
+            ..SetSettings::default()
+        };
+        let of_class = |class: u32| {
+            let own = (0..labels.len()).filter(|&row| labels[row] == class);
+            let own: Vec<usize> = own.collect();
+            let row = |&row: &usize| &calibration[row * class_count..(row + 1) * class_count];
+            Case {
+                settings,
+                class_count,
+                coverage: 0.85,
+                calibration: own.iter().flat_map(row).copied().collect(),
+                labels: vec![class; own.len()],
+                calibration_draws: own.iter().map(|&row| calibration_draws[row]).collect(),
+                test: test.clone(),
+                test_draws: test_draws.clone(),
+            }
+        };
+        let asked: Vec<Value> = (0..3).map(|class| question(&of_class(class))).collect();
+        let Some(answers) = ask("sets.py", &json!({"cases": asked})) else {
+            return;
+        };
+        let given = CalibrationRows {
+            draws: Some(&calibration_draws),
+            ..CalibrationRows::new(&calibration, class_count, &labels)
+        };
+        let table = SetTable::fit(settings, &given, CalibrationSource::Unseen).unwrap();
+        let rule = table.at(0.85).unwrap();
+        let (mut buffers, mut set) = (SetBuffers::default(), Vec::new());
+        for (row, probabilities) in test.chunks_exact(class_count).enumerate() {
+            rule.set_drawn_into(probabilities, test_draws[row], &mut buffers, &mut set);
+            for class in 0..3u32 {
+                let theirs: Vec<u32> =
+                    serde_json::from_value(answers[class as usize]["sets"][row].clone()).unwrap();
+                assert_eq!(
+                    set.contains(&class),
+                    theirs.contains(&class),
+                    "{kind} {row}"
+                );
+            }
+        }
+    }
+}

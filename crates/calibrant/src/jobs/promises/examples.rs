@@ -1,0 +1,142 @@
+//! Labelled documents that neither scorer nor curve has seen, for promises to rest on.
+
+use super::{AskSets, PromiseError};
+use crate::corpus::{Document, ReadError, ReadOptions, ReadSummary, Source};
+use crate::decision::{
+    CalibrationRows, CalibrationSource, Certified, Certify, LabelSetTable, SetSettings, SetTable,
+};
+use crate::jobs::LabelledForecasts;
+use crate::pipeline::{Model, best, draw_key_of};
+use crate::{Progress, RowLabels, Task};
+
+/// What a model says of labelled documents that it has not seen. Copies of a document count once.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CalibrationExamples {
+    width: usize,
+    /// Document by document, class by class.
+    probabilities: Vec<f64>,
+    labels: RowLabels,
+    /// The log-odds of each document's most probable class, and whether it is the true one.
+    confidences: Vec<f64>,
+    right: Vec<bool>,
+    /// What names each document in draws.
+    keys: Vec<u64>,
+    /// How many documents are copies of others, and count no more.
+    pub copies: usize,
+    /// How many have no label that the model knows, or several where it gives one.
+    pub left_out: usize,
+    /// About how many of the documents the model has learned from: a few at most.
+    pub learned: usize,
+    /// What was read; `None` for documents in memory.
+    pub read: Option<ReadSummary>,
+}
+
+impl CalibrationExamples {
+    /// Reads labelled documents and asks the model about them. Fields that `options` do not name are those that the model
+    /// learned from.
+    pub fn read(
+        model: &Model,
+        source: &Source,
+        options: &ReadOptions,
+        progress: &dyn Progress,
+    ) -> Result<Result<Self, PromiseError>, ReadError> {
+        Ok(Self::of(model, model.forecast(source, options, progress)?))
+    }
+
+    /// The same for documents in memory.
+    pub fn of_documents(model: &Model, documents: &[Document]) -> Result<Self, PromiseError> {
+        Self::of(model, model.forecast_documents(documents))
+    }
+
+    /// From forecasts of a model.
+    pub fn of(model: &Model, found: LabelledForecasts) -> Result<Self, PromiseError> {
+        let width = model.class_count();
+        let all = found.forecasts.labels.len();
+        let (learned, documents) = (found.known.learned_from(), all + found.left_out);
+        let learned = learned.unwrap_or(0);
+        // A few short texts come again by themselves.
+        if learned * 20 > documents {
+            return Err(PromiseError::Learned { learned, documents });
+        }
+        let first = found.documents.firsts();
+        let kept = || (0..all).filter(|&row| first.get(row).copied().unwrap_or(true));
+        let row = |row: usize| &found.forecasts.probabilities[row * width..(row + 1) * width];
+        let labels = found.forecasts.labels.of_rows(kept());
+        if labels.is_empty() {
+            return Err(PromiseError::NoExamples);
+        }
+        let answer = |(place, labels): (usize, &[u32])| {
+            let (class, confidence) = best(row(place));
+            (confidence, labels.first() == Some(&(class as u32)))
+        };
+        let (confidences, right) = kept().zip(labels.iter()).map(answer).unzip();
+        let key = |row: usize| {
+            found
+                .documents
+                .keys
+                .get(row)
+                .copied()
+                .unwrap_or(row as u128)
+        };
+        Ok(Self {
+            width,
+            probabilities: kept().flat_map(row).map(|p| p.value()).collect(),
+            confidences,
+            right,
+            keys: kept().map(|row| draw_key_of(key(row))).collect(),
+            copies: all - labels.len(),
+            labels,
+            left_out: found.left_out,
+            learned,
+            read: found.read,
+        })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    pub(super) fn set_table(
+        &self,
+        model: &Model,
+        asked: &AskSets,
+    ) -> Result<SetTable, PromiseError> {
+        debug_assert_eq!(model.task(), Task::SingleLabel);
+        let labels: Vec<u32> = self
+            .labels
+            .iter()
+            .filter_map(|own| own.first())
+            .copied()
+            .collect();
+        let rows = CalibrationRows {
+            keys: Some(&self.keys),
+            ..CalibrationRows::new(&self.probabilities, self.width, &labels)
+        };
+        let settings = SetSettings {
+            kind: asked.kind,
+            class_by_class: asked.class_by_class,
+            keep_top: asked.keep_top,
+            penalty_coverage: asked.coverage,
+            model_key: model.draw_key(),
+            ..SetSettings::default()
+        };
+        Ok(SetTable::fit(settings, &rows, CalibrationSource::Unseen)?)
+    }
+
+    pub(super) fn label_table(&self) -> Result<LabelSetTable, PromiseError> {
+        let source = CalibrationSource::Unseen;
+        let table = LabelSetTable::fit(&self.probabilities, self.width, &self.labels, source);
+        Ok(table?)
+    }
+
+    pub(super) fn certify(&self, asked: &Certify) -> Result<Certified, PromiseError> {
+        Ok(asked.threshold(&self.confidences, &self.right)?)
+    }
+}

@@ -1,0 +1,146 @@
+//! What came of promises on labelled documents.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answerer, AskSets, CalibrationExamples, PromiseError, SetMaker, SetRoom};
+use crate::decision::{CalibrationSource, Certify, Guarantee};
+use crate::jobs::LabelledForecasts;
+use crate::numeric::{exact_lower_share, exact_upper_share};
+use crate::pipeline::{Model, best, draw_key_of};
+
+/// Sets beside the truth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SeenSets {
+    /// What was asked for.
+    pub asked: AskSets,
+    /// What is promised, and on which data.
+    pub guarantee: Guarantee,
+    /// How many documents there were.
+    pub documents: u64,
+    /// The share whose set holds the true class; of several labels, the mean share of true labels that sets hold.
+    pub coverage: f64,
+    /// The ends of the exact 95 % interval of that share; absent for several labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<(f64, f64)>,
+    /// How many classes a set has on average.
+    pub mean_size: f64,
+    /// The share of sets without any.
+    pub empty: f64,
+}
+
+/// Answers beside the truth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SeenAnswers {
+    /// What was asked for.
+    pub asked: Certify,
+    /// On which data it rests.
+    pub source: CalibrationSource,
+    /// How many examples it rests on.
+    pub examples: u64,
+    /// The probability from which on answers are given.
+    pub least_probability: f64,
+    /// How many documents there were.
+    pub documents: u64,
+    /// How many of them are answered.
+    pub answered: u64,
+    /// How many of these wrongly.
+    pub wrong: u64,
+    /// The ends of the exact 95 % interval of the share of wrong answers.
+    pub interval: (f64, f64),
+}
+
+/// What came of everything that was promised.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SeenPromises {
+    /// Sets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sets: Option<SeenSets>,
+    /// Answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<SeenAnswers>,
+}
+
+impl SeenPromises {
+    /// Asks for promises and holds them against labelled documents; nothing where nothing is asked for. They rest on `examples`, or on what
+    /// the model keeps.
+    pub fn of(
+        model: &Model,
+        found: &LabelledForecasts,
+        (sets, max_error): (Option<AskSets>, Option<Certify>),
+        examples: Option<&CalibrationExamples>,
+    ) -> Result<Option<Self>, PromiseError> {
+        if sets.is_none() && max_error.is_none() {
+            return Ok(None);
+        }
+        let maker = sets.map(|asked| SetMaker::new(model, asked, examples, None));
+        let answerer = max_error.map(|asked| Answerer::new(model, asked, examples));
+        Ok(Some(Self {
+            sets: maker.transpose()?.map(|maker| seen_sets(&maker, found)),
+            answers: answerer.transpose()?.map(|own| seen_answers(&own, found)),
+        }))
+    }
+}
+
+fn rows(found: &LabelledForecasts) -> impl Iterator<Item = (&[crate::Probability], &[u32])> {
+    let width = found.forecasts.class_names.len().max(1);
+    let rows = found.forecasts.probabilities.chunks_exact(width);
+    rows.zip(found.forecasts.labels.iter())
+}
+
+fn interval(part: u64, all: u64) -> (f64, f64) {
+    (
+        exact_lower_share(part, all, 0.025),
+        exact_upper_share(part, all, 0.025),
+    )
+}
+
+fn seen_sets(maker: &SetMaker, found: &LabelledForecasts) -> SeenSets {
+    let (mut held, mut classes, mut empty, mut documents) = (0.0, 0, 0, 0);
+    let mut room = SetRoom::default();
+    for (place, (row, labels)) in rows(found).enumerate() {
+        let key = found.documents.keys.get(place).copied();
+        let set = maker.set_of(row, draw_key_of(key.unwrap_or(place as u128)), &mut room);
+        let in_set = labels.iter().filter(|label| set.contains(label)).count();
+        // Nothing is missed where there is nothing to find.
+        held += match labels.len() {
+            0 => 1.0,
+            all => in_set as f64 / all as f64,
+        };
+        classes += set.len() as u64;
+        empty += u64::from(set.is_empty());
+        documents += 1;
+    }
+    let all = f64::max(documents as f64, 1.0);
+    let several = maker.guarantee().several_labels;
+    SeenSets {
+        asked: *maker.asked(),
+        guarantee: maker.guarantee().clone(),
+        documents,
+        coverage: held / all,
+        interval: (!several).then(|| interval(held.round() as u64, documents)),
+        mean_size: classes as f64 / all,
+        empty: empty as f64 / all,
+    }
+}
+
+fn seen_answers(answerer: &Answerer, found: &LabelledForecasts) -> SeenAnswers {
+    let (mut documents, mut answered, mut wrong) = (0, 0, 0);
+    for (row, labels) in rows(found) {
+        documents += 1;
+        if answerer.answers(row) {
+            answered += 1;
+            wrong += u64::from(labels.first() != Some(&(best(row).0 as u32)));
+        }
+    }
+    let summary = answerer.summary(documents, answered);
+    SeenAnswers {
+        asked: summary.asked,
+        source: summary.source,
+        examples: summary.examples,
+        least_probability: summary.least_probability,
+        documents,
+        answered,
+        wrong,
+        interval: interval(wrong, answered),
+    }
+}
