@@ -307,6 +307,7 @@ fn saved_hint(error: &SavedFileError) -> Option<&'static str> {
             SavedKind::Combination => {
                 "`calibrant combine MODEL MODEL --data FILE -o OUT` makes one"
             }
+            SavedKind::Policy => "`calibrant cascade TRUTH --source NAME=FILE -o FILE` makes one",
             _ => "`calibrant fit FILE -o MODEL` makes one",
         }),
         SavedProblem::OtherKind { found } => Some(match found {
@@ -317,13 +318,14 @@ fn saved_hint(error: &SavedFileError) -> Option<&'static str> {
                 "`calibrant rank predict MODEL FILE` scores documents, `calibrant inspect MODEL` shows it"
             }
             SavedKind::Index => "`calibrant search DIR QUERY` searches it",
+            SavedKind::Policy => "`calibrant predict MODEL FILE --policy FILE` follows it",
             _ if wanted == SavedKind::Ranking => {
                 "`calibrant predict MODEL FILE` gives texts their probabilities; `calibrant rank fit` makes ranking models"
             }
             _ => "`calibrant predict MODEL FILE` gives texts their probabilities",
         }),
         SavedProblem::Foreign { .. } => match wanted {
-            SavedKind::Calibrator => None,
+            SavedKind::Calibrator | SavedKind::Policy => None,
             SavedKind::Index => Some(
                 "`calibrant index DOCS -o DIR` makes one; the index comes first, then the query",
             ),
@@ -332,6 +334,7 @@ fn saved_hint(error: &SavedFileError) -> Option<&'static str> {
         SavedProblem::UnknownVersion { .. } => Some("a newer calibrant wrote it: update this one"),
         SavedProblem::Damaged { .. } => Some(match wanted {
             SavedKind::Index => "index the documents again",
+            SavedKind::Policy => "fetch or make it again",
             _ => "fetch or fit it again",
         }),
         _ => None,

@@ -1,11 +1,14 @@
 //! `calibrant fit`
 
 use calibrant::FitError;
-use calibrant::corpus::{LabelNeed, ReadError};
-use calibrant::jobs::{FitJobError, SearchOutcome, fit_source, rules_without_class, search_source};
+use calibrant::corpus::{LabelNeed, ReadError, ReadOptions};
+use calibrant::jobs::{
+    FitJobError, FittedModel, SearchOutcome, SuspectList, SuspectSettings, find_suspects,
+    fit_source, rules_without_class, search_source,
+};
 use calibrant::pipeline::{FitSettings, LeftOut, SearchSettings};
 
-use crate::arguments::FitArguments;
+use crate::arguments::{FitArguments, TrainingArguments};
 use crate::error::CliError;
 use crate::fit_report;
 use crate::input;
@@ -13,26 +16,28 @@ use crate::output::{check_target, note, warn};
 use crate::progress::TerminalProgress;
 use crate::rules::{self, RulesFile};
 use crate::side_columns;
+use crate::suspects;
 
 pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
-    let rules = arguments.features.rules.as_deref();
-    let rules = rules.map(rules::read).transpose()?;
-    let settings = settings(arguments, rules.as_ref())?;
-    settings.check().map_err(|error| match error {
-        FitError::Rules(error) => rules::mistake(arguments.features.rules.as_deref(), &error),
-        error => error.into(),
-    })?;
-    check_target(&arguments.output, &arguments.file)?;
-    let fields = side_columns::fields(arguments, rules.as_ref().map(|rules| &rules.set))?;
-    let options = arguments.reading.options(fields, LabelNeed::Required);
-    let options = arguments.labels.with(options);
+    let training = &arguments.training;
+    let (job, rules) = FitJob::new(training, !arguments.no_training_keys)?;
+    check_target(&arguments.output, &training.file)?;
+    if let Some(path) = &arguments.suspects {
+        suspects::check_list("--suspects", path, &training.file)?;
+    }
     let progress = TerminalProgress::default();
-    let source = input::source(&arguments.file);
-    let fitted = if arguments.search.search {
+    let (fitted, list) = if arguments.search.search {
         let plan = search_settings(arguments);
-        search_source(&source, &options, &settings, &plan, &progress)?
+        let source = input::source(&training.file);
+        let found = search_source(&source, &job.options, &job.settings, &plan, &progress)?;
+        (found, None)
+    } else if arguments.suspects.is_some() {
+        let (fitted, list) = job.find_suspects(&SuspectSettings::default(), &progress)?;
+        (fitted, Some(list))
     } else {
-        fit_source(&source, &options, &settings, &progress)?
+        let source = input::source(&training.file);
+        let fitted = fit_source(&source, &job.options, &job.settings, &progress)?;
+        (fitted, None)
     };
     if let Some(outcome) = &fitted.search {
         note_untried(outcome);
@@ -47,7 +52,57 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         }
     }
     fitted.model.save(&arguments.output)?;
+    if let (Some(path), Some(list)) = (&arguments.suspects, &list) {
+        list.table().save(path)?;
+        note(&suspects::summary(list));
+    }
     fit_report::report(arguments, &fitted)
+}
+
+/// What is fitted to which file, checked.
+pub(crate) struct FitJob {
+    file: String,
+    pub(crate) settings: FitSettings,
+    pub(crate) options: ReadOptions,
+}
+
+impl FitJob {
+    /// Checks the arguments; with the rules that they name.
+    pub(crate) fn new(
+        training: &TrainingArguments,
+        training_keys: bool,
+    ) -> Result<(Self, Option<RulesFile>), CliError> {
+        let rules = training.features.rules.as_deref();
+        let rules = rules.map(rules::read).transpose()?;
+        let settings = FitSettings {
+            training_keys,
+            ..settings(training, rules.as_ref())?
+        };
+        settings.check().map_err(|error| match error {
+            FitError::Rules(error) => rules::mistake(training.features.rules.as_deref(), &error),
+            error => error.into(),
+        })?;
+        let fields = side_columns::fields(training, rules.as_ref().map(|rules| &rules.set))?;
+        let job = Self {
+            file: training.file.clone(),
+            settings,
+            options: training
+                .labels
+                .with(training.reading.options(fields, LabelNeed::Required)),
+        };
+        Ok((job, rules))
+    }
+
+    /// Fits, and lists the labels that are probably wrong. Standard input is kept in memory, since it is read twice.
+    pub(crate) fn find_suspects(
+        &self,
+        wanted: &SuspectSettings,
+        progress: &TerminalProgress,
+    ) -> Result<(FittedModel, SuspectList), CliError> {
+        let source = input::source_to_read_twice(&self.file)?;
+        let found = find_suspects(&source, &self.options, &self.settings, wanted, progress)?;
+        Ok(found)
+    }
 }
 
 impl From<FitJobError> for CliError {
@@ -85,15 +140,18 @@ fn note_untried(found: &SearchOutcome) {
 fn search_settings(arguments: &FitArguments) -> SearchSettings {
     let usual = SearchSettings::default();
     SearchSettings {
-        learners: arguments.learning.contenders(),
-        weighting: arguments.features.asked_weighting(),
-        l2_norm: arguments.features.l2_norm,
+        learners: arguments.training.learning.contenders(),
+        weighting: arguments.training.features.asked_weighting(),
+        l2_norm: arguments.training.features.l2_norm,
         time_budget: arguments.search.time_budget.unwrap_or(usual.time_budget),
         ..usual
     }
 }
 
-fn settings(arguments: &FitArguments, rules: Option<&RulesFile>) -> Result<FitSettings, CliError> {
+fn settings(
+    arguments: &TrainingArguments,
+    rules: Option<&RulesFile>,
+) -> Result<FitSettings, CliError> {
     let learning = &arguments.learning;
     arguments.features.check()?;
     let classifier = learning.classifier();
@@ -118,6 +176,6 @@ fn settings(arguments: &FitArguments, rules: Option<&RulesFile>) -> Result<FitSe
         fold_labels: arguments.labels.fold_labels,
         allow_unique_labels: arguments.allow_unique_labels,
         seed: learning.seed,
-        training_keys: !arguments.no_training_keys,
+        training_keys: true,
     })
 }

@@ -73,7 +73,7 @@ pub(crate) fn report(arguments: &FitArguments, fitted: &FittedModel) -> Result<(
 }
 
 fn warn_of_training(arguments: &FitArguments, summary: &TrainingSummary) {
-    if let (Some(field), None) = (&arguments.group, summary.groups) {
+    if let (Some(field), None) = (&arguments.training.group, summary.groups) {
         warn(&format!(
             "no document has a value in `{field}`: documents are not grouped"
         ));

@@ -14,6 +14,7 @@ use calibrant::scorers::{LengthDamping, SavedScorer};
 
 use crate::arguments::InspectArguments;
 use crate::calibrate::write_origin;
+use crate::cascade::write_policy;
 use crate::combine::write_members;
 use crate::error::CliError;
 use crate::index::write_analyses;
@@ -69,6 +70,7 @@ fn show(arguments: &InspectArguments, inspection: &Inspection<'_>) -> Result<(),
         Inspection::Calibrator(calibrator) => write_calibrator(&mut out, path, calibrator)?,
         Inspection::Ranking(ranking) => crate::rank::inspect::write(&mut out, path, ranking)?,
         Inspection::Index(index) => write_index(&mut out, path, index)?,
+        Inspection::Policy(policy) => write_policy(&mut out, policy.policy)?,
         _ => {
             return Err(
                 CliError::new("this kind of file cannot be shown as text").hint("add --json")

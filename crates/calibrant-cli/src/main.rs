@@ -2,6 +2,7 @@
 
 mod arguments;
 mod calibrate;
+mod cascade;
 mod combine;
 mod compare;
 mod costs;
@@ -18,6 +19,8 @@ mod labels;
 mod ledger;
 mod output;
 mod predict;
+mod predict_policy;
+mod prevalence;
 mod prior;
 mod progress;
 mod promises;
@@ -27,6 +30,7 @@ mod search;
 mod side_columns;
 mod split;
 mod stop;
+mod suspects;
 mod table;
 mod training;
 
@@ -58,7 +62,13 @@ fn main() -> ExitCode {
 /// Refuses what only the command line shows: whether an option was given, or has its default.
 fn check(given: &ArgMatches, arguments: &Arguments) -> Result<(), CliError> {
     match (&arguments.command, given.subcommand()) {
-        (Command::Fit(arguments), Some((_, given))) => check_learner_options(given, arguments),
+        (Command::Fit(arguments), Some((_, given))) => {
+            let search = arguments.search.search;
+            check_learner_options(given, &arguments.training.learning, search)
+        }
+        (Command::Suspects(arguments), Some((_, given))) => {
+            check_learner_options(given, &arguments.training.learning, false)
+        }
         _ => Ok(()),
     }
 }
@@ -83,6 +93,9 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Rank(arguments) => rank::run(&arguments),
         Command::Index(arguments) => index::run(&arguments),
         Command::Search(arguments) => search::run(&arguments).map_err(CliError::without_skipping),
+        Command::Cascade(arguments) => cascade::run(&arguments),
+        Command::Prevalence(arguments) => prevalence::run(&arguments),
+        Command::Suspects(arguments) => suspects::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions { shell } => {

@@ -17,6 +17,7 @@ use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::output::{check_target, count_of, note, stdout, warn};
+use crate::predict_policy;
 use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
 use crate::promises;
@@ -58,6 +59,9 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let fields = arguments.reading.fields(&predictor.fields());
     let mut options = arguments.reading.options(fields, LabelNeed::Ignored);
     options.keep = results.keep;
+    if let Some(policy) = &arguments.policy.policy {
+        return predict_policy::run(arguments, policy, &predictor, &options);
+    }
     let separator = settings.sets.map(|_| predictor.set_separator());
     let shown = results.columns(
         arguments.top,

@@ -4,14 +4,14 @@ use calibrant::corpus::{Fields, LabelNeed, field_names, identifier_fields};
 use calibrant::features::{MostlyUnknown, UnknownCells};
 use calibrant::rules::RuleSet;
 
-use crate::arguments::{FitArguments, all_fields};
+use crate::arguments::{TrainingArguments, all_fields};
 use crate::error::CliError;
 use crate::input;
 use crate::output::note;
 
 /// The fields that fitting reads, with `*` written out.
 pub(crate) fn fields(
-    arguments: &FitArguments,
+    arguments: &TrainingArguments,
     rules: Option<&RuleSet>,
 ) -> Result<Fields, CliError> {
     let mut fields = arguments.reading.fields(&Fields::default());
@@ -95,7 +95,7 @@ fn distinct(names: &[String], option: &str) -> Result<Vec<String>, CliError> {
 }
 
 /// Puts every field of the file that has no other meaning instead of `*`.
-fn expand(arguments: &FitArguments, fields: &mut Fields) -> Result<(), CliError> {
+fn expand(arguments: &TrainingArguments, fields: &mut Fields) -> Result<(), CliError> {
     let source = input::source(&arguments.file);
     if !source.can_be_read_again() {
         return Err(

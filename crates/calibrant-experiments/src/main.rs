@@ -3,6 +3,7 @@
 //! The corpora are looked for in the folder that `CALIBRANT_DATA` names (default `../shared/data`).
 
 mod bennett;
+mod cascade;
 mod certify;
 mod corpora;
 mod costs;
@@ -22,6 +23,7 @@ mod sets;
 mod shares;
 mod small;
 mod speed;
+mod suspects;
 mod svm_map;
 
 use std::io::Write;
@@ -128,6 +130,10 @@ enum Experiment {
     RareSlopes(rare_slopes::Options),
     /// Log loss by number of training documents, least document frequency and cost of errors
     Small(small::Options),
+    /// Whether cascades on real corpora keep their promise, and what they cost beside single sources and fixed thresholds
+    Cascade(cascade::Options),
+    /// Which of flipped labels are found, and how often reading a sample of the list again holds the true yield
+    Suspects(suspects::Options),
     /// Seconds to fit and to apply each calibrator, and to measure what it says, once
     Speed {
         /// One JSON object on standard output
@@ -156,6 +162,8 @@ fn main() -> ExitCode {
             export,
         } => known_truth::run(json, largest, export.as_deref()),
         Experiment::Defaults(options) => defaults::run(&options),
+        Experiment::Cascade(options) => cascade::run(&data, &options),
+        Experiment::Suspects(options) => suspects::run(&data, &options),
         Experiment::Outlook(options) => outlook::run(&data, &options),
         Experiment::Ecoc(options) => ecoc::run(&data, &options),
         Experiment::Speed {

@@ -26,6 +26,12 @@ pub(crate) struct Options {
     /// The method of shares: auto, labels-alone, prediction-powered, stratified, stratified-exact
     #[arg(long, default_value = "auto", value_name = "METHOD")]
     method: PrevalenceMethod,
+    /// Only these true shares; none leaves shares out
+    #[arg(long, value_name = "SHARE,…", value_delimiter = ',', default_values_t = SHARES, num_args = 0..)]
+    shares: Vec<f64>,
+    /// Leave cascades out
+    #[arg(long)]
+    no_cascades: bool,
     /// The share of the source that documents are drawn from, rather than of the documents
     #[arg(long)]
     source: bool,
@@ -74,7 +80,10 @@ struct Report {
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
     let shares = shares(options, &mut out)?;
-    let cascades = cascades(options, &mut out)?;
+    let cascades = match options.no_cascades {
+        true => Vec::new(),
+        false => cascades(options, &mut out)?,
+    };
     if options.json {
         serde_json::to_writer(&mut out, &Report { shares, cascades })?;
         writeln!(out)?;
@@ -94,7 +103,7 @@ fn shares(options: &Options, out: &mut impl Write) -> Result<Vec<ShareCell>, Box
         ..PrevalenceSettings::default()
     };
     let mut cells = Vec::new();
-    for share in SHARES {
+    for &share in &options.shares {
         for (predictions, separation, slope, shift, hard) in PREDICTIONS {
             for labelled in LABELLED {
                 let documents = if options.source { 4_000 } else { 20_000 };

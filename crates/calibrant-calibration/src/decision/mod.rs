@@ -59,5 +59,7 @@ pub use sets::{
     CalibrationRows, CalibrationSource, Guarantee, LabelSetRule, LabelSetTable, LastClass, Penalty,
     SetBuffers, SetKind, SetReport, SetRule, SetSettings, SetTable, set_draw,
 };
-pub use suspects::{ConfidentJoint, Suspect, Suspects, Yield, wrong_among};
+pub use suspects::{
+    ConfidentJoint, LabelSuspect, Suspect, Suspects, Yield, suspect_labels, wrong_among,
+};
 pub use threshold::{Threshold, balanced_threshold, least_cost_threshold};

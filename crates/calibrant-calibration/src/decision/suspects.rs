@@ -1,5 +1,11 @@
 //! Which labels are most likely wrong?
 
+mod labels;
+
+use std::cmp::Ordering;
+
+pub use labels::{LabelSuspect, suspect_labels};
+
 use crate::CalibrationError;
 use crate::numeric::{least_marked, most_marked, rising_order};
 use serde::{Deserialize, Serialize};
@@ -25,10 +31,10 @@ pub struct Suspect {
 ///
 /// # Formula
 /// ```text
-/// score = ½ ln t_given - ln p_given        t_k = mean of p_k over examples labelled k
+/// score = e ln t_given - ln p_given        t_k = mean of p_k over examples labelled k,  e = (K - 2) / (2 (K - 1))
 /// ```
-/// A small `p_given` says less where the class mostly has small ones (a hard class), hence `t`; its root rather than the whole, because a class may
-/// be hard exactly because its labels are wrong.
+/// A small `p_given` says less where the class mostly has small ones (a hard class), hence `t`; about its root rather than the whole, because a class may
+/// be hard exactly because its labels are wrong. Of two classes (`K = 2`) none is harder than the other: the score is `-ln p_given`.
 ///
 /// # When it misleads
 /// The probabilities must be held out: a model that learned a wrong label states it. What is listed is what the *model* doubts. A
@@ -36,18 +42,18 @@ pub struct Suspect {
 /// comes from reading a random sample of the list ([`wrong_among`]).
 ///
 /// # Reference
-/// Own. The exponent one half was chosen on four corpora with 5 % of labels flipped (at random, or to what the class is confused with)
-/// by precision at the number flipped, against the label quality scores and the filter of cleanlab 2.9; three other corpora were kept for the verdict.
+/// Own. The exponent, one half where there are many classes, was chosen with 5 % of labels flipped (at random, or to what the class is confused with)
+/// by precision at the number flipped, against the label quality scores and the filter of cleanlab; other corpora were kept for the verdict.
 /// Thresholds and joint counts: Northcutt, Jiang and Chuang, Confident learning, JAIR 2021.
 ///
 /// ```
 /// use calibrant_calibration::decision::Suspects;
-/// let probabilities = [0.9, 0.1, 0.8, 0.2, 0.1, 0.9, 0.2, 0.8];
-/// let suspects = Suspects::find(&probabilities, 2, &[0, 0, 0, 1])?;
-/// // By hand: class 0 has t = (0.9 + 0.8 + 0.1) / 3 = 0.6, so that the third scores ½ ln 0.6 - ln 0.1.
+/// let probabilities = [0.9, 0.1, 0.0, 0.8, 0.2, 0.0, 0.1, 0.9, 0.0, 0.2, 0.8, 0.0];
+/// let suspects = Suspects::find(&probabilities, 3, &[0, 0, 0, 1])?;
+/// // By hand: class 0 has t = (0.9 + 0.8 + 0.1) / 3 = 0.6, and e = 1/4, so that the third scores ¼ ln 0.6 - ln 0.1.
 /// let worst = suspects.ranked()[0];
 /// assert_eq!((worst.row, worst.given, worst.other), (2, 0, 1));
-/// assert!((worst.score - (0.5 * 0.6f64.ln() - 0.1f64.ln())).abs() < 1e-12);
+/// assert!((worst.score - (0.25 * 0.6f64.ln() - 0.1f64.ln())).abs() < 1e-12);
 /// // 0.9 of it is wrong at most, as far as the model knows.
 /// assert!((suspects.at_most(1) - 0.9).abs() < 1e-12);
 /// // It is likelier class 1 than that class's examples mostly are (0.9 ≥ 0.8).
@@ -128,8 +134,8 @@ impl Suspects {
             let other = first_most(own, |class| class != given as usize);
             let other = other.unwrap_or(given as usize);
             let given_probability = own[given as usize];
-            let typical = thresholds.0[given as usize].max(f64::MIN_POSITIVE);
-            let score = 0.5 * typical.ln() - given_probability.max(f64::MIN_POSITIVE).ln();
+            let typical = thresholds.0[given as usize];
+            let score = score(typical, given_probability, class_count);
             found.push(Suspect {
                 row,
                 given,
@@ -186,12 +192,32 @@ fn check(
         });
     }
     if let Some(&label) = labels.iter().find(|&&label| label as usize >= class_count) {
-        return Err(CalibrationError::BadSetting {
-            setting: "label",
-            requirement: "below the number of classes",
-            value: label.to_string(),
-        });
+        return Err(unknown_label(label));
     }
+    check_probabilities(probabilities)
+}
+
+/// How suspect a label is that has this probability, where labels of its class have this one on average.
+fn score(typical: f64, given: f64, classes: usize) -> f64 {
+    let ln = |p: f64| p.max(f64::MIN_POSITIVE).ln();
+    let others = classes.saturating_sub(1).max(1) as f64;
+    0.5 * (1.0 - 1.0 / others) * ln(typical) - ln(given)
+}
+
+/// The more suspect first; of equals the earlier row.
+fn first_doubted(a: f64, b: f64, row: usize, other: usize) -> Ordering {
+    b.total_cmp(&a).then(row.cmp(&other))
+}
+
+fn unknown_label(label: u32) -> CalibrationError {
+    CalibrationError::BadSetting {
+        setting: "label",
+        requirement: "below the number of classes",
+        value: label.to_string(),
+    }
+}
+
+fn check_probabilities(probabilities: &[f64]) -> Result<(), CalibrationError> {
     let fine = |p: &f64| (0.0..=1.0).contains(p);
     match probabilities.iter().position(|p| !fine(p)) {
         Some(position) => Err(CalibrationError::BadScore {

@@ -5,7 +5,7 @@ use calibrant::scorers::LearnerName;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
-use super::FitArguments;
+use super::LearningArguments;
 use crate::error::CliError;
 
 /// Whether a learner takes some options.
@@ -38,9 +38,12 @@ const OPTIONS: [(&[&str], Takes); 7] = [
 ];
 
 /// Refuses options that were given, and that neither the learner nor any learner that a search tries would take.
-pub(crate) fn check(given: &ArgMatches, arguments: &FitArguments) -> Result<(), CliError> {
-    let learning = &arguments.learning;
-    let in_play: Vec<Classifier> = match arguments.search.search {
+pub(crate) fn check(
+    given: &ArgMatches,
+    learning: &LearningArguments,
+    searches: bool,
+) -> Result<(), CliError> {
+    let in_play: Vec<Classifier> = match searches {
         true => {
             let contenders = learning.contenders().into_iter();
             contenders.map(|contender| contender.classifier).collect()
@@ -60,7 +63,7 @@ pub(crate) fn check(given: &ArgMatches, arguments: &FitArguments) -> Result<(), 
         let takers = takers.filter(|learner| takes(&learner.classifier()));
         let takers: Vec<&str> = takers.map(|learner| learner.name()).collect();
         let takers = takers.join(" or ");
-        let instead = match (arguments.search.search, learning.classifier) {
+        let instead = match (searches, learning.classifier) {
             (true, None) => "which --search does not try by itself".to_owned(),
             (_, Some(asked)) => format!("not for {}", asked.name()),
             (_, None) => "not for svm, the default".to_owned(),

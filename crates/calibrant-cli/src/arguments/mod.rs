@@ -1,6 +1,7 @@
 //! The command line.
 
 mod calibrate;
+mod cascade;
 mod choice;
 mod code;
 mod combine;
@@ -11,6 +12,8 @@ mod labels;
 mod learner_options;
 mod learning;
 mod other;
+mod policy;
+mod prevalence;
 mod prior;
 mod promises;
 mod rank;
@@ -21,6 +24,8 @@ mod retrieval;
 mod rules;
 mod search;
 mod split;
+mod suspects;
+mod training;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -33,6 +38,7 @@ use clap::{Args, Parser, Subcommand};
 use choice::{choice, positive};
 
 pub(crate) use calibrate::{CalibrateArguments, Method};
+pub(crate) use cascade::CascadeArguments;
 pub(crate) use code::CodeArguments;
 pub(crate) use combine::CombineArguments;
 pub(crate) use costs::CostArguments;
@@ -42,6 +48,8 @@ pub(crate) use labels::{EmptyLabelArguments, LabelArguments};
 pub(crate) use learner_options::check as check_learner_options;
 pub(crate) use learning::{LabelCount, LearningArguments};
 pub(crate) use other::OtherArguments;
+pub(crate) use policy::PolicyArguments;
+pub(crate) use prevalence::PrevalenceArguments;
 pub(crate) use prior::PriorArguments;
 pub(crate) use promises::{FArguments, PromiseArguments};
 pub(crate) use rank::{RankArguments, RankCommand, RankEvaluateArguments, RankOutlookArguments};
@@ -52,6 +60,8 @@ pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
 pub(crate) use search::SearchArguments;
 pub(crate) use split::SplitArguments;
+pub(crate) use suspects::SuspectsArguments;
+pub(crate) use training::TrainingArguments;
 
 /// Classify text with probabilities that can be trusted.
 #[derive(Debug, Parser)]
@@ -82,6 +92,8 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     /// Turn scores of any classifier into probabilities: no text needed
     Calibrate(Box<CalibrateArguments>),
+    /// Decide which of several sources of answers (a model, a language model, a person) answers what, at least cost and with few errors
+    Cascade(Box<CascadeArguments>),
     /// Check hand-written rules on labelled documents
     Rules(RulesArguments),
     /// Rank documents for queries: learn rankings, score documents, measure the results
@@ -90,6 +102,10 @@ pub(crate) enum Command {
     Index(IndexArguments),
     /// Find the documents of an index that answer a query, or write runs and features for many queries
     Search(RetrievalArguments),
+    /// Estimate how many documents of each class there really are, from labels of a random sample, or plan that sample
+    Prevalence(Box<PrevalenceArguments>),
+    /// List the labels of a file that are probably wrong, with the likelier label and the words for it
+    Suspects(Box<SuspectsArguments>),
     /// Show what is in a model or calibrator file
     Inspect(InspectArguments),
     /// Compare stated and true probabilities on a simulated inbox: no file needed
@@ -103,32 +119,19 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArguments {
-    /// Labelled documents: CSV, TSV, JSON Lines, Parquet, xlsx, ods, fastText, svmlight or a folder per class, also .gz or .zst; `-` is standard input
-    pub(crate) file: String,
+    #[command(flatten)]
+    pub(crate) training: TrainingArguments,
     /// Where to write the model
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) output: PathBuf,
-    #[command(flatten)]
-    pub(crate) reading: ReadArguments,
-    #[command(flatten)]
-    pub(crate) labels: LabelArguments,
-    /// Learn even where most rows have a label of their own, as identifiers are
-    #[arg(long, help_heading = "Reading")]
-    pub(crate) allow_unique_labels: bool,
-    /// The field that says which documents belong together (a thread, a customer, an author, near-copies): they are learned from and held out together
-    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
-    pub(crate) group: Option<String>,
-    #[command(flatten)]
-    pub(crate) features: FeatureArguments,
-    #[command(flatten)]
-    pub(crate) learning: LearningArguments,
-    #[command(flatten)]
-    pub(crate) code: CodeArguments,
     #[command(flatten)]
     pub(crate) search: SearchArguments,
     /// Do not store the filter of training documents (15 bits per document) by which `evaluate`, `compare` and `combine` count test documents that the model has seen
     #[arg(long)]
     pub(crate) no_training_keys: bool,
+    /// Also write the labels that are probably wrong, as `calibrant suspects -o` does: .csv, .tsv or .jsonl
+    #[arg(long, value_name = "FILE", conflicts_with = "search")]
+    pub(crate) suspects: Option<PathBuf>,
     /// Print the training summary as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -166,6 +169,8 @@ pub(crate) struct PredictArguments {
     pub(crate) promises: PromiseArguments,
     #[command(flatten)]
     pub(crate) f_beta: FArguments,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArguments,
     /// JSON Lines on standard output
     #[arg(long, conflicts_with = "output")]
     pub(crate) json: bool,

@@ -40,6 +40,7 @@ mod rules;
 mod saved_files;
 mod search;
 mod sets_and_answers;
+mod shares_and_labels;
 mod side_columns;
 mod slips;
 mod split;

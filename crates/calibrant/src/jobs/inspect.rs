@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Combination, Saved};
+use super::{Combination, PolicyFile, Saved};
 use crate::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::Fields;
 #[cfg(feature = "index")]
@@ -18,7 +18,7 @@ use crate::ranking::learning::{FeatureCurve, RankModel, RankParameters, RankSumm
 use crate::saved::SavedKind;
 use crate::scorers::ScorerDescription;
 
-/// A model, combination, calibrator, ranking or index laid open, as `calibrant inspect --json` writes it.
+/// A model, combination, calibrator, ranking, index or policy laid open, as `calibrant inspect --json` writes it.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -34,6 +34,22 @@ pub enum Inspection<'a> {
     /// A search index.
     #[cfg(feature = "index")]
     Index(Box<IndexInspection<'a>>),
+    /// Which of several sources answers what.
+    Policy(Box<PolicyInspection<'a>>),
+}
+
+/// A policy of several sources of answers.
+#[derive(Debug, Serialize)]
+pub struct PolicyInspection<'a> {
+    /// `policy`.
+    pub kind: &'static str,
+    /// The version of the format.
+    pub format_version: u32,
+    /// The size of the file.
+    pub file_bytes: u64,
+    /// The policy, and what was certified.
+    #[serde(flatten)]
+    pub policy: &'a PolicyFile,
 }
 
 /// Why something cannot be shown.
@@ -57,6 +73,7 @@ fn without_terms(kind: SavedKind) -> &'static str {
         SavedKind::Calibrator => "a calibrator of scores knows no terms",
         SavedKind::Ranking => "a ranking model knows columns, not terms",
         SavedKind::Index => "the terms of an index have no weights",
+        SavedKind::Policy => "a policy knows no terms",
         SavedKind::Model => "this model has no terms",
     }
 }
@@ -190,6 +207,14 @@ impl<'a> Inspection<'a> {
             Saved::Calibrator(calibrator) => {
                 refused().map(|()| Self::of_calibrator(calibrator, file_bytes))
             }
+            Saved::Policy(policy) => refused().map(|()| {
+                Self::Policy(Box::new(PolicyInspection {
+                    kind: SavedKind::Policy.name(),
+                    format_version: SavedKind::Policy.version(),
+                    file_bytes,
+                    policy,
+                }))
+            }),
         }
     }
 

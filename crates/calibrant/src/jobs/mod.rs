@@ -13,6 +13,8 @@ pub use crate::decision::{
 mod apply_scores;
 mod calibrate;
 mod calibrate_report;
+mod cascade;
+mod cells;
 mod check_rules;
 mod combine;
 mod compare;
@@ -28,16 +30,20 @@ mod forecast;
 mod inspect;
 mod ledger;
 mod open_any;
+mod plain_table;
 mod positive;
 mod predict;
 mod prediction;
 mod predictions;
+mod prevalence;
 mod promises;
 pub mod rankings;
+mod reread;
 mod score_columns;
 #[cfg(feature = "index")]
 pub mod search;
 mod split;
+mod suspects;
 mod systems;
 mod tables;
 mod test_set;
@@ -56,6 +62,10 @@ pub use calibrate::{
 };
 pub use calibrate_report::{
     CalibrateMeasures, CalibrateReport, TriedCalibration, tried_calibrations,
+};
+pub use cascade::{
+    AnswerSource, BuiltCascade, CascadeJobError, PolicyFile, PolicyInUse, PolicySource, Says,
+    SourceAnswers, SourceKind, build_cascade,
 };
 pub use check_rules::{CheckRulesError, check_rules};
 pub use combine::{
@@ -77,10 +87,11 @@ pub use forecast::{ForecastSettings, LabelledForecasts, WrittenOtherwise};
 pub use inspect::IndexInspection;
 pub use inspect::{
     CalibratorInspection, CombinationInspection, InspectError, Inspection, ModelInspection,
-    RankingInspection,
+    PolicyInspection, RankingInspection,
 };
 pub use ledger::{LedgerProblem, Look, record_looks};
 pub use open_any::{Saved, open_any, open_any_bytes};
+pub use plain_table::PlainTable;
 #[doc(hidden)] // Words that usually mean yes or no.
 pub use positive::is_usual;
 pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor, UnknownDocuments};
@@ -92,8 +103,14 @@ pub use promises::{
     AnswerSummary, AskF, AskSets, CalibrationExamples, FAverage, FSummary, PromiseError,
     PromiseSummary, SeenAnswers, SeenPromises, SeenSets, SetSummary,
 };
+pub use prevalence::{
+    ClassShare, PlanReport, Pool, PrevalenceJobError, PrevalenceReport, SamplePlanSettings,
+    ShareInterval,
+};
+pub use reread::{RereadError, RereadReport};
 pub use score_columns::{LabelName, ScoreColumns};
 pub use split::{DateOrder, SplitError, SplitReport, SplitSettings, SplitSide, split_source};
+pub use suspects::{SuspectLabel, SuspectList, SuspectSettings, find_suspects};
 pub use systems::{
     Answers, System, SystemError, SystemSettings, ask_systems, open_model, system_names,
 };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
+use super::PolicyFile;
 use crate::pipeline::{Model, ScoreCalibrator};
 use crate::ranking::learning::RankModel;
 use crate::saved::{
@@ -21,6 +22,8 @@ pub enum Saved {
     Ranking(RankModel),
     /// A calibrator of scores.
     Calibrator(ScoreCalibrator),
+    /// Which of several sources of answers answers what.
+    Policy(PolicyFile),
 }
 
 impl Saved {
@@ -31,6 +34,7 @@ impl Saved {
             Self::Model(Model::Combined(_)) => SavedKind::Combination,
             Self::Ranking(_) => SavedKind::Ranking,
             Self::Calibrator(_) => SavedKind::Calibrator,
+            Self::Policy(_) => SavedKind::Policy,
         }
     }
 
@@ -43,6 +47,7 @@ impl Saved {
             Some(SavedKind::Model | SavedKind::Combination) | None => Ok(Self::Model(read(map)?)),
             Some(SavedKind::Ranking) => Ok(Self::Ranking(read(map)?)),
             Some(SavedKind::Calibrator) => Ok(Self::Calibrator(read(map)?)),
+            Some(SavedKind::Policy) => Ok(Self::Policy(read(map)?)),
             // A manifest is nothing without the folder around it.
             Some(found @ SavedKind::Index) => {
                 Err(SavedFileError::of_any(SavedProblem::OtherKind { found }))
@@ -51,7 +56,7 @@ impl Saved {
     }
 }
 
-/// Opens a model, a combination, a ranking or a calibrator as what it is. An index is a folder, which
+/// Opens a model, a combination, a ranking, a calibrator or a policy as what it is. An index is a folder, which
 /// `SearchIndex::open` opens.
 ///
 /// ```

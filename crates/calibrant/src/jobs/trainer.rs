@@ -3,7 +3,10 @@
 use rayon::prelude::*;
 
 use crate::corpus::{Document, Fields, ReadError, ReadOptions, ReadSummary, Source, read_batches};
-use crate::pipeline::{DocumentCounter, FitSettings, Model, TrainingCorpus, fit};
+use crate::pipeline::{
+    DocumentCounter, FitSettings, HeldOutForecasts, Model, TrainingCorpus, fit,
+    fit_keeping_forecasts,
+};
 use crate::{FitError, Progress};
 
 /// Documents of a batch that are counted together.
@@ -100,5 +103,12 @@ impl Trainer {
     /// Fits a model to all of them.
     pub fn fit(self, progress: &dyn Progress) -> Result<Model, FitError> {
         fit(self.corpus, self.fields, &self.settings, progress)
+    }
+    /// As [`Self::fit`], and hands on what was said of every document by models that had not seen it.
+    pub fn fit_keeping_forecasts(
+        self,
+        progress: &dyn Progress,
+    ) -> Result<(Model, HeldOutForecasts), FitError> {
+        fit_keeping_forecasts(self.corpus, self.fields, &self.settings, progress)
     }
 }

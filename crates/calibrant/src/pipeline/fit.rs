@@ -53,6 +53,37 @@ pub fn fit_keeping_scores(
     Ok((fitted.model, fitted.held_out))
 }
 
+/// As [`fit`], and hands on what was said of every training document by models that had not seen it.
+pub fn fit_keeping_forecasts(
+    corpus: TrainingCorpus,
+    fields: Fields,
+    settings: &FitSettings,
+    progress: &dyn Progress,
+) -> Result<(Model, HeldOutForecasts), FitError> {
+    let fitted = fit_and_keep(corpus, fields, settings, progress, false)?;
+    let held_out = HeldOutForecasts {
+        rows: fitted.rows,
+        copies: fitted.copies,
+        forecasts: Forecasts {
+            probabilities: fitted.forecasts,
+            ..fitted.truth
+        },
+    };
+    Ok((fitted.model, held_out))
+}
+
+/// What models that had not seen a training document say of it: neither the document nor its copies, nor what belongs to its group,
+/// had a part in the scorer or the curves behind its probabilities.
+#[derive(Debug, Clone)]
+pub struct HeldOutForecasts {
+    /// The row of the corpus, counted from 0 in the order of reading. Rows that are equal in content and labels are one.
+    pub rows: Vec<u32>,
+    /// How many rows of the corpus it stands for.
+    pub copies: Vec<u32>,
+    /// What was said of each, with its labels.
+    pub forecasts: Forecasts,
+}
+
 impl TrainingCorpus {
     /// As [`fit`], keeping the corpus, which can be [extended](Self::extend) and fitted again.
     pub fn fit(
@@ -75,6 +106,12 @@ pub(super) struct Fitted {
     held_out: Vec<HeldOutScores>,
     /// Row after row, class after class: forecasts by scorers and curves that had not seen the row's fold.
     pub(super) forecasts: Vec<Probability>,
+    /// Classes, labels and weights of these rows, without the probabilities.
+    truth: Forecasts,
+    /// For each row, one of the file that says the same.
+    rows: Vec<u32>,
+    /// For each row, how many of the file it stands for.
+    copies: Vec<u32>,
 }
 
 fn fit_and_keep(
@@ -309,10 +346,14 @@ fn fit_held(
     let model = SingleModel::new(settings, fields, extractor, scorer, calibrators, summary)
         .with_training_keys(training_keys)
         .with_promises(promises);
+    let mut truth = forecasts;
     Ok(Fitted {
         model: Model::from(model),
         held_out,
-        forecasts: forecasts.probabilities,
+        forecasts: std::mem::take(&mut truth.probabilities),
+        truth,
+        rows: corpus.rows.clone(),
+        copies: corpus.documents.copies.clone(),
     })
 }
 

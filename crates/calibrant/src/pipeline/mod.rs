@@ -54,7 +54,7 @@ pub use combine::{CombineError, CombineSettings, Combiner, ForecastBatch, HeldOu
 pub use combined_model::{CombinedMember, CombinedModel};
 pub(crate) use document_key::ContentKeys;
 pub use explain::{Explanation, TermContribution};
-pub use fit::fit;
+pub use fit::{HeldOutForecasts, fit};
 pub use model::Model;
 pub(crate) use output_scores::OutputScores;
 pub use promises::PromiseTables;
@@ -81,7 +81,7 @@ pub use training_rows::{RowClasses, TrainingRows};
 #[doc(hidden)]
 pub use extractor::ExtractorBuffers;
 #[doc(hidden)]
-pub use fit::fit_keeping_scores;
+pub use fit::{fit_keeping_forecasts, fit_keeping_scores};
 #[doc(hidden)]
 pub use label_matcher::LabelMatcher;
 #[doc(hidden)]

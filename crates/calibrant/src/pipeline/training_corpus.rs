@@ -486,6 +486,7 @@ impl TrainingCorpus {
                 .counts
                 .arrange_counting(&rows, is_counted, &prepared.limits),
             side: self.side.rearranged(&rows),
+            rows,
             documents: prepared.documents,
             learned: prepared.learned,
             labels: prepared.labels,
@@ -552,6 +553,8 @@ pub(super) struct PreparedCorpus {
     pub(super) arranged: crate::features::ArrangedCounts,
     /// What stands beside the texts.
     pub(super) side: SideTable,
+    /// For each row, a row of the file that says the same.
+    pub(super) rows: Vec<u32>,
     /// Whose rows they are, and what they weigh.
     pub(super) documents: Documents,
     /// What models remember of them.
@@ -590,6 +593,7 @@ impl PreparedCorpus {
                 counts: self.arranged.counts.with_columns(&kept),
             },
             side: self.side.clone(),
+            rows: self.rows.clone(),
             documents: self.documents.clone(),
             learned: Arc::clone(&self.learned),
             labels: self.labels.clone(),

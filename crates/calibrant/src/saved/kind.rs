@@ -21,6 +21,8 @@ pub enum SavedKind {
     Calibrator,
     /// The manifest of a search index.
     Index,
+    /// Which of several sources of answers answers what.
+    Policy,
 }
 
 named! {
@@ -30,6 +32,7 @@ named! {
     Ranking = "ranking", "A learned ranking";
     Calibrator = "calibrator", "A calibrator of scores";
     Index = "index", "The manifest of a search index";
+    Policy = "policy", "Which of several sources of answers answers what";
 }
 
 impl SavedKind {
@@ -38,7 +41,7 @@ impl SavedKind {
         match self {
             Self::Model | Self::Combination | Self::Ranking => 4,
             Self::Calibrator => 4,
-            Self::Index => 1,
+            Self::Index | Self::Policy => 1,
         }
     }
 
@@ -55,6 +58,7 @@ impl SavedKind {
             Self::Ranking => "a ranking model",
             Self::Calibrator => "a calibrator of scores",
             Self::Index => "an index",
+            Self::Policy => "a policy of several sources",
         }
     }
 
@@ -66,6 +70,7 @@ impl SavedKind {
             Self::Ranking => "ranking model",
             Self::Calibrator => "calibrator file",
             Self::Index => "index",
+            Self::Policy => "policy file",
         }
     }
 
@@ -77,6 +82,7 @@ impl SavedKind {
             Self::Ranking => "a ranking model",
             Self::Calibrator => "a calibrator",
             Self::Index => "an index",
+            Self::Policy => "a policy",
         }
     }
 }

@@ -3,7 +3,7 @@
 //! | kind | container | description |
 //! |---|---|---|
 //! | model, combination, ranking | safetensors, one metadata entry `calibrant` | JSON in that entry |
-//! | calibrator, index manifest | one JSON document | JSON under the kind's name |
+//! | calibrator, index manifest, policy | one JSON document | JSON under the kind's name |
 //!
 //! Both containers say their version and the BLAKE3 checksum of all that follows. They are checked here and nowhere
 //! else: any bytes give a [`SavedFileError`], or a description and arrays that are what was written. What they

@@ -11,13 +11,13 @@ use serde_json::value::RawValue;
 use super::{SavedKind, SavedProblem};
 
 /// The kinds that are kept so.
-const KINDS: [SavedKind; 2] = [SavedKind::Calibrator, SavedKind::Index];
+const KINDS: [SavedKind; 3] = [SavedKind::Calibrator, SavedKind::Index, SavedKind::Policy];
 
 #[derive(Deserialize)]
 struct Envelope<'a> {
     version: u32,
     checksum: String,
-    #[serde(borrow, rename = "calibrator", alias = "index")]
+    #[serde(borrow, rename = "calibrator", alias = "index", alias = "policy")]
     description: &'a RawValue,
 }
 
@@ -30,7 +30,7 @@ fn beginning(kind: SavedKind) -> String {
 /// index lists a few dozen files.
 fn most_bytes(kind: SavedKind) -> usize {
     match kind {
-        SavedKind::Index => 1 << 20,
+        SavedKind::Index | SavedKind::Policy => 1 << 20,
         _ => 512 << 20,
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn read_text(kind: SavedKind, bytes: &[u8]) -> Result<&str, SavedProb
 fn checksum(kind: SavedKind, version: u32, json: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     // Manifests never had their kind in it.
-    if kind == SavedKind::Calibrator {
+    if kind != SavedKind::Index {
         hasher.update(kind.name().as_bytes());
     }
     hasher.update(&version.to_le_bytes());

@@ -61,6 +61,7 @@ fn opened(name: &str, kind: SavedKind) -> [Saved; 2] {
             Saved::Model(model) => model.to_bytes(),
             Saved::Ranking(model) => model.to_bytes(),
             Saved::Calibrator(calibrator) => calibrator.to_bytes(),
+            Saved::Policy(policy) => policy.to_bytes(),
             _ => panic!("another kind"),
         };
         assert!(again.unwrap() == bytes, "{name} is saved otherwise");
@@ -192,4 +193,19 @@ fn an_index_finds_what_it_found() {
         error.ends_with("is an index, not a model of texts"),
         "{error}"
     );
+}
+
+#[test]
+fn policies_of_the_first_version_still_decide_as_they_did() {
+    for saved in opened("policy-1", SavedKind::Policy) {
+        let Saved::Policy(policy) = saved else {
+            panic!("another kind")
+        };
+        let in_use = policy.with_model(None).unwrap();
+        for asked in expected("policy-1") {
+            let confidence = asked["confidence"].as_f64().unwrap();
+            let decision = in_use.decide("a", asked["label"].as_str().unwrap(), confidence);
+            assert_eq!(decision, asked["decision"].as_str().unwrap());
+        }
+    }
 }

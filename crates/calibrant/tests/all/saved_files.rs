@@ -96,8 +96,20 @@ fn use_saved(saved: &Saved) {
             }
             let _ = (calibrator.priors(), calibrator.to_bytes());
         }
+        Saved::Policy(policy) => {
+            let in_use = policy.with_model(None).unwrap();
+            for confidence in [0.0, 0.7, 1.0, f64::NAN, f64::INFINITY] {
+                let _ = in_use.decide("a", "corn", confidence);
+            }
+            let _ = policy.to_bytes();
+        }
         _ => panic!("another kind"),
     }
+}
+
+/// Kinds that are one JSON document.
+fn is_text(bytes: &[u8]) -> Option<SavedKind> {
+    kind_of(bytes).filter(|kind| [SavedKind::Calibrator, SavedKind::Policy].contains(kind))
 }
 
 #[test]
@@ -128,7 +140,7 @@ fn every_cut_is_noticed() {
 #[test]
 fn lengths_of_headers_that_lie_are_noticed() {
     for (name, bytes) in files() {
-        if kind_of(&bytes) == Some(SavedKind::Calibrator) {
+        if is_text(&bytes).is_some() {
             continue;
         }
         let right = u64::from_le_bytes(bytes[..8].try_into().unwrap());
@@ -264,11 +276,12 @@ fn forge(bytes: &[u8], place: usize, value: &Value, noise: &[(usize, u8)]) -> Op
         let target = description.pointer_mut(&found[place % found.len()]);
         *target.unwrap() = value.clone();
     };
-    if kind_of(bytes) == Some(SavedKind::Calibrator) {
+    if let Some(kind) = is_text(bytes) {
         let whole: Value = serde_json::from_slice(bytes).unwrap();
-        let mut description = whole["calibrator"].clone();
+        let mut description = whole[kind.name()].clone();
         replace(&mut description);
-        return Some(text_file("calibrator", 4, &description.to_string()));
+        let (name, version) = (kind.name(), kind.version());
+        return Some(text_file(name, version, &description.to_string()));
     }
     let mut parts = Parts::of(bytes);
     if noise.is_empty() {

@@ -135,6 +135,7 @@ fn part(corpus: &PreparedCorpus, settings: &FitSettings, rows: &[u32]) -> Prepar
             counts,
         },
         side: corpus.side.rearranged(rows),
+        rows: rows.iter().map(|row| corpus.rows[of(row)]).collect(),
         documents,
         // Nor does anybody ask what it learned from.
         learned: Arc::default(),
