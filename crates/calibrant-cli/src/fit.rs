@@ -73,11 +73,19 @@ impl FitJob {
         training_keys: bool,
     ) -> Result<(Self, Option<RulesFile>), CliError> {
         let rules = training.features.rules.as_deref();
-        let rules = rules.map(rules::read).transpose()?;
-        let settings = FitSettings {
+        let mut rules = rules.map(rules::read).transpose()?;
+        let mut settings = FitSettings {
             training_keys,
             ..settings(training, rules.as_ref())?
         };
+        if let Some(remembered) = &training.remembered {
+            settings = remembered.under(&settings)?;
+            if rules.is_none()
+                && let (Some(text), Ok(Some(set))) = (settings.rules.clone(), remembered.rule_set())
+            {
+                rules = Some(RulesFile { text, set });
+            }
+        }
         settings.check().map_err(|error| match error {
             FitError::Rules(error) => rules::mistake(training.features.rules.as_deref(), &error),
             error => error.into(),

@@ -19,6 +19,7 @@ use crate::combine::write_members;
 use crate::error::CliError;
 use crate::index::write_analyses;
 use crate::output::{file_size, stdout};
+use crate::recalibrate::write_recalibration;
 use crate::table::{Facts, decimal, table};
 use crate::training::{
     describe_code, searched_for, write_classes, write_costs, write_multiclass, write_trials,
@@ -121,6 +122,7 @@ fn write_model(
     write_costs(out, summary)?;
     write_multiclass(out, summary)?;
     write_classes(out, summary)?;
+    write_recalibration(out, inspection.recalibration, summary)?;
     write_search(out, summary)?;
     for (class, terms) in inspection.terms.iter().flatten() {
         let terms: Vec<String> = terms
@@ -200,6 +202,7 @@ fn write_combination(
         ]);
     }
     writeln!(out, "\n{rows}")?;
+    write_recalibration(out, inspection.recalibration, summary)?;
     write_search(out, summary)
 }
 

@@ -17,6 +17,7 @@ mod input;
 mod inspect;
 mod labels;
 mod ledger;
+mod like;
 mod output;
 mod predict;
 mod predict_policy;
@@ -25,6 +26,7 @@ mod prior;
 mod progress;
 mod promises;
 mod rank;
+mod recalibrate;
 mod rules;
 mod search;
 mod side_columns;
@@ -47,9 +49,9 @@ const MOST_THREADS: usize = 1024;
 
 fn main() -> ExitCode {
     let given = Arguments::command().get_matches();
-    let arguments = Arguments::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
+    let mut arguments = Arguments::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
     stop::leave_nothing_behind();
-    match check(&given, &arguments).and_then(|()| run(arguments)) {
+    match check(&given, &mut arguments).and_then(|()| run(arguments)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
@@ -60,9 +62,10 @@ fn main() -> ExitCode {
 }
 
 /// Refuses what only the command line shows: whether an option was given, or has its default.
-fn check(given: &ArgMatches, arguments: &Arguments) -> Result<(), CliError> {
-    match (&arguments.command, given.subcommand()) {
+fn check(given: &ArgMatches, arguments: &mut Arguments) -> Result<(), CliError> {
+    match (&mut arguments.command, given.subcommand()) {
         (Command::Fit(arguments), Some((_, given))) => {
+            like::remember(given, arguments)?;
             let search = arguments.search.search;
             check_learner_options(given, &arguments.training.learning, search)
         }
@@ -88,6 +91,7 @@ fn run(arguments: Arguments) -> Result<(), CliError> {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Combine(arguments) => combine::run(&arguments),
+        Command::Recalibrate(arguments) => recalibrate::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
         Command::Rank(arguments) => rank::run(&arguments),

@@ -14,12 +14,18 @@ pub(crate) fn fields(
     arguments: &TrainingArguments,
     rules: Option<&RuleSet>,
 ) -> Result<Fields, CliError> {
-    let mut fields = arguments.reading.fields(&Fields::default());
-    fields.group = arguments.group.clone();
+    let remembered = arguments.remembered.as_ref();
+    let remembered = remembered.map_or_else(Fields::default, |model| model.fields.clone());
+    let mut fields = arguments.reading.fields(&remembered);
+    fields.group = arguments.group.clone().or(remembered.group);
     fields.asked = rules.map(RuleSet::fields).unwrap_or_default();
     let features = &arguments.features;
-    fields.numeric = distinct(&all_fields(&features.numeric), "--numeric")?;
-    fields.categorical = distinct(&all_fields(&features.categorical), "--categorical")?;
+    if !features.numeric.is_empty() {
+        fields.numeric = distinct(&all_fields(&features.numeric), "--numeric")?;
+    }
+    if !features.categorical.is_empty() {
+        fields.categorical = distinct(&all_fields(&features.categorical), "--categorical")?;
+    }
     if fields.numeric.iter().any(|name| name == "*")
         || fields.categorical.iter().any(|name| name == "*")
     {

@@ -18,6 +18,7 @@ mod oracle_speed;
 mod other;
 mod outlook;
 mod rare_slopes;
+mod recalibrate;
 mod scored;
 mod sets;
 mod shares;
@@ -126,6 +127,8 @@ enum Experiment {
     Sets(sets::Options),
     /// How often intervals of shares hold the truth, and cascades of sources keep their promise, on simulated documents
     Shares(shares::Options),
+    /// A few new labels for an old model: what they gain where something moved, and what they lose where nothing did
+    Recalibrate(recalibrate::Options),
     /// Which slopes are right for classes with one to four training documents
     RareSlopes(rare_slopes::Options),
     /// Log loss by number of training documents, least document frequency and cost of errors
@@ -174,6 +177,7 @@ fn main() -> ExitCode {
         Experiment::Certify(options) => certify::run(&data, &options),
         Experiment::Sets(options) => sets::run(&data, &options),
         Experiment::Shares(options) => shares::run(&options),
+        Experiment::Recalibrate(options) => recalibrate::run(&data, &options),
         Experiment::RareSlopes(options) => rare_slopes::run(&data, &options),
         Experiment::Small(options) => small::run(&data, &options),
         Experiment::SvmMap(options) => svm_map::run(&data, &options),

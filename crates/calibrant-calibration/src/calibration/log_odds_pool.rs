@@ -11,6 +11,7 @@ use crate::numeric::log_odds_against_rest;
 use crate::{CalibrationError, Probability, Task};
 
 pub use member_forecasts::MemberForecasts;
+pub(super) use newton::{Strengths, solve};
 
 /// How much each of several models counts, and what each class gets besides.
 ///
@@ -77,7 +78,7 @@ impl LogOddsPool {
         if rows.is_empty() {
             return Err(CalibrationError::NoExamples);
         }
-        let mut weights = newton::solve(forecasts, &rows)?;
+        let mut weights = newton::solve(forecasts, &rows, newton::Strengths::default())?;
         let intercepts = weights.split_off(forecasts.member_count());
         Ok(Self {
             weights,

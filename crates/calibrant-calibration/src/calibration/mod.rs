@@ -31,6 +31,7 @@ mod prior_estimate;
 mod prior_shift;
 #[cfg(test)]
 mod promises;
+mod recalibration;
 mod registry;
 mod rising_line;
 mod score_scale;
@@ -96,6 +97,7 @@ pub use prior_estimate::{
 };
 #[doc(hidden)]
 pub use prior_shift::complete_priors;
+pub use recalibration::{Recalibration, RecalibrationTrial};
 #[doc(hidden)]
 pub use spread::MovedLogOdds;
 

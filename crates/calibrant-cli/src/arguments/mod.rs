@@ -19,6 +19,7 @@ mod promises;
 mod rank;
 mod rank_learning;
 mod reading;
+mod recalibrate;
 mod results;
 mod retrieval;
 mod rules;
@@ -55,6 +56,7 @@ pub(crate) use promises::{FArguments, PromiseArguments};
 pub(crate) use rank::{RankArguments, RankCommand, RankEvaluateArguments, RankOutlookArguments};
 pub(crate) use rank_learning::{RankFitArguments, RankPredictArguments};
 pub(crate) use reading::{ReadArguments, RowArguments};
+pub(crate) use recalibrate::RecalibrateArguments;
 pub(crate) use results::ResultArguments;
 pub(crate) use retrieval::{IndexArguments, RetrievalArguments};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand};
@@ -88,6 +90,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Combine several models into one, weighted by how well they forecast documents that none has seen
     Combine(CombineArguments),
+    /// Correct a model's probabilities by a few new labels: the answer to drift
+    Recalibrate(RecalibrateArguments),
     /// Show which terms moved a document's log-odds, up and down
     Explain(ExplainArguments),
     /// Turn scores of any classifier into probabilities: no text needed
@@ -124,6 +128,9 @@ pub(crate) struct FitArguments {
     /// Where to write the model
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) output: PathBuf,
+    /// Fit as this model was fitted: its fields, features, learner, calibration, folds and seed, where no option says otherwise
+    #[arg(long, value_name = "MODEL", conflicts_with = "search")]
+    pub(crate) like: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) search: SearchArguments,
     /// Do not store the filter of training documents (15 bits per document) by which `evaluate`, `compare` and `combine` count test documents that the model has seen
@@ -240,9 +247,16 @@ pub(crate) struct EvaluateArguments {
     /// Neither read nor write the ledger of evaluations beside the model
     #[arg(long)]
     pub(crate) no_ledger: bool,
+    /// Read no labels: say what the probabilities promise of these documents (expected accuracy and mistakes, how much can be answered, net benefit), for
+    /// a model at work
+    #[arg(long)]
+    pub(crate) without_labels: bool,
     /// Also write a report for a browser: measures, tables and figures in one file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// Leave texts and words of documents out of the report, for data that is confidential
+    #[arg(long, requires = "html")]
+    pub(crate) no_texts: bool,
     /// Print all measures as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,

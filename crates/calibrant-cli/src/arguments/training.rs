@@ -24,4 +24,7 @@ pub(crate) struct TrainingArguments {
     pub(crate) learning: LearningArguments,
     #[command(flatten)]
     pub(crate) code: CodeArguments,
+    /// What the model remembers that is to be fitted alike.
+    #[arg(skip)]
+    pub(crate) remembered: Option<Box<crate::like::Remembered>>,
 }

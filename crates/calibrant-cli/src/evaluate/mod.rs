@@ -1,6 +1,7 @@
 //! `calibrant evaluate`
 
 mod cost_table;
+mod expected;
 mod open;
 mod page;
 mod show;
@@ -30,7 +31,7 @@ use crate::progress::TerminalProgress;
 use crate::promises;
 use crate::side_columns::unknown_notes;
 use crate::training::warn_known;
-use page::{SHOWN_CLASSES, check_page, write_report};
+use page::{SHOWN_CLASSES, SHOWN_MISTAKES, check_page, write_report};
 
 /// What counts copies once here, and what counts rows.
 const COPIES: &str = "intervals and the spread of the number of errors count them once; the measures themselves, the tests of calibration by \
@@ -43,7 +44,12 @@ const ORDER: &str =
 pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), CliError> {
     let opened = open_model(&arguments.model).map_err(|error| system_error(error, ORDER))?;
     match opened {
+        Some(model) if arguments.without_labels => expected::run(arguments, &model),
         Some(model) => of_model(arguments, &model),
+        None if arguments.without_labels => Err(CliError::new(
+            "--without-labels needs a model, not a file of probabilities",
+        )
+        .hint("fit one with `calibrant fit`, or measure the table with labels")),
         None => of_table(arguments),
     }
 }
@@ -62,6 +68,7 @@ fn of_model(arguments: &EvaluateArguments, model: &Model) -> Result<(), CliError
         costs: costs::read(arguments.costs.costs.as_deref())?,
         bootstrap: arguments.bootstrap,
         shown_scores: page.map_or(0, |_| SHOWN_CLASSES),
+        worst_mistakes: page.map_or(0, |_| SHOWN_MISTAKES),
     };
     let evaluator = Evaluator::new(model, &settings)?;
     check_page(arguments)?;
@@ -147,15 +154,15 @@ fn of_table(arguments: &EvaluateArguments) -> Result<(), CliError> {
 fn finish(
     arguments: &EvaluateArguments,
     model: Option<&Model>,
-    evaluated: Evaluated<'_>,
+    mut evaluated: Evaluated<'_>,
     notes: Vec<String>,
     test_set: &TestSetHash,
 ) -> Result<(), CliError> {
-    let mut report = evaluated.report;
     if let Some(path) = arguments.html.as_deref() {
-        let measured = (&evaluated.forecasts, &report.evaluation);
-        write_report(arguments, model, measured, evaluated.scores, notes, path)?;
+        let scores = std::mem::take(&mut evaluated.scores);
+        write_report(arguments, model, (&evaluated, scores), notes, path)?;
     }
+    let mut report = evaluated.report;
     let look = Look::new(&arguments.model, model, report.evaluation.log_loss);
     report.ledger = record(!arguments.no_ledger, test_set, &[look]);
     write(arguments, &report)
@@ -168,7 +175,8 @@ fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), C
         writeln!(out)?;
         return Ok(out.flush()?);
     }
-    show::show(&mut out, &report.evaluation, arguments.test.group.is_some())?;
+    let grouped = arguments.test.group.is_some();
+    show::show(&mut out, &report.evaluation, &report.answered, grouped)?;
     if let Some(seen) = &report.promises {
         promises::show_seen(&mut out, seen)?;
     }

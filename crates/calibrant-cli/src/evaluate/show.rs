@@ -5,7 +5,8 @@ use std::io::Write;
 use calibrant::Task;
 use calibrant::evaluation::{Bootstrap, Evaluation, Further, Interval};
 use calibrant::report::{
-    CLASS_COLUMNS, CalibrationMeasure, CalibrationValue, ClassCell, calibration_measures,
+    AnsweredShares, CLASS_COLUMNS, CalibrationMeasure, CalibrationValue, ClassCell,
+    calibration_measures,
 };
 
 use super::cost_table;
@@ -17,6 +18,7 @@ use crate::table::{decimal, table};
 pub(super) fn show(
     out: &mut impl Write,
     evaluation: &Evaluation,
+    answers: &AnsweredShares,
     grouped: bool,
 ) -> Result<(), CliError> {
     writeln!(
@@ -32,6 +34,7 @@ pub(super) fn show(
     if let Some(found) = further.and_then(|further| further.costs.as_ref()) {
         cost_table::show(out, found)?;
     }
+    answered(out, answers)?;
     probabilities(out, evaluation, further, intervals)?;
     if let Some(further) = further {
         calibration(out, evaluation, further)?;
@@ -60,6 +63,50 @@ pub(super) fn show(
                 "Log loss and Brier have none: fewer than three decisions are wrong, too few to resample."
             )?;
         }
+    }
+    Ok(())
+}
+
+/// The least share of documents that is worth a row.
+const LEAST_SHARE: f64 = 0.5;
+
+/// How often the surest answers are right, or are expected to be where the truth is not known.
+pub(super) fn answered(out: &mut impl Write, answers: &AnsweredShares) -> Result<(), CliError> {
+    let known = answers.whole().is_some_and(|all| all.accuracy.is_some());
+    let header: &[&str] = match known {
+        true => &["answered", "right", "", "stated", "from probability"],
+        false => &["answered", "expected right", "", "from probability"],
+    };
+    let mut rows = table(header, 0);
+    let per_cent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let shares = answers.shares.iter();
+    for share in shares.filter(|share| share.answered >= LEAST_SHARE) {
+        let band = format!("[{}, {}]", decimal(share.lower), decimal(share.upper));
+        let mut row = vec![per_cent(share.answered)];
+        row.extend(share.accuracy.map(decimal));
+        match known {
+            true => row.extend([band, decimal(share.stated)]),
+            false => row.extend([decimal(share.stated), band]),
+        }
+        row.push(decimal(share.threshold));
+        rows.add_row(row);
+    }
+    writeln!(out, "\n{rows}")?;
+    let reached = answers
+        .advice()
+        .and_then(|advice| Some((advice.accuracy, advice.answered?, advice.threshold?)));
+    if let Some((accuracy, share, threshold)) = reached {
+        let (here, them) = match known {
+            true => ("on these documents", "are right"),
+            false => ("by the probabilities", "will be right"),
+        };
+        writeln!(
+            out,
+            "answer {} by machine, from probability {} on: {} % of the answers {them} {here}",
+            per_cent(share),
+            decimal(threshold),
+            100.0 * accuracy
+        )?;
     }
     Ok(())
 }

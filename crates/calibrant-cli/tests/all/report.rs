@@ -29,8 +29,8 @@ fn one_label_a_document() {
     let with = sandbox.succeed(&["evaluate", "model", "test.csv", "--html", "report.html"]);
     assert!(with.starts_with(&without));
     let html = page(&sandbox);
-    // Reliability twice, a panel and two more for each class, precision, costs, confusion.
-    assert_eq!(figures(&html), 2 + 4 + 2 * 4 + 3);
+    // Answered, reliability twice, a decision curve, a panel and two more for each class, precision, costs, confusion.
+    assert_eq!(figures(&html), 1 + 2 + 4 + 4 + 2 * 4 + 3);
     assert!(
         html.contains("<h1>Evaluation of model</h1>") && html.contains("corn: log-odds by score")
     );
@@ -75,12 +75,12 @@ fn several_labels_a_document() {
     let all = ["evaluate", "model", "a.jsonl", "--html", "report.html"];
     sandbox.succeed(&all);
     let html = page(&sandbox);
-    assert_eq!(figures(&html), 2 + 4 + 2 * 4 + 3);
+    assert_eq!(figures(&html), 1 + 2 + 4 + 4 + 2 * 4 + 3);
     assert!(html.contains("(nothing)"));
     sandbox.succeed(&[&all[..], &["--classes", "oil"]].concat());
     let html = page(&sandbox);
     // One class has no panels beside it.
-    assert_eq!(figures(&html), 2 + 2 + 3);
+    assert_eq!(figures(&html), 1 + 2 + 1 + 2 + 3);
     assert!(html.contains("oil: scores") && !html.contains("corn"));
 }
 
@@ -177,4 +177,101 @@ fn no_two_numbers_have_one_name() {
         text.contains("average precision of `money`") && text.contains("ECE of `money`"),
         "{text}"
     );
+}
+
+#[test]
+fn the_page_tells_what_to_do_what_it_costs_and_the_surest_mistakes() {
+    let sandbox = Sandbox::new();
+    sandbox.write("train.csv", csv(&messages(200, 3, 1)));
+    let odd = "m900,oil,corn maize bushel <script>alert(1)</script> crop corn maize\n";
+    sandbox.write("test.csv", csv(&messages(150, 3, 2)) + odd);
+    sandbox.succeed(&["fit", "train.csv", "-o", "model"]);
+    let command = [
+        "evaluate",
+        "model",
+        "test.csv",
+        "--html",
+        "report.html",
+        "--no-ledger",
+    ];
+    let text = sandbox.succeed(&[&command[..], &["--costs", "corn,oil,7"]].concat());
+    assert!(text.contains("by machine, from probability"), "{text}");
+    let html = page(&sandbox);
+    figures(&html);
+    crate::pages::check(&html);
+    for part in [
+        "model on test.csv. ",
+        concat!("calibrant ", env!("CARGO_PKG_VERSION")),
+        "What do decisions cost, with the costs that were given?",
+        "m900: stated “corn”",
+        "corn maize bushel &lt;script&gt;alert(1)&lt;/script&gt; crop",
+        "For it spoke: ",
+        "corn: net benefit",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    // Confidential texts stay where they are.
+    sandbox.succeed(&[&command[..], &["--no-texts"]].concat());
+    let html = page(&sandbox);
+    assert!(html.contains("m900: stated “corn”") && !html.contains("bushel"));
+    let report = sandbox.json(&["evaluate", "model", "test.csv", "--json", "--no-ledger"]);
+    let shares = report["answered"]["shares"].as_array().unwrap();
+    let whole = shares.last().unwrap();
+    assert_eq!(whole["answered"], 1.0);
+    assert_eq!(whole["accuracy"], report["accuracy"]);
+    assert_eq!(report["decision_curves"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        report["decision_curves"][0]["points"]
+            .as_array()
+            .unwrap()
+            .len(),
+        19
+    );
+}
+
+#[test]
+fn traffic_without_labels_has_expectations_and_a_page() {
+    let sandbox = Sandbox::new();
+    sandbox.write("train.csv", csv(&messages(300, 3, 1)));
+    let test = csv(&messages(400, 3, 2));
+    sandbox.write("test.csv", &test);
+    let bare: Vec<String> = test
+        .lines()
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            format!("{},{}", cells[0], cells[2])
+        })
+        .collect();
+    sandbox.write("new.csv", bare.join("\n"));
+    sandbox.succeed(&["fit", "train.csv", "-o", "model"]);
+    let command = ["evaluate", "model", "new.csv", "--without-labels"];
+    let promised = sandbox.json(&[&command[..], &["--json"]].concat());
+    let seen = sandbox.json(&["evaluate", "model", "test.csv", "--json", "--no-ledger"]);
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let expected = number(&seen["error_likelihood"]["expected"]);
+    assert!(
+        (number(&promised["expected_errors"]) - expected).abs() < 1e-6,
+        "{promised}"
+    );
+    let accuracy = number(&seen["accuracy"]);
+    assert!((number(&promised["expected_accuracy"]) - accuracy).abs() < 0.06);
+    assert!(promised["answered"]["shares"][0]["accuracy"].is_null());
+    let text = sandbox.succeed(&[&command[..], &["--html", "report.html"]].concat());
+    assert!(
+        text.contains("labels not read") && text.contains("This holds while"),
+        "{text}"
+    );
+    let html = page(&sandbox);
+    crate::pages::check(&html);
+    assert!(html.contains("no label was read"));
+    for (option, value) in [
+        ("--costs", "corn,oil,2"),
+        ("--group", "id"),
+        ("--other", "cost"),
+    ] {
+        let output = sandbox.run(&[&command[..], &[option, value]].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{option}: {stderr}");
+        assert!(stderr.contains(option), "{stderr}");
+    }
 }

@@ -17,12 +17,15 @@ use crate::evaluation::{
     OpenWorldReport, StatedEnds, evaluate_with,
 };
 use crate::pipeline::Model;
-use crate::report::ClassScores;
+use crate::report::{AnsweredShares, ClassScores, DecisionCurve, WorstMistake};
 use crate::{Progress, Task};
 
 mod class_scores;
+mod mistakes;
 
 use class_scores::{class_scores, shown_outputs};
+pub(super) use mistakes::surest_mistake;
+use mistakes::worst_mistakes;
 
 /// What is to be measured of a model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -40,6 +43,8 @@ pub struct EvaluateSettings {
     pub bootstrap: Option<usize>,
     /// Of how many classes, the most frequent ones, the scores are kept for a report's figures.
     pub shown_scores: usize,
+    /// How many of the surest mistakes are told with their texts.
+    pub worst_mistakes: usize,
 }
 
 /// Why nothing can be measured.
@@ -96,6 +101,10 @@ pub struct EvaluateReport {
     /// What came of sets and answers that were promised; absent where none were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promises: Option<SeenPromises>,
+    /// How often the surest answers are right.
+    pub answered: AnsweredShares,
+    /// What acting on the probability of each class is worth.
+    pub decision_curves: Vec<DecisionCurve>,
     /// How often the test set was evaluated before; null without a ledger.
     pub ledger: Option<LedgerNote>,
 }
@@ -108,6 +117,8 @@ pub struct Evaluated<'m> {
     pub forecasts: Forecasts,
     /// The scores behind the forecasts of [`EvaluateSettings::shown_scores`] classes.
     pub scores: Vec<ClassScores<'m>>,
+    /// [`EvaluateSettings::worst_mistakes`] wrong answers of which the model was surest.
+    pub mistakes: Vec<WorstMistake>,
 }
 
 /// A model with what is to be measured of it, checked before anything is read.
@@ -118,6 +129,7 @@ pub struct Evaluator<'m> {
     plan: PriorPlan,
     forecast: ForecastSettings,
     options: EvaluationOptions,
+    worst_mistakes: usize,
 }
 
 /// Measures a model on labelled documents in memory, as [`evaluate_source`] does on those of a file.
@@ -186,8 +198,11 @@ impl<'m> Evaluator<'m> {
             forecast: ForecastSettings {
                 outputs,
                 thresholds,
+                // What a shift of the classes' shares makes right again is left out.
+                worst: 2 * settings.worst_mistakes,
             },
             options: evaluation_options(costs, settings.bootstrap),
+            worst_mistakes: settings.worst_mistakes,
         })
     }
 
@@ -235,6 +250,8 @@ impl<'m> Evaluator<'m> {
         let evaluation = evaluate_with(&forecasts, &options)?;
         let report = EvaluateReport {
             evaluation,
+            answered: AnsweredShares::of(&forecasts, &options.groups),
+            decision_curves: DecisionCurve::of_classes(&forecasts, true),
             unknown_labels: found.unknown_labels,
             documents_left_out: found.left_out,
             bad_rows: found.read.map_or(0, |read| read.bad_row_count),
@@ -252,10 +269,18 @@ impl<'m> Evaluator<'m> {
             &found.scores,
             &forecasts,
         );
+        let mistakes = worst_mistakes(
+            self.model,
+            &forecasts,
+            &self.wanted,
+            &found.worst,
+            self.worst_mistakes,
+        );
         Ok(Evaluated {
             report,
             forecasts,
             scores,
+            mistakes,
         })
     }
 }
@@ -281,6 +306,8 @@ impl Evaluated<'static> {
         };
         let report = EvaluateReport {
             evaluation: evaluate_with(&forecasts, &options)?,
+            answered: AnsweredShares::of(&forecasts, &options.groups),
+            decision_curves: DecisionCurve::of_classes(&forecasts, true),
             unknown_labels: answers.unknown_labels,
             documents_left_out: answers.left_out,
             bad_rows: answers.read.bad_row_count,
@@ -296,6 +323,7 @@ impl Evaluated<'static> {
             report,
             forecasts,
             scores: Vec::new(),
+            mistakes: Vec::new(),
         })
     }
 }

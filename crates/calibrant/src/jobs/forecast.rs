@@ -20,6 +20,8 @@ pub struct ForecastSettings {
     /// The classes' thresholds, from [`Model::other_thresholds`]: with them every document is also a forecast of whether
     /// it is of a class at all.
     pub thresholds: Option<Vec<f64>>,
+    /// How many documents of the surest mistakes are kept.
+    pub worst: usize,
 }
 
 /// Forecasts of the documents that can be measured, beside what became of the others.
@@ -47,6 +49,8 @@ pub struct LabelledForecasts {
     pub scores: Vec<f64>,
     /// Whether documents are of a class at all, measured or not; empty without thresholds.
     pub open: Vec<OpenForecast>,
+    /// Documents whose answers are wrong although the model is sure, by their places among the measured.
+    pub worst: Vec<(usize, Document)>,
     /// What was read; `None` for documents in memory.
     pub read: Option<ReadSummary>,
 }
@@ -119,6 +123,7 @@ impl Model {
         Ask {
             outputs: &settings.outputs,
             thresholds: settings.thresholds.as_deref(),
+            worst: settings.worst,
             ..Ask::plain(self)
         }
     }
@@ -137,6 +142,10 @@ impl LabelledForecasts {
         documents.labels.clear();
         let labels = matched.labels();
         let amounts = test_set.amounts_of(&matched);
+        let worst = said.worst.into_iter().filter_map(|(_, place, document)| {
+            Some((matched.measured.binary_search(&place).ok()?, document))
+        });
+        let worst = worst.collect();
         for classes in labels.iter() {
             documents.push_labels(classes.iter().map(|class| class.to_le_bytes()));
         }
@@ -161,6 +170,7 @@ impl LabelledForecasts {
             test_set: test_set.hash,
             documents,
             open,
+            worst,
             read: None,
         }
     }

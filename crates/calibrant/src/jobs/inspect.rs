@@ -10,8 +10,8 @@ use crate::corpus::Fields;
 #[cfg(feature = "index")]
 use crate::index::{AnalysisCounts, INDEX_VERSION, IndexSettings, SearchIndex};
 use crate::pipeline::{
-    CALIBRATOR_VERSION, CombinedModel, FORMAT_VERSION, FitSettings, Model, ScoreCalibrator,
-    SingleModel, TermsError, TrainingSummary,
+    CALIBRATOR_VERSION, CombinedModel, FORMAT_VERSION, FitSettings, Model, ModelRecalibration,
+    ScoreCalibrator, SingleModel, TermsError, TrainingSummary,
 };
 use crate::ranking::Relevance;
 use crate::ranking::learning::{FeatureCurve, RankModel, RankParameters, RankSummary};
@@ -107,6 +107,9 @@ pub struct ModelInspection<'a> {
     /// The calibrator of all classes together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_calibrator: Option<&'a SavedMulticlassCalibrator>,
+    /// What new labels made of the probabilities after the fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recalibration: Option<&'a ModelRecalibration>,
     /// The strongest terms of each class, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terms: Option<BTreeMap<String, Vec<(String, f64)>>>,
@@ -131,6 +134,9 @@ pub struct CombinationInspection<'a> {
     /// The models and how much each counts.
     #[serde(flatten)]
     pub combination: Combination<'a>,
+    /// What new labels made of the probabilities since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recalibration: Option<&'a ModelRecalibration>,
     /// The combination itself.
     #[serde(skip)]
     pub model: &'a CombinedModel,
@@ -253,6 +259,7 @@ impl<'a> Inspection<'a> {
                     fields: model.fields(),
                     summary: model.summary(),
                     combination: Combination::of(model),
+                    recalibration: model.recalibration(),
                     model,
                 })))
             }
@@ -278,6 +285,7 @@ impl<'a> Inspection<'a> {
             summary: model.summary(),
             calibrators: model.calibrators(),
             class_calibrator: model.class_calibrator(),
+            recalibration: model.recalibration(),
             terms: terms.map(|terms| names.zip(terms).collect()),
             model,
         })))

@@ -22,6 +22,7 @@ mod content;
 mod costs;
 mod decide;
 mod evaluate;
+mod expect;
 mod explain;
 mod fit;
 mod fit_report;
@@ -38,6 +39,7 @@ mod predictions;
 mod prevalence;
 mod promises;
 pub mod rankings;
+mod recalibrate;
 mod reread;
 mod score_columns;
 #[cfg(feature = "index")]
@@ -78,6 +80,7 @@ pub use evaluate::{
     EvaluateError, EvaluateReport, EvaluateSettings, Evaluated, Evaluator, evaluate_documents,
     evaluate_source,
 };
+pub use expect::{ExpectError, Expected, ExpectedClass, ExpectedReport, expect_source};
 pub use explain::{ExplainError, explain, read_row};
 pub use fit::{FitJobError, FittedModel, SearchOutcome, fit_documents, fit_source, search_source};
 pub use fit_report::{ClassFit, FitReport, NextBest, class_fits, rules_without_class};
@@ -98,6 +101,10 @@ pub use predict::{PredictError, PredictSettings, PredictSummary, Predictor, Unkn
 pub use prediction::{ClassProbability, Decision, DocumentKey, DocumentKeys, Prediction, RunnerUp};
 pub use predictions::{
     PredictionColumns, PredictionFormat, PredictionWriter, RowColumns, WritePredictionsError,
+};
+pub use recalibrate::{
+    RecalibrateJobError, RecalibrateReport, RecalibratedClass, RecalibratedModel,
+    recalibrate_source,
 };
 pub use promises::{
     AnswerSummary, AskF, AskSets, CalibrationExamples, FAverage, FSummary, PromiseError,

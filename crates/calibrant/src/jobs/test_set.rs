@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
+use super::evaluate::surest_mistake;
 use crate::corpus::{Document, ReadError, ReadOptions, ReadSummary, Source, read_batches};
 use crate::evaluation::TestSetHash;
 use crate::features::{UnknownCells, term_hash};
@@ -20,6 +21,8 @@ pub(super) struct Ask<'a> {
     pub(super) outputs: &'a [usize],
     /// Where documents of no class are looked for: the thresholds of the classes.
     pub(super) thresholds: Option<&'a [f64]>,
+    /// How many of the surest mistakes are kept with their documents.
+    pub(super) worst: usize,
 }
 
 impl<'a> Ask<'a> {
@@ -29,6 +32,7 @@ impl<'a> Ask<'a> {
             model,
             outputs: &[],
             thresholds: None,
+            worst: 0,
         }
     }
 }
@@ -46,6 +50,12 @@ pub(super) struct Said {
     pub(super) known: Acquaintance,
     /// Cells that mean nothing to it.
     pub(super) unknown_cells: UnknownCells,
+    /// The surest mistakes: log-odds of what was said, the document's place, and the document.
+    pub(super) worst: Vec<(f64, usize, Document)>,
+    /// How many documents there are.
+    count: usize,
+    /// How many mistakes are kept.
+    most_worst: usize,
 }
 
 /// Labelled documents without their texts.
@@ -236,7 +246,14 @@ impl Matched {
 }
 
 impl Said {
-    fn append(&mut self, later: Self) {
+    pub(super) fn append(&mut self, later: Self) {
+        let moved = later.worst.into_iter();
+        let count = self.count;
+        self.worst
+            .extend(moved.map(|(log_odds, place, document)| (log_odds, place + count, document)));
+        self.count += later.count;
+        self.most_worst = later.most_worst;
+        self.keep_the_surest();
         self.probabilities.extend(later.probabilities);
         self.scores.extend(later.scores);
         self.above.extend(later.above);
@@ -244,19 +261,32 @@ impl Said {
         self.unknown_cells.merge(later.unknown_cells);
     }
 
+    fn keep_the_surest(&mut self) {
+        let sure = |a: &(f64, usize, Document), b: &(f64, usize, Document)| {
+            b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
+        };
+        if self.worst.len() > self.most_worst {
+            self.worst.sort_by(sure);
+            self.worst.truncate(self.most_worst);
+        }
+    }
+
     /// What a model says of some documents, and what it sees of each.
-    fn of(ask: &Ask<'_>, documents: &[Document]) -> (Self, Vec<u128>) {
+    pub(super) fn of(ask: &Ask<'_>, documents: &[Document]) -> (Self, Vec<u128>) {
         let model = ask.model;
         let width = model.class_count();
         let even = Probability::from_log_odds(0.0);
         let mut said = Self {
             probabilities: vec![even; documents.len() * width],
+            count: documents.len(),
+            most_worst: ask.worst,
             ..Self::default()
         };
+        let mut matcher = LabelMatcher::new(model.task(), model.class_names());
         let mut buffers = PredictBuffers::default();
         let mut keys = Vec::with_capacity(documents.len());
         let rows = said.probabilities.chunks_exact_mut(width.max(1));
-        for (document, classes) in documents.iter().zip(rows) {
+        for (place, (document, classes)) in documents.iter().zip(rows).enumerate() {
             model.count_unknown_cells(document, &mut said.unknown_cells);
             let scores = model.predict_into(document, &mut buffers, classes);
             if let Some(thresholds) = ask.thresholds {
@@ -266,7 +296,16 @@ impl Said {
             said.scores
                 .extend(kept.map(|&output| scores.outputs()[output]));
             keys.push(model.count_known(document, &mut buffers, &mut said.known));
+            if ask.worst > 0 {
+                let labels = document.labels.iter().map(String::as_str);
+                let (labels, measured) = matcher.classes(labels);
+                let mistake = surest_mistake(model.task(), classes, &labels);
+                if let Some((_, log_odds)) = mistake.filter(|_| measured) {
+                    said.worst.push((log_odds, place, document.clone()));
+                }
+            }
         }
+        said.keep_the_surest();
         (said, keys)
     }
 }

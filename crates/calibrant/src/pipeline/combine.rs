@@ -133,14 +133,14 @@ pub struct HeldOutDocuments {
 }
 
 #[derive(Debug)]
-struct Row {
+pub(super) struct Row {
     key: u128,
     group: u128,
     document: u128,
     words: u8,
-    labels: Vec<u32>,
+    pub(super) labels: Vec<u32>,
     weight: f64,
-    probabilities: Vec<Probability>,
+    pub(super) probabilities: Vec<Probability>,
 }
 
 impl Combiner {
@@ -211,54 +211,14 @@ impl Combiner {
             }
             seen.push(shared_key(keys.iter().copied()));
         }
-        let documents = documents
-            .into_iter()
-            .zip(seen)
-            .map(|(document, seen)| Labelled {
-                key: key_of_document(&document),
-                group: document.group.as_deref().map_or(0, key_of_group),
-                document: seen,
-                words: leading_words(&document.content),
-                labels: document.labels,
-                weight: document.weight,
-            })
-            .collect();
-        ForecastBatch {
-            documents,
-            known,
-            probabilities,
-        }
+        ForecastBatch::new(documents, seen, known, probabilities)
     }
 
     /// Adds a batch to those before it.
     pub fn add(&self, batch: ForecastBatch, to: &mut HeldOutDocuments) {
-        let width = self.members.len() * self.class_count();
-        to.known.resize(self.members.len(), Acquaintance::default());
-        for (all, batch) in to.known.iter_mut().zip(&batch.known) {
-            all.merge(batch);
-        }
-        let mut matcher = LabelMatcher::new(self.task(), self.members[0].class_names())
-            .folding(self.folds_labels());
-        let rows = batch.documents.into_iter();
-        for (document, stated) in rows.zip(batch.probabilities.chunks_exact(width)) {
-            let (labels, measured) = matcher.classes(document.labels.iter().map(String::as_str));
-            if !measured {
-                continue;
-            }
-            to.rows.push(Row {
-                key: document.key,
-                document: document.document,
-                words: document.words,
-                group: document.group,
-                labels,
-                weight: document.weight,
-                probabilities: stated.to_vec(),
-            });
-        }
-        to.left_out += matcher.left_out;
-        for (label, count) in matcher.unknown_labels {
-            *to.unknown_labels.entry(label).or_default() += count;
-        }
+        let names = self.members[0].class_names();
+        let matcher = LabelMatcher::new(self.task(), names).folding(self.folds_labels());
+        add_rows(batch, matcher, self.members.len(), to);
     }
 
     /// Finds the weights with the least log loss. The order of the documents does not matter.
@@ -332,6 +292,7 @@ impl Combiner {
             summary,
             training_keys,
             promises: None,
+            recalibration: None,
         };
         Ok(Model::from(combined.with_promises(promises)))
     }
@@ -409,8 +370,76 @@ impl Combiner {
     }
 }
 
+/// Adds documents with what so many models say of them, and matches their labels to classes.
+pub(super) fn add_rows(
+    batch: ForecastBatch,
+    mut matcher: LabelMatcher<'_>,
+    members: usize,
+    to: &mut HeldOutDocuments,
+) {
+    let width = members * matcher.class_count();
+    to.known.resize(members, Acquaintance::default());
+    for (all, batch) in to.known.iter_mut().zip(&batch.known) {
+        all.merge(batch);
+    }
+    let rows = batch.documents.into_iter();
+    for (document, stated) in rows.zip(batch.probabilities.chunks_exact(width)) {
+        let (labels, measured) = matcher.classes(document.labels.iter().map(String::as_str));
+        if !measured {
+            continue;
+        }
+        to.rows.push(Row {
+            key: document.key,
+            document: document.document,
+            words: document.words,
+            group: document.group,
+            labels,
+            weight: document.weight,
+            probabilities: stated.to_vec(),
+        });
+    }
+    to.left_out += matcher.left_out;
+    for (label, count) in matcher.unknown_labels {
+        *to.unknown_labels.entry(label).or_default() += count;
+    }
+}
+
+impl ForecastBatch {
+    /// Documents, what the models see of each, how many they know, and what they say.
+    pub(super) fn new(
+        documents: Vec<Document>,
+        seen: Vec<u128>,
+        known: Vec<Acquaintance>,
+        probabilities: Vec<Probability>,
+    ) -> Self {
+        let documents = documents
+            .into_iter()
+            .zip(seen)
+            .map(|(document, seen)| Labelled {
+                key: key_of_document(&document),
+                group: document.group.as_deref().map_or(0, key_of_group),
+                document: seen,
+                words: leading_words(&document.content),
+                labels: document.labels,
+                weight: document.weight,
+            })
+            .collect();
+        Self {
+            documents,
+            known,
+            probabilities,
+        }
+    }
+}
+
+impl HeldOutDocuments {
+    pub(super) fn into_rows(self) -> Vec<Row> {
+        self.rows
+    }
+}
+
 /// Copies become weights, as in fitting.
-fn distinct(rows: &[Row], folds: usize) -> Distinct {
+pub(super) fn distinct(rows: &[Row], folds: usize) -> Distinct {
     let orders: Vec<u128> = rows.iter().map(|row| row.key).collect();
     let documents: Vec<u128> = rows.iter().map(|row| row.document).collect();
     let words: Vec<u8> = rows.iter().map(|row| row.words).collect();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document_key::{first_half, has_words, marked};
 use super::model_file::Description;
-use super::{PredictBuffers, SingleModel, TrainingKeys, TrainingSummary};
+use super::{ModelRecalibration, PredictBuffers, SingleModel, TrainingKeys, TrainingSummary};
 use crate::Probability;
 use crate::calibration::{LogOddsPool, evidence};
 use crate::corpus::{ContentRef, Fields};
@@ -21,6 +21,8 @@ pub struct CombinedModel {
     pub(super) training_keys: Option<TrainingKeys>,
     /// What is kept of held-out forecasts: see [`PromiseTables`](super::PromiseTables).
     pub(super) promises: Option<Vec<u8>>,
+    /// What new labels made of its probabilities.
+    pub(super) recalibration: Option<ModelRecalibration>,
 }
 
 /// Documents are the same where no model can distinguish them; `keys` has the document's for each model.
@@ -85,6 +87,8 @@ pub(super) struct CombinedDescription {
     pool: LogOddsPool,
     members: Vec<MemberDescription>,
     summary: TrainingSummary,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    recalibration: Option<ModelRecalibration>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -104,6 +108,11 @@ impl CombinedModel {
     /// Their weights, and the intercepts of the classes.
     pub fn pool(&self) -> &LogOddsPool {
         &self.pool
+    }
+
+    /// What new labels made of its probabilities; `None` where there were none.
+    pub fn recalibration(&self) -> Option<&ModelRecalibration> {
+        self.recalibration.as_ref()
     }
 
     /// The fields that all its models read.
@@ -142,6 +151,10 @@ impl CombinedModel {
             &mut buffer.sums,
             classes,
         );
+        if let Some(own) = &self.recalibration {
+            let sums = &mut buffer.sums;
+            own.correction.apply(self.summary.task, sums, classes);
+        }
     }
 
     /// The document's key, and whether one of the models, or the pool, learned from it.
@@ -180,6 +193,7 @@ impl CombinedModel {
             pool: self.pool.clone(),
             members: self.members.iter().map(member).collect(),
             summary: self.summary.clone(),
+            recalibration: self.recalibration.clone(),
         }
     }
 
@@ -209,9 +223,13 @@ impl CombinedModel {
             pool,
             members,
             summary,
+            recalibration,
         } = description;
         let fits = (1..=MOST_MEMBERS).contains(&members.len())
             && pool.is_sound(members.len(), summary.classes.len())
+            && recalibration
+                .as_ref()
+                .is_none_or(|own| own.is_sound(summary.classes.len()))
             && summary.known_documents.is_none();
         fits.then_some(())?;
         let mut opened = Vec::new();
@@ -237,6 +255,7 @@ impl CombinedModel {
             summary,
             training_keys: keys.and_then(TrainingKeys::from_bytes),
             promises: reader.vector::<u8>("promises"),
+            recalibration,
         })
     }
 }

@@ -33,7 +33,7 @@ use crate::scorers::Link;
 /// In a combination a term has its parts in all models, each times the model's weight, and so has the
 /// base, to which the class's intercept is added. What they add up to is `Σ_m w_m L_m + b_c`: the
 /// log-odds themselves where classes do not exclude each other or are two, else those of the class
-/// before all are normalised.
+/// before all are normalised. After a recalibration the same holds with its one slope as the weight.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     /// The class that is explained.
@@ -133,7 +133,7 @@ impl SingleModel {
             let strength = b.log_odds.abs().total_cmp(&a.log_odds.abs());
             strength.then_with(|| a.term.cmp(&b.term))
         });
-        Explanation {
+        let mut explanation = Explanation {
             label: self.summary.classes[class].label.clone(),
             probability: classes[class].value(),
             log_odds: classes[class].log_odds(),
@@ -142,7 +142,11 @@ impl SingleModel {
             base_log_odds: along.base,
             terms,
             unknown_terms: unknown.len(),
+        };
+        if let Some(own) = &self.recalibration {
+            own.explain(self.task(), class, &mut explanation);
         }
+        explanation
     }
 
     /// Where an output has a calibrator of its own: each entry's share of the way from the base to the score.

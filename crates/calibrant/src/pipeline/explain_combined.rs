@@ -41,7 +41,7 @@ impl CombinedModel {
             let strength = b.log_odds.abs().total_cmp(&a.log_odds.abs());
             strength.then_with(|| a.term.cmp(&b.term))
         });
-        Explanation {
+        let mut explanation = Explanation {
             label: self.summary.classes[class].label.clone(),
             probability: classes[class].value(),
             log_odds: classes[class].log_odds(),
@@ -50,7 +50,11 @@ impl CombinedModel {
             base_log_odds: base,
             terms,
             unknown_terms: unknown.difference(&known).count(),
+        };
+        if let Some(own) = &self.recalibration {
+            own.explain(self.summary.task, class, &mut explanation);
         }
+        explanation
     }
 
     /// What the class gets besides; of two that exclude each other, what it gets more than the other.

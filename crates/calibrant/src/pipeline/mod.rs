@@ -30,6 +30,7 @@ mod output_scores;
 mod paired_losses;
 mod pooled;
 mod promises;
+mod recalibrate;
 mod rule_columns;
 mod score_calibrator;
 mod search;
@@ -59,6 +60,9 @@ pub use model::Model;
 pub(crate) use output_scores::OutputScores;
 pub use promises::PromiseTables;
 pub(crate) use promises::{best, draw_key_of};
+pub use recalibrate::{
+    ModelRecalibration, RecalibrateError, RecalibrateSettings, Recalibrated, Recalibrator,
+};
 pub use score_calibrator::{
     ScoreBuffers, ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreNote,
     ScoreSettings, ScoreSummary, ScoreTable, TriedMethod,

@@ -1,8 +1,8 @@
 //! From text to probabilities as one value: a single path, or several combined.
 
 use super::{
-    Acquaintance, ClassSummary, CombinedModel, Explanation, OutputScores, PredictBuffers,
-    SingleModel, TrainingSummary,
+    Acquaintance, ClassSummary, CombinedModel, Explanation, ModelRecalibration, OutputScores,
+    PredictBuffers, SingleModel, TrainingSummary,
 };
 use crate::corpus::{ContentRef, Fields};
 use crate::decision::TrainedShares;
@@ -147,6 +147,22 @@ impl Model {
         }
     }
 
+    /// What new labels made of its probabilities after the fit; `None` where there were none.
+    pub fn recalibration(&self) -> Option<&ModelRecalibration> {
+        match self {
+            Self::Single(model) => model.recalibration.as_ref(),
+            Self::Combined(model) => model.recalibration.as_ref(),
+        }
+    }
+
+    /// Tables of held-out forecasts are of the probabilities as they were, and go.
+    pub(super) fn set_recalibration(&mut self, found: ModelRecalibration) {
+        match self {
+            Self::Single(model) => (model.recalibration, model.promises) = (Some(found), None),
+            Self::Combined(model) => (model.recalibration, model.promises) = (Some(found), None),
+        }
+    }
+
     /// One label per document or several.
     pub fn task(&self) -> Task {
         self.summary().task
@@ -173,14 +189,22 @@ impl Model {
             negative: None,
             shares: self.priors(),
             examples: self.summary().different_documents(),
-            shape: self.summary().held_out_shape.clone(),
+            // That of the old probabilities is no measure for the new ones.
+            shape: match self.recalibration() {
+                None => self.summary().held_out_shape.clone(),
+                Some(_) => None,
+            },
         }
     }
 
     /// The share that each class had among the training documents, by their weights (for a
     /// combination: among those that decided its weights). With one label per document the shares sum to
-    /// one; a class that all documents or none have is put half a document away from that.
+    /// one; a class that all documents or none have is put half a document away from that. After a recalibration they are
+    /// those that its probabilities imply.
     pub fn priors(&self) -> Vec<f64> {
+        if let Some(own) = self.recalibration() {
+            return own.shares.clone();
+        }
         let summary = self.summary();
         let documents = summary.documents as f64;
         let half = 0.5 / (documents - summary.copies as f64).max(1.0);

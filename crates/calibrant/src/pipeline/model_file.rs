@@ -3,6 +3,7 @@
 //! ```text
 //! metadata   calibrant = JSON {version, checksum, model: {settings, fields, calibrators, summary, …}}
 //!            class_calibrator: all classes together, instead of calibrators
+//!            recalibration: what new labels made of the probabilities; absent where there were none
 //!            a combination has {fields, pool, members, summary}, a description for each member
 //! tensors    vocabulary.bytes U8, vocabulary.ends U32     absent with hashed features
 //!            document_frequencies U32
@@ -21,7 +22,10 @@ use serde::{Deserialize, Serialize};
 
 use super::extractor::FeatureExtractor;
 use super::single_model::Calibrators;
-use super::{CombinedModel, FitSettings, Model, SingleModel, TrainingKeys, TrainingSummary};
+use super::{
+    CombinedModel, FitSettings, Model, ModelRecalibration, SingleModel, TrainingKeys,
+    TrainingSummary,
+};
 use crate::Task;
 use crate::calibration::{SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::Fields;
@@ -54,6 +58,8 @@ pub(super) struct Description {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     side: Option<FittedSideColumns>,
     summary: TrainingSummary,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    recalibration: Option<ModelRecalibration>,
 }
 
 saved_in_files!(Model, "model");
@@ -103,6 +109,7 @@ impl SingleModel {
             total_length,
             side: self.extractor.side.clone(),
             summary: self.summary.clone(),
+            recalibration: self.recalibration.clone(),
         }
     }
 
@@ -137,6 +144,7 @@ impl SingleModel {
             total_length,
             side,
             summary,
+            recalibration,
         } = description;
         let analyzer = settings.analyzer.compile().ok()?;
         settings.check_saved().ok()?;
@@ -173,6 +181,9 @@ impl SingleModel {
             && rule_names == side.as_ref().map_or(&[][..], FittedSideColumns::rules)
             && scorer.class_count() == summary.classes.len()
             && calibrators.fit(&scorer, summary.task)
+            && recalibration
+                .as_ref()
+                .is_none_or(|own| own.is_sound(summary.classes.len()))
             && summary
                 .known_documents
                 .as_ref()
@@ -193,6 +204,7 @@ impl SingleModel {
             Self::new(settings, fields, extractor, scorer, calibrators, summary)
                 .with_training_keys(keys)
                 .with_promises(reader.vector::<u8>("promises"))
+                .with_recalibration(recalibration)
         })
     }
 }

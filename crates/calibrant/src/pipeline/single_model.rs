@@ -4,7 +4,7 @@ use super::calibrate_classes::{combine, joint_scores_into};
 use super::combined_model::CombinedBuffers;
 use super::document_key::key_as_written;
 use super::extractor::{ExtractorBuffers, FeatureExtractor};
-use super::{FitSettings, TrainingKeys, TrainingSummary};
+use super::{FitSettings, ModelRecalibration, TrainingKeys, TrainingSummary};
 use crate::calibration::{Calibrator, ClassBuffers, SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::{ContentRef, Fields};
 use crate::scorers::{Reads, SavedScorer, ScorerBuffers};
@@ -23,6 +23,8 @@ pub struct SingleModel {
     pub(super) training_keys: Option<TrainingKeys>,
     /// What is kept of held-out forecasts: see [`PromiseTables`](super::PromiseTables).
     pub(super) promises: Option<Vec<u8>>,
+    /// What new labels made of its probabilities.
+    pub(super) recalibration: Option<ModelRecalibration>,
 }
 
 /// Scores to probabilities: output by output, or all classes together.
@@ -41,6 +43,7 @@ pub struct PredictBuffers {
     pub(super) scores: Vec<f64>,
     outputs: Vec<Probability>,
     buffer: Vec<f64>,
+    corrected: Vec<f64>,
     classes: ClassBuffers,
     pub(super) combined: CombinedBuffers,
 }
@@ -79,6 +82,7 @@ impl SingleModel {
             summary,
             training_keys: None,
             promises: None,
+            recalibration: None,
         }
     }
 
@@ -86,6 +90,14 @@ impl SingleModel {
     pub(super) fn with_training_keys(self, training_keys: Option<TrainingKeys>) -> Self {
         Self {
             training_keys,
+            ..self
+        }
+    }
+
+    /// With what new labels made of its probabilities.
+    pub(super) fn with_recalibration(self, recalibration: Option<ModelRecalibration>) -> Self {
+        Self {
+            recalibration,
             ..self
         }
     }
@@ -105,6 +117,11 @@ impl SingleModel {
     /// What it was fitted with.
     pub fn settings(&self) -> &FitSettings {
         &self.settings
+    }
+
+    /// What new labels made of its probabilities; `None` where there were none.
+    pub fn recalibration(&self) -> Option<&ModelRecalibration> {
+        self.recalibration.as_ref()
     }
 
     /// The fields of the training file that it learned from.
@@ -195,16 +212,20 @@ impl SingleModel {
             buffers.buffer.resize(classes.len(), 0.0);
             joint_scores_into(self.scorer.link(), &buffers.scores, &mut buffers.buffer);
             joint.probabilities_into(&buffers.buffer, &mut buffers.classes, classes);
-            return;
+        } else {
+            buffers.outputs.clear();
+            buffers.outputs.extend(
+                self.calibrators
+                    .of_outputs
+                    .iter()
+                    .zip(&buffers.scores)
+                    .map(|(calibrator, &score)| calibrator.probability(score)),
+            );
+            combine(self.task(), &buffers.outputs, classes, &mut buffers.buffer);
         }
-        buffers.outputs.clear();
-        buffers.outputs.extend(
-            self.calibrators
-                .of_outputs
-                .iter()
-                .zip(&buffers.scores)
-                .map(|(calibrator, &score)| calibrator.probability(score)),
-        );
-        combine(self.task(), &buffers.outputs, classes, &mut buffers.buffer);
+        if let Some(own) = &self.recalibration {
+            own.correction
+                .apply(self.task(), &mut buffers.corrected, classes);
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! (`--calibrant-ink`, `--calibrant-series-1`, ...) with defaults for light and dark;
 //! a page that sets the variables decides, and no variable needs to be set. All text is escaped.
 
+mod answered_plot;
 mod axis;
 mod confusion_plot;
 mod cost_plot;
@@ -25,6 +26,8 @@ mod svg;
 mod theme;
 
 // What is hidden is drawn for our own pages: it serves the program and the experiments, and changes with them.
+#[doc(hidden)]
+pub use answered_plot::{AnsweredPlot, AnsweredPlotPoint, answered_plot};
 #[doc(hidden)]
 pub use confusion_plot::{ConfusionPlot, confusion_plot};
 #[doc(hidden)]

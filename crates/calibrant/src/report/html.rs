@@ -1,6 +1,9 @@
 //! The report as a page for a browser.
 
 use super::calibration_table::calibration;
+use super::decisions_page::{answered, costs, decision_curves, open_world};
+use super::first_screen::first_screen;
+use super::mistakes::worst_mistakes;
 use super::{CLASS_COLUMNS, ClassCell, Report, ScoreFit};
 use crate::Task;
 use crate::evaluation::{ClassEvaluation, LossUnit};
@@ -15,7 +18,21 @@ use crate::plot::{
 const MOST_ROWS: usize = 300;
 
 pub(super) fn render(report: &Report) -> String {
-    let mut sections = vec![in_short(report), reliability(report)];
+    let further = report.evaluation.further.as_ref();
+    // What to do first, then whether to believe it, then details.
+    let mut sections = vec![first_screen(report), answered(&report.answers, true)];
+    sections.extend(further.and_then(|f| f.costs.as_ref()).map(costs));
+    sections.extend(worst_mistakes(&report.mistakes));
+    sections.push(mistakes(report));
+    sections.extend(report.other.as_ref().map(open_world));
+    sections.push(reliability(report));
+    sections.push(decisions(report));
+    if !report.decision_curves.is_empty() {
+        let classes = report.evaluation.classes.len();
+        let of_all = report.decision_curves.len() == classes || classes == 2;
+        sections.push(decision_curves(&report.decision_curves, of_all));
+    }
+    sections.push(details(report));
     sections.extend(calibration(report));
     if report.class_reliability.len() > 1 {
         sections.push(classes_in_small(report));
@@ -23,8 +40,6 @@ pub(super) fn render(report: &Report) -> String {
     if !report.scores.is_empty() {
         sections.push(scores(report));
     }
-    sections.push(decisions(report));
-    sections.push(mistakes(report));
     sections.push(class_table(report));
     sections.push(measures_explained(report));
     page(&report.title, &sections)
@@ -57,7 +72,7 @@ pub(super) fn measure(value: f64) -> String {
 }
 
 /// Digits in groups of three.
-fn whole(count: usize) -> String {
+pub(super) fn whole(count: usize) -> String {
     let digits = count.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -69,11 +84,11 @@ fn whole(count: usize) -> String {
     grouped
 }
 
-fn per_cent(share: f64) -> String {
+pub(super) fn per_cent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-fn in_short(report: &Report) -> Section {
+fn details(report: &Report) -> Section {
     let evaluation = &report.evaluation;
     let unit = match evaluation.log_loss_over {
         LossUnit::Documents => "document",
@@ -113,7 +128,6 @@ fn in_short(report: &Report) -> Section {
         ),
     ));
     let mut blocks = vec![Block::Numbers(numbers), paragraph(verdict(report))];
-    blocks.extend(report.notes.iter().map(paragraph));
     blocks.push(Block::Table(Table {
         caption: String::new(),
         header: vec!["what was measured".to_owned(), String::new()],
@@ -122,7 +136,7 @@ fn in_short(report: &Report) -> Section {
             .map(|(name, value)| vec![name, value])
             .collect(),
     }));
-    section("In short", blocks)
+    section("All measures", blocks)
 }
 
 /// One or two sentences on whether the probabilities can be taken at their word.

@@ -4,22 +4,30 @@
 //! needs nothing but itself. Figures hold a bounded number of elements however many documents
 //! there are.
 
+mod answers;
 mod calibration_measures;
 mod calibration_table;
 mod class_columns;
 mod comparison;
+mod decisions_page;
+mod expected_page;
+mod first_screen;
 mod html;
+mod mistakes;
 mod points;
 mod score_fit;
 
+pub use answers::{AnsweredShare, AnsweredShares, AnsweredTarget, BenefitPoint, DecisionCurve};
 pub use calibration_measures::{CalibrationMeasure, CalibrationValue, calibration_measures};
 pub use class_columns::{CLASS_COLUMNS, ClassCell, ClassColumn};
 pub use comparison::{SystemReliability, differences_section, reliability_section, telling_pairs};
+pub use expected_page::ExpectedPage;
+pub use mistakes::WorstMistake;
 pub use score_fit::{ClassScores, ScoreFit};
 
 use crate::evaluation::{
-    ConfusionTable, CostPoint, Evaluation, EvaluationError, Forecasts, PrecisionRecall,
-    confusion_table, cost_curve, precision_recall,
+    ConfusionTable, CostPoint, Evaluation, EvaluationError, Forecasts, OpenWorldReport,
+    PrecisionRecall, confusion_table, cost_curve, precision_recall,
 };
 use crate::plot::{ReliabilitySeries, Scale};
 use points::{all_decisions, decisions_of_class};
@@ -28,6 +36,8 @@ use points::{all_decisions, decisions_of_class};
 const MOST_PANELS: usize = 12;
 /// Classes with a precision-recall curve of their own.
 const MOST_CLASS_CURVES: usize = 4;
+/// Classes with a decision curve.
+const MOST_BENEFITS: usize = 4;
 /// Classes with fewer positives get no curve of their own.
 const LEAST_POSITIVES: usize = 10;
 /// The largest ratio of costs that is shown, and steps on each side of equal costs.
@@ -51,6 +61,14 @@ pub struct ReportInput<'a> {
     /// Scores behind the forecasts, of the classes whose calibration is to be shown; may be
     /// empty.
     pub scores: Vec<ClassScores<'a>>,
+    /// What was measured, when and by which version, in a sentence; the library reads no clock.
+    pub made: Option<String>,
+    /// How often the surest answers are right.
+    pub answers: AnsweredShares,
+    /// The most confidently wrong answers, the surest first; may be empty.
+    pub mistakes: Vec<WorstMistake>,
+    /// What became of documents of other classes, where that was asked.
+    pub other: Option<OpenWorldReport>,
 }
 
 /// The precision-recall curve of one class, or of all decisions.
@@ -89,6 +107,16 @@ pub struct Report {
     pub confusion: ConfusionTable,
     /// Scores and what calibrators make of them.
     pub scores: Vec<ScoreFit>,
+    /// What was measured, when and by which version.
+    pub made: Option<String>,
+    /// How often the surest answers are right.
+    pub answers: AnsweredShares,
+    /// What acting on the probabilities of the most frequent classes is worth.
+    pub decision_curves: Vec<DecisionCurve>,
+    /// The most confidently wrong answers.
+    pub mistakes: Vec<WorstMistake>,
+    /// What became of documents of other classes.
+    pub other: Option<OpenWorldReport>,
 }
 
 impl Report {
@@ -96,7 +124,7 @@ impl Report {
     ///
     /// ```
     /// use calibrant::{Probability, Task, evaluation::{Forecasts, evaluate}};
-    /// use calibrant::report::{Report, ReportInput};
+    /// use calibrant::report::{AnsweredShares, Report, ReportInput};
     /// let p = Probability::from_log_odds(1.0);
     /// let forecasts = Forecasts {
     ///     task: Task::SingleLabel,
@@ -112,6 +140,10 @@ impl Report {
     ///     forecasts: &forecasts,
     ///     evaluation: &evaluate(&forecasts)?,
     ///     scores: vec![],
+    ///     made: None,
+    ///     answers: AnsweredShares::of(&forecasts, &[]),
+    ///     mistakes: vec![],
+    ///     other: None,
     /// })?;
     /// assert_eq!(report.confusion.dense(), [1.0, 0.0, 0.0, 1.0]);
     /// assert!(report.to_html().contains("<h1>Two letters</h1>"));
@@ -132,6 +164,11 @@ impl Report {
             costs: cost_curve(&judged, COST_RATIO.ln(), COST_STEPS),
             confusion: confusion_table(forecasts)?,
             scores: input.scores.iter().filter_map(ScoreFit::new).collect(),
+            made: input.made,
+            answers: input.answers,
+            decision_curves: decision_curves(forecasts, evaluation),
+            mistakes: input.mistakes,
+            other: input.other,
         })
     }
 
@@ -139,6 +176,19 @@ impl Report {
     pub fn to_html(&self) -> String {
         html::render(self)
     }
+}
+
+/// Decision curves of the most frequent classes; of two that exclude each other, of the second.
+fn decision_curves(forecasts: &Forecasts, evaluation: &Evaluation) -> Vec<DecisionCurve> {
+    let thresholds: Vec<f64> = (1..200).map(|step| f64::from(step) / 200.0).collect();
+    let mut classes = by_frequency(evaluation);
+    classes.retain(|&class| evaluation.classes[class].positives > 0);
+    if forecasts.task == crate::Task::SingleLabel && forecasts.class_names.len() == 2 {
+        classes = vec![1];
+    }
+    classes.truncate(MOST_BENEFITS);
+    let curve = |class: usize| DecisionCurve::at(forecasts, class, true, &thresholds);
+    classes.into_iter().map(curve).collect()
 }
 
 /// The classes by the number of their documents, the most frequent first.

@@ -5,8 +5,10 @@ use crate::{Probability, Task};
 
 type Point = (Probability, bool, f64);
 
-/// Each document with its probabilities and labels and, unless it is zero, its weight.
-fn documents(forecasts: &Forecasts) -> impl Iterator<Item = (&[Probability], &[u32], f64)> {
+/// Each document by its number with its probabilities and labels and, unless it is zero, its weight.
+pub(super) fn documents(
+    forecasts: &Forecasts,
+) -> impl Iterator<Item = (usize, &[Probability], &[u32], f64)> {
     let classes = forecasts.class_names.len().max(1);
     let rows = forecasts.probabilities.chunks_exact(classes);
     rows.zip(forecasts.labels.iter())
@@ -15,15 +17,22 @@ fn documents(forecasts: &Forecasts) -> impl Iterator<Item = (&[Probability], &[u
             let weights = forecasts.weights.as_ref();
             let weight =
                 weights.map_or(1.0, |weights| weights.get(document).copied().unwrap_or(0.0));
-            (row, labels, weight)
+            (document, row, labels, weight)
         })
-        .filter(|document| document.2 > 0.0)
+        .filter(|document| document.3 > 0.0)
 }
 
 /// "Belongs or not" of one class.
 pub(super) fn decisions_of_class(forecasts: &Forecasts, class: usize) -> Vec<Point> {
     documents(forecasts)
-        .map(|(row, labels, weight)| (row[class], labels.contains(&(class as u32)), weight))
+        .map(|(_, row, labels, weight)| (row[class], labels.contains(&(class as u32)), weight))
+        .collect()
+}
+
+/// What is said of one class.
+pub(super) fn stated_of_class(forecasts: &Forecasts, class: usize) -> Vec<Probability> {
+    documents(forecasts)
+        .map(|(_, row, ..)| row[class])
         .collect()
 }
 
@@ -31,7 +40,7 @@ pub(super) fn decisions_of_class(forecasts: &Forecasts, class: usize) -> Vec<Poi
 pub(super) fn all_decisions(forecasts: &Forecasts) -> Vec<Point> {
     let mut points = Vec::with_capacity(forecasts.probabilities.len());
     let mut belongs = vec![false; forecasts.class_names.len()];
-    for (row, labels, weight) in documents(forecasts) {
+    for (_, row, labels, weight) in documents(forecasts) {
         labels
             .iter()
             .for_each(|&label| belongs[label as usize] = true);
@@ -51,7 +60,7 @@ pub(super) fn all_decisions(forecasts: &Forecasts) -> Vec<Point> {
 /// class above one half of multi-label ones.
 pub(super) fn decided(forecasts: &Forecasts) -> (f64, f64) {
     let (mut right, mut found, mut positives) = (0.0, 0.0, 0.0);
-    for (row, labels, weight) in documents(forecasts) {
+    for (_, row, labels, weight) in documents(forecasts) {
         let mut top = 0;
         for (class, probability) in row.iter().enumerate() {
             if probability.log_odds() > row[top].log_odds() {

@@ -56,6 +56,14 @@ fn report_of(forecasts: &Forecasts, scores: Vec<ClassScores<'_>>) -> Report {
         forecasts,
         evaluation: &evaluation,
         scores,
+        made: Some("Made on a day.".into()),
+        answers: AnsweredShares::of(forecasts, &[]),
+        mistakes: vec![WorstMistake {
+            text: "<b>bold</b> words".into(),
+            words: vec!["<w>".into()],
+            ..WorstMistake::new("class <0>".into(), 0.999_99, vec!["class <1>".into()])
+        }],
+        other: None,
     })
     .unwrap()
 }
@@ -86,8 +94,14 @@ fn reports_of_both_tasks_are_whole_pages() {
         assert_eq!(report.scores.len(), 1);
         let html = report.to_html();
         check_markup(&html, &[]);
-        // Reliability twice, a panel for each class, densities, log-odds, precision, costs, confusion.
-        assert_eq!(html.matches("<svg ").count(), 2 + 4 + 5);
+        // Answered, reliability twice, a panel and a decision curve for each class, densities, log-odds, precision, costs, confusion.
+        assert_eq!(html.matches("<svg ").count(), 1 + 2 + 4 + 4 + 5);
+        // What to do stands before what it rests on.
+        let place = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}"));
+        assert!(place("In short") < place("How much can be answered by machine?"));
+        assert!(place("The surest mistakes") < place("All measures"));
+        assert!(html.contains("Made on a day.") && html.contains("above 0.9999"));
+        assert!(html.contains("&lt;b&gt;bold&lt;/b&gt;") && !html.contains("<b>bold"));
         for column in CLASS_COLUMNS {
             assert!(
                 html.contains(&format!(">{}</th>", column.name)),

@@ -8,7 +8,10 @@ use crate::common;
 use std::path::PathBuf;
 
 use calibrant::multiclass::{CodeDesign, CodeSettings};
-use calibrant::pipeline::{Classifier, FORMAT_VERSION, FitSettings, Model};
+use calibrant::pipeline::{
+    Classifier, FORMAT_VERSION, FitSettings, HeldOutDocuments, Model, RecalibrateSettings,
+    Recalibrator,
+};
 use calibrant::scorers::{AdaBoost, NaiveBayesKind, NearestNeighbours, Perceptron, Rocchio};
 use calibrant::text::{Analyzer, Language, NgramRange};
 use common::{
@@ -106,6 +109,17 @@ fn fit_anew(name: &str) -> Model {
                 .and_then(|single| single.scorer().as_linear());
             assert!(scorer.unwrap().damping().is_some());
             model
+        }
+        // Probabilities corrected by new labels.
+        "format-4-recalibrated" => {
+            let model = fitted(&documents(200, 3, 60, 1), &FitSettings::default());
+            let recalibrator = Recalibrator::new(model);
+            let mut new = HeldOutDocuments::default();
+            let mut others = documents(400, 3, 60, 2);
+            others.retain(|document| document.labels != ["class 1"]);
+            recalibrator.add(recalibrator.forecast(others), &mut new);
+            let found = recalibrator.recalibrate(new, &RecalibrateSettings::default());
+            found.unwrap().model
         }
         // Each label's own curve, weighed with one for all.
         "format-3-labels" => fitted(&multi_label_documents(300, 6, 1), &FitSettings::default()),
@@ -209,4 +223,7 @@ fn models_of_format_3_say_what_they_said() {
 #[test]
 fn a_model_of_format_4_says_what_it_said() {
     check("format-4-length");
+    check("format-4-recalibrated");
+    let model = Model::open(&path("format-4-recalibrated", "calibrant")).unwrap();
+    assert_eq!(model.recalibration().unwrap().times, 1);
 }

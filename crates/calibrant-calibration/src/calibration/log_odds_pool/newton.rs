@@ -23,13 +23,30 @@ const MOST_STEPS: usize = 200;
 /// The least damping that is tried, as a share of the most curvature there can be.
 const LEAST_DAMPING: f64 = 1e-10;
 
+/// How firmly weights are held to where they lie without data, and intercepts to zero.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::calibration) struct Strengths {
+    pub(in crate::calibration) weight: f64,
+    pub(in crate::calibration) intercept: f64,
+}
+
+impl Default for Strengths {
+    fn default() -> Self {
+        Self {
+            weight: WEIGHT_STRENGTH,
+            intercept: INTERCEPT_STRENGTH,
+        }
+    }
+}
+
 /// The weights, then the intercepts, with the least penalised log loss: until no slope is above the
 /// tolerance, or rounding hides what a further step promises.
-pub(super) fn solve(
+pub(in crate::calibration) fn solve(
     forecasts: &MemberForecasts,
     rows: &[u32],
+    strengths: Strengths,
 ) -> Result<Vec<f64>, CalibrationError> {
-    let problem = Problem::new(forecasts, rows);
+    let problem = Problem::new(forecasts, rows, strengths);
     let members = forecasts.member_count();
     let mut here = vec![0.0; members + forecasts.class_count()];
     here[..members].copy_from_slice(&problem.centres);
@@ -111,6 +128,7 @@ struct Expansion {
 struct Problem<'a> {
     forecasts: &'a MemberForecasts,
     rows: &'a [u32],
+    strengths: Strengths,
     /// Brings the examples' weights to a mean of one.
     scale: f64,
     total: f64,
@@ -125,7 +143,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl<'a> Problem<'a> {
-    fn new(forecasts: &'a MemberForecasts, rows: &'a [u32]) -> Self {
+    fn new(forecasts: &'a MemberForecasts, rows: &'a [u32], strengths: Strengths) -> Self {
         let weights = rows.iter().map(|&row| forecasts.weights()[row as usize]);
         let largest = weights.clone().fold(0.0, f64::max);
         // In units of the largest, so that it cannot overflow.
@@ -133,6 +151,7 @@ impl<'a> Problem<'a> {
         let mut problem = Self {
             forecasts,
             rows,
+            strengths,
             scale: 1.0 / (largest * mean),
             total: rows.len() as f64,
             centres: Vec::new(),
@@ -173,18 +192,18 @@ impl<'a> Problem<'a> {
     /// How firmly a parameter is held.
     fn strength(&self, place: usize) -> f64 {
         if place < self.members() {
-            WEIGHT_STRENGTH
+            self.strengths.weight
         } else {
-            INTERCEPT_STRENGTH
+            self.strengths.intercept
         }
     }
 
     /// The variance of what lies within a range is at most a quarter of its square.
     fn most_curvature(&self) -> Vec<f64> {
         let classes = self.forecasts.class_count();
-        let mut most = vec![WEIGHT_STRENGTH; self.members() + classes];
+        let mut most = vec![self.strengths.weight; self.members() + classes];
         let (of_weights, of_intercepts) = most.split_at_mut(self.members());
-        of_intercepts.fill(INTERCEPT_STRENGTH + 0.25 * self.total);
+        of_intercepts.fill(self.strengths.intercept + 0.25 * self.total);
         for &row in self.rows {
             let row = row as usize;
             let evidence = self.forecasts.evidence(row).chunks_exact(classes);

@@ -84,6 +84,7 @@ impl Served {
             summary,
             training_keys: None,
             promises: None,
+            recalibration: None,
         };
         Ok(combined.with_promises(promises))
     }

@@ -11,6 +11,7 @@ mod boosting;
 mod calibration_measures;
 mod cost_threshold;
 mod data;
+mod decision_curves;
 mod densities;
 mod evaluation;
 mod isotonic;

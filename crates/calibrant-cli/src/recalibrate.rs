@@ -1,0 +1,186 @@
+//! `calibrant recalibrate`
+
+use std::io::Write;
+
+use calibrant::corpus::{Fields, LabelNeed};
+use calibrant::jobs::{
+    RecalibrateJobError, RecalibrateReport, RecalibratedModel, recalibrate_source,
+};
+use calibrant::pipeline::{
+    Model, ModelRecalibration, RecalibrateError, RecalibrateSettings, TrainingSummary,
+};
+
+use crate::arguments::RecalibrateArguments;
+use crate::error::CliError;
+use crate::fit_report::warn_bad_rows;
+use crate::input;
+use crate::output::{
+    check_target, count_of, file_size, loss_unit, stdout, unknown_label_notes, warn,
+};
+use crate::progress::TerminalProgress;
+use crate::table::table;
+use crate::training::warn_known;
+
+/// Classes that are listed, those that moved most.
+const MOST_CLASSES: usize = 20;
+
+#[derive(serde::Serialize)]
+struct SavedReport<'a> {
+    model: String,
+    model_bytes: u64,
+    #[serde(flatten)]
+    report: RecalibrateReport<'a>,
+}
+
+pub(crate) fn run(arguments: &RecalibrateArguments) -> Result<(), CliError> {
+    if !(2..=255).contains(&arguments.folds) {
+        let given = arguments.folds;
+        return Err(
+            CliError::new(format!("--folds must be 2 to 255, not {given}"))
+                .hint("leave it out for 10"),
+        );
+    }
+    check_target(&arguments.output, &arguments.file)?;
+    let model = Model::open(&arguments.model)?;
+    let fields = Fields {
+        group: arguments.group.clone(),
+        ..arguments.reading.fields(&Fields::default())
+    };
+    let options = arguments.reading.options(fields, LabelNeed::Required);
+    let settings = RecalibrateSettings {
+        folds: arguments.folds,
+        seed: arguments.seed,
+    };
+    let found = recalibrate_source(
+        model,
+        &input::source(&arguments.file),
+        &options,
+        &settings,
+        arguments.even_if_learned_from,
+        &TerminalProgress::default(),
+    )?;
+    warn_bad_rows(&found.read);
+    let fate = ["takes no part", "take no part"];
+    for note in unknown_label_notes(&found.unknown_labels, found.left_out, "model", fate) {
+        warn(&note);
+    }
+    warn_known("the model", &found.known);
+    found.recalibrated.model.save(&arguments.output)?;
+    report(arguments, &found)
+}
+
+impl From<RecalibrateJobError> for CliError {
+    fn from(error: RecalibrateJobError) -> Self {
+        match error {
+            RecalibrateJobError::Read(error) => error.into(),
+            RecalibrateJobError::Recalibrate(RecalibrateError::Fit(error)) => error.into(),
+            RecalibrateJobError::Recalibrate(error) => CliError::new(error.to_string())
+                .hint("label more documents, drawn at random from those to come"),
+            error => CliError::new(error.to_string()).hint(
+                "label documents that came after the fit; --even-if-learned-from continues anyway",
+            ),
+        }
+    }
+}
+
+fn report(arguments: &RecalibrateArguments, found: &RecalibratedModel) -> Result<(), CliError> {
+    let model_bytes = std::fs::metadata(&arguments.output)?.len();
+    let report = RecalibrateReport::of(found);
+    let mut out = stdout();
+    if arguments.json {
+        let report = SavedReport {
+            model: arguments.output.display().to_string(),
+            model_bytes,
+            report,
+        };
+        serde_json::to_writer(&mut out, &report)?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
+    }
+    let mut of = count_of(report.documents, "new labelled document");
+    if report.copies > 0 {
+        of.push_str(&format!(
+            ", {} of them copies, which count once",
+            report.copies
+        ));
+    }
+    if let Some(groups) = report.groups {
+        of.push_str(&format!(", {groups} groups, none split between folds"));
+    }
+    writeln!(out, "{of}")?;
+    let unit = loss_unit(report.log_loss_over);
+    writeln!(
+        out,
+        "log loss {:.4} nats per {unit} before, {:.4} after (on labels that took no part, {} folds; standard error of the difference {:.4})",
+        report.log_loss_before, report.log_loss_after, report.folds, report.standard_error
+    )?;
+    if report.changed {
+        writeln!(out, "log-odds × {:.3}, then by class", report.slope)?;
+        let mut rows = table(&["class", "new documents", "log-odds"], 1);
+        let mut classes = report.classes.clone();
+        classes.sort_by(|a, b| b.intercept.abs().total_cmp(&a.intercept.abs()));
+        for class in classes.iter().take(MOST_CLASSES) {
+            rows.add_row(vec![
+                class.label.to_owned(),
+                class.documents.to_string(),
+                format!("{:+.3}", class.intercept),
+            ]);
+        }
+        writeln!(out, "\n{rows}")?;
+        if classes.len() > MOST_CLASSES {
+            writeln!(
+                out,
+                "… and {} that moved less",
+                classes.len() - MOST_CLASSES
+            )?;
+        }
+    } else {
+        writeln!(
+            out,
+            "the old probabilities are kept: what these labels suggest is not clearly better on labels that took no part"
+        )?;
+    }
+    writeln!(
+        out,
+        "\nwrote {} ({}){}",
+        arguments.output.display(),
+        file_size(model_bytes),
+        if report.changed { "" } else { ", unchanged" }
+    )?;
+    Ok(out.flush()?)
+}
+
+/// What new labels made of a model, for `inspect`.
+pub(crate) fn write_recalibration(
+    out: &mut impl Write,
+    recalibration: Option<&ModelRecalibration>,
+    summary: &TrainingSummary,
+) -> Result<(), CliError> {
+    let Some(own) = recalibration else {
+        return Ok(());
+    };
+    let times = match own.times {
+        1 => String::new(),
+        times => format!(" {times} times, last"),
+    };
+    writeln!(
+        out,
+        "\nrecalibrated{times} on {} (calibrant {}): log loss {:.4} before, {:.4} after; log-odds × {:.3}",
+        count_of(own.documents, "document"),
+        own.calibrant_version,
+        own.log_loss_before,
+        own.log_loss_after,
+        own.correction.slope()
+    )?;
+    let mut rows = table(&["class", "log-odds", "share"], 1);
+    let moved = own.correction.intercepts().iter().zip(&own.shares);
+    for (class, (intercept, share)) in summary.classes.iter().zip(moved) {
+        rows.add_row(vec![
+            class.label.clone(),
+            format!("{intercept:+.3}"),
+            format!("{share:.4}"),
+        ]);
+    }
+    writeln!(out, "{rows}")?;
+    Ok(())
+}
