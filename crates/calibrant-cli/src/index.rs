@@ -4,6 +4,7 @@ use std::io::Write;
 
 use calibrant::corpus::{Fields, ReadOptions, Source};
 use calibrant::index::{AnalysisCounts, DocumentOptions, IndexSettings, build_index};
+use calibrant::text::WordRules;
 
 use crate::arguments::{IndexArguments, all_fields};
 use crate::error::CliError;
@@ -44,6 +45,10 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<(), CliError> {
         stemmer: arguments.stemmer,
         stop_words: arguments.stop_words,
         store_text: !arguments.no_text,
+        words: WordRules {
+            segmentation: arguments.segmentation,
+            ..WordRules::default()
+        },
     };
     let progress = TerminalProgress::default();
     let (summary, bad_rows) =

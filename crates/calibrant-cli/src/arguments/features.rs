@@ -6,7 +6,7 @@ use calibrant::features::{
     DocumentFrequencyLimits, Selection, SelectionMeasure, SelectionScope, Weighting,
     WeightingSettings,
 };
-use calibrant::text::{Analyzer, Language, NgramRange};
+use calibrant::text::{Analyzer, Language, NgramRange, Segmentation, WordRules};
 use clap::Args;
 
 use super::choice::{choice, stem_language, stop_language};
@@ -46,6 +46,15 @@ pub(crate) struct FeatureArguments {
     /// Drop words with fewer characters (ideographs always stay)
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) min_word_length: usize,
+    /// What a word is in Chinese, Japanese, Thai, Lao, Khmer and Burmese, which have no spaces between words
+    #[arg(long, value_parser = choice::<Segmentation>(), default_value = WordRules::default().segmentation.name())]
+    pub(crate) segmentation: Segmentation,
+    /// Leave out emoji, which are words otherwise
+    #[arg(long)]
+    pub(crate) no_emoji: bool,
+    /// Take C++ and C# for the word c
+    #[arg(long)]
+    pub(crate) no_signs: bool,
     /// Word n-grams: N for 1 to N, or MIN-MAX
     #[arg(long, value_name = "N|MIN-MAX", default_value = "1", value_parser = ngrams_from_one)]
     pub(crate) word_ngrams: NgramRange,
@@ -148,6 +157,11 @@ impl FeatureArguments {
             word_ngrams: self.word_ngrams,
             char_ngrams: self.char_ngrams,
             char_ngrams_across: self.char_ngrams_across,
+            words: WordRules {
+                segmentation: self.segmentation,
+                emoji: !self.no_emoji,
+                signs: !self.no_signs,
+            },
             ..Analyzer::default()
         }
     }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use calibrant::index::{DocumentFormat, QueryFormat, TopicField};
 use calibrant::ranking::Unjudged;
-use calibrant::text::Language;
+use calibrant::text::{Language, Segmentation, WordRules};
 use clap::Args;
 
 use super::RowArguments;
-use super::choice::{positive, stem_language, stop_language};
+use super::choice::{choice, positive, stem_language, stop_language};
 use super::field_list::FieldList;
 
 #[derive(Debug, Args)]
@@ -43,6 +43,9 @@ pub(crate) struct IndexArguments {
     /// The language of the stop words
     #[arg(long, value_name = "LANGUAGE", value_parser = stop_language, default_value_t = Language::English)]
     pub(crate) stop_words: Language,
+    /// What a word is in Chinese, Japanese, Thai, Lao, Khmer and Burmese, which have no spaces between words
+    #[arg(long, value_parser = choice::<Segmentation>(), default_value = WordRules::default().segmentation.name())]
+    pub(crate) segmentation: Segmentation,
     /// Do not store the texts: the index is smaller, and searches show only identifiers and scores
     #[arg(long)]
     pub(crate) no_text: bool,

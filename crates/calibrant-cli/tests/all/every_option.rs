@@ -302,6 +302,10 @@ fn every_way_to_cut_text_goes_all_the_way() {
             "--min-word-length",
             "4",
         ],
+        &["--segmentation", "characters", "--no-emoji", "--no-signs"],
+        &["--segmentation", "dictionary"],
+        &["--segmentation", "dictionary-pairs"],
+        &["--segmentation", "pairs", "--word-ngrams", "2"],
         &["--folds", "2", "--seed", "9"],
         &["--classes", "corn,money"],
     ] {

@@ -17,7 +17,7 @@ use super::target::{check_target, move_into_place};
 use super::term_counts::write_collection_frequencies;
 use crate::ranking::functions::{Analysis, CollectionStatistics};
 use crate::saved::{self, TemporaryFolder};
-use crate::text::Language;
+use crate::text::{Language, WordRules};
 
 /// How documents are indexed. Saved with the index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,10 @@ pub struct IndexSettings {
     pub stop_words: Language,
     /// Whether titles and texts are kept to be shown; yes by default.
     pub store_text: bool,
+    /// What is a word where Unicode's boundaries are not enough; indexes that were made before there was a choice have
+    /// [`WordRules::before`].
+    #[serde(default = "WordRules::before")]
+    pub words: WordRules,
 }
 
 impl Default for IndexSettings {
@@ -37,6 +41,7 @@ impl Default for IndexSettings {
             stemmer: Language::Porter,
             stop_words: Language::English,
             store_text: true,
+            words: WordRules::default(),
         }
     }
 }

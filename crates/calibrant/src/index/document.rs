@@ -6,7 +6,7 @@ use super::build::IndexSettings;
 use super::schema::SEPARATOR;
 use crate::corpus::TrecDocument;
 use crate::ranking::functions::{Analysis, DocumentStatistics};
-use crate::text::{AnalyzerBuffers, AnalyzerError, CompiledAnalyzer};
+use crate::text::{Analyzer, AnalyzerBuffers, AnalyzerError, CompiledAnalyzer};
 
 /// A document as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,9 +50,11 @@ impl DocumentAnalyzer {
     /// The three analyses of an index.
     pub(crate) fn new(settings: &IndexSettings) -> Result<Self, AnalyzerError> {
         let compile = |analysis: Analysis| {
-            analysis
-                .analyzer(settings.stemmer, settings.stop_words)
-                .compile()
+            let analyzer = Analyzer {
+                words: settings.words,
+                ..analysis.analyzer(settings.stemmer, settings.stop_words)
+            };
+            analyzer.compile()
         };
         let [plain, stems, stems_no_stop] = Analysis::ALL.map(compile);
         Ok(Self {
@@ -92,6 +94,26 @@ impl DocumentAnalyzer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_index_keeps_the_rules_of_words_that_it_was_made_with() {
+        let terms = |settings: &IndexSettings| {
+            let analyzer = DocumentAnalyzer::new(settings).unwrap();
+            analyzer.analyzer(Analysis::Plain).terms("C++ 😀 電子郵件")
+        };
+        let old: IndexSettings = serde_json::from_str("{}").unwrap();
+        assert_eq!(terms(&old), ["c", "電", "子", "郵", "件"]);
+        let new = IndexSettings::default();
+        let saved = serde_json::to_string(&new).unwrap();
+        let opened: IndexSettings = serde_json::from_str(&saved).unwrap();
+        assert_eq!(terms(&opened), terms(&new));
+        let found = terms(&new);
+        assert!(
+            ["c++", "😀", "電子郵件"]
+                .iter()
+                .all(|word| found.iter().any(|term| term == word))
+        );
+    }
 
     #[test]
     fn every_analysis_counts_its_own_terms() {

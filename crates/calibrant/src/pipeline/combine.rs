@@ -373,7 +373,7 @@ impl Combiner {
 /// Adds documents with what so many models say of them, and matches their labels to classes.
 pub(super) fn add_rows(
     batch: ForecastBatch,
-    mut matcher: LabelMatcher<'_>,
+    mut matcher: LabelMatcher,
     members: usize,
     to: &mut HeldOutDocuments,
 ) {

@@ -63,6 +63,11 @@ impl LabelMatcher {
         self
     }
 
+    /// How many classes there are.
+    pub(super) fn class_count(&self) -> usize {
+        self.numbers.len()
+    }
+
     /// The classes of one document, in order, and whether it can be measured.
     pub fn classes<'l>(&mut self, labels: impl IntoIterator<Item = &'l str>) -> (Vec<u32>, bool) {
         let mut known: Vec<u32> = Vec::new();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::combine::{ForecastBatch, HeldOutDocuments, Row, add_rows, distinct};
-use super::{Acquaintance, Explanation, Model, PredictBuffers};
+use super::{Acquaintance, Explanation, LabelMatcher, Model, PredictBuffers};
 use crate::calibration::{MemberForecasts, Recalibration, RecalibrationTrial};
 use crate::corpus::{ContentRef, Document};
 use crate::problem::ClassLabels;

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::{Query, Rule, RuleSet, RulesError, Wanted};
-use crate::text::{Analyzer, AnalyzerBuffers, CompiledAnalyzer, FIELD_BREAK, NgramRange};
+use crate::text::{
+    Analyzer, AnalyzerBuffers, CompiledAnalyzer, FIELD_BREAK, NgramRange, Segmentation, WordRules,
+};
 
 /// Rules whose words were analysed, ready to be matched.
 ///
@@ -102,6 +104,12 @@ impl RuleMatcher {
             min_token_chars: 1,
             word_ngrams: NgramRange::default(),
             char_ngrams: None,
+            // A rule in Chinese or Thai finds its characters wherever they follow each other, whatever words a dictionary
+            // would see around them.
+            words: WordRules {
+                segmentation: Segmentation::Characters,
+                ..analyzer.words
+            },
             ..analyzer.clone()
         };
         let plain = Analyzer {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compiled::CompiledAnalyzer;
 use super::language::Language;
+use super::word_rules::WordRules;
 
 /// How a text becomes terms. Plain settings: [`Analyzer::compile`] checks them.
 ///
@@ -64,6 +65,10 @@ pub struct Analyzer {
     /// there was a choice ran on into the next field).
     #[serde(default)]
     pub fields_apart: bool,
+    /// What is a word where Unicode's boundaries are not enough: scripts without spaces, emoji, `C++` (analyzers
+    /// that were saved before there was a choice have [`WordRules::before`]).
+    #[serde(default = "WordRules::before")]
+    pub words: WordRules,
 }
 
 impl Default for Analyzer {
@@ -79,6 +84,7 @@ impl Default for Analyzer {
             char_ngrams_across: false,
             final_sigma: true,
             fields_apart: true,
+            words: WordRules::default(),
         }
     }
 }
@@ -262,6 +268,7 @@ mod tests {
             // As it was before there was a choice.
             final_sigma: false,
             fields_apart: false,
+            words: WordRules::before(),
             ..Analyzer::default()
         };
         assert_eq!(short, expected);

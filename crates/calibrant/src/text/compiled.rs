@@ -6,6 +6,7 @@ use super::ngrams::{CharacterWindow, WordWindow};
 use super::spelling::Spelling;
 use super::stemming::{LanguageStemmer, StemCache};
 use super::stop_words::StopWords;
+use super::unspaced;
 use super::words::{WordScratch, for_each_word};
 
 /// An [`Analyzer`] whose settings were checked; it can be shared between threads, each with
@@ -48,7 +49,8 @@ impl CompiledAnalyzer {
         let stop_words = settings
             .stop_words
             .map(|language| {
-                StopWords::new(language, spelling).ok_or(AnalyzerError::NoStopWords { language })
+                StopWords::new(language, settings.words, spelling)
+                    .ok_or(AnalyzerError::NoStopWords { language })
             })
             .transpose()?;
         let stemmer = settings
@@ -87,6 +89,9 @@ impl CompiledAnalyzer {
             characters,
         } = buffers;
         let range = self.settings.word_ngrams;
+        if self.has_pairs() {
+            unspaced::for_each_pair(text, |pair| visit(words.spelled(pair, self.spelling)));
+        }
         if let (Some(range), true) = (self.settings.char_ngrams, self.settings.char_ngrams_across) {
             for field in text.split(FIELD_BREAK) {
                 characters.begin();
@@ -111,6 +116,20 @@ impl CompiledAnalyzer {
         }
     }
 
+    /// Whether pairs of characters are terms of their own: not beside runs of characters, which contain them, nor beside
+    /// pairs of words that are single characters.
+    fn has_pairs(&self) -> bool {
+        let Analyzer {
+            words,
+            word_ngrams,
+            char_ngrams,
+            ..
+        } = &self.settings;
+        let are_words =
+            !words.segmentation.looks_up() && (word_ngrams.min..=word_ngrams.max).contains(&2);
+        words.segmentation.has_pairs() && char_ngrams.is_none() && !are_words
+    }
+
     /// The terms of `text` as a list: convenient, with one allocation per term.
     pub fn terms(&self, text: &str) -> Vec<String> {
         let mut terms = Vec::new();
@@ -131,10 +150,10 @@ impl CompiledAnalyzer {
         let min_chars = self.settings.min_token_chars;
         // Most often there is nothing to ask of a word: keep that loop bare.
         if self.stop_words.is_none() && self.stemmer.is_none() && min_chars <= 1 {
-            for_each_word(text, self.spelling, words, visit);
+            for_each_word(text, self.settings.words, self.spelling, words, visit);
             return;
         }
-        for_each_word(text, self.spelling, words, |word| {
+        for_each_word(text, self.settings.words, self.spelling, words, |word| {
             if self
                 .stop_words
                 .as_ref()
@@ -193,7 +212,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::text::{Language, NgramRange};
+    use crate::text::{Language, NgramRange, Segmentation, WordRules};
 
     fn terms(analyzer: Analyzer, text: &str) -> Vec<String> {
         analyzer.compile().unwrap().terms(text)
@@ -227,6 +246,7 @@ mod tests {
     fn short_words_are_dropped_but_not_ideographs_or_kana() {
         let analyzer = Analyzer {
             min_token_chars: 3,
+            words: WordRules::before(),
             ..Analyzer::default()
         };
         let found = terms(analyzer, "a an the éa éab 日本 かな カ 한 ไท हि");
@@ -340,6 +360,11 @@ mod tests {
         for fold_accents in [false, true] {
             let analyzer = Analyzer {
                 fold_accents,
+                // `ヿ` folds to two characters, which would be a pair.
+                words: WordRules {
+                    segmentation: Segmentation::Characters,
+                    ..WordRules::default()
+                },
                 ..Analyzer::default()
             }
             .compile()
@@ -420,7 +445,9 @@ mod tests {
 
         #[test]
         fn words_are_unchanged_by_a_second_analysis(text in any::<String>(), fold in any::<bool>()) {
-            let analyzer = Analyzer { fold_accents: fold, ..Analyzer::default() };
+            // A word of the dictionary may fall apart where it stands alone.
+            let words = WordRules { segmentation: Segmentation::Characters, ..WordRules::default() };
+            let analyzer = Analyzer { fold_accents: fold, words, ..Analyzer::default() };
             let analyzer = analyzer.compile().unwrap();
             let once = analyzer.terms(&text);
             prop_assert_eq!(analyzer.terms(&once.join(" ")), once);

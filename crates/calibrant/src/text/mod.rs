@@ -19,23 +19,31 @@
 //! Words outside ASCII are brought to Unicode's composed form (NFC) in step 2, so that
 //! `é` and `e` followed by U+0301 give the same term.
 //!
+//! [`WordRules`] add to step 1: words of Chinese, Japanese, Thai, Lao, Khmer and Burmese come from a dictionary, and pairs of
+//! neighbouring characters are terms beside them ([`Segmentation`]); an emoji is a term; `C++` and `C#` are not `c`.
+//!
 //! # When it misleads
-//! Chinese, Japanese and Thai are not looked up in a dictionary: an ideograph, a hiragana
-//! and a Thai character are each a word of their own, so use `word_ngrams` of 1 to 2 there.
+//! A dictionary takes the longest word that fits, from the left: names and new words fall into pieces, which the pairs
+//! of characters mend in part. What was saved before these rules keeps the words it had ([`WordRules::before`]).
 
 mod analyzer;
 mod ascii_runs;
 mod compiled;
+mod emoji;
 mod language;
 mod ngrams;
 mod spelling;
 mod stemming;
 mod stop_words;
+mod stretches;
+mod unspaced;
+mod word_rules;
 mod words;
 
 pub use analyzer::{Analyzer, AnalyzerError, NgramRange};
 pub use compiled::{AnalyzerBuffers, CompiledAnalyzer};
 pub use language::{Language, UnknownLanguage};
+pub use word_rules::{Segmentation, WordRules};
 pub use words::MAX_WORD_BYTES;
 
 /// Stands where one text field of a document ends and the next begins (ASCII's unit separator).

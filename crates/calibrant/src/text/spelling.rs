@@ -151,7 +151,7 @@ pub(super) fn is_number_point(character: char) -> bool {
 }
 
 /// The ASCII apostrophe and its typographic, modifier-letter and wide forms.
-fn is_apostrophe(character: char) -> bool {
+pub(super) fn is_apostrophe(character: char) -> bool {
     matches!(
         character,
         '\'' | '\u{2018}' | '\u{2019}' | '\u{2BC}' | '\u{FF07}'
@@ -182,7 +182,7 @@ fn is_invisible(character: char) -> bool {
 
 /// Marks that attach to the character before; the two halfwidth kana marks are letters to
 /// Unicode's categories but attach all the same.
-fn is_mark(character: char) -> bool {
+pub(super) fn is_mark(character: char) -> bool {
     is_combining_mark(character) || matches!(character, '\u{FF9E}' | '\u{FF9F}')
 }
 

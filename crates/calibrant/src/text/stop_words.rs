@@ -5,6 +5,7 @@ use hashbrown::HashSet;
 
 use super::language::Language;
 use super::spelling::Spelling;
+use super::word_rules::WordRules;
 use super::words::{WordScratch, for_each_word};
 
 /// Stop words in the spelling of the words they are compared with.
@@ -17,12 +18,12 @@ pub(super) struct StopWords {
 impl StopWords {
     /// The list of `language`, each entry split and spelled as the text will be. Entries of
     /// several words (`as well`) are left out: their words alone may mean something.
-    pub(super) fn new(language: Language, spelling: Spelling) -> Option<Self> {
+    pub(super) fn new(language: Language, rules: WordRules, spelling: Spelling) -> Option<Self> {
         let mut words = HashSet::with_hasher(FixedState::default());
         let mut scratch = WordScratch::default();
         for entry in language.stop_word_list()? {
             let mut parts: Vec<Box<str>> = Vec::new();
-            for_each_word(entry, spelling, &mut scratch, |word| {
+            for_each_word(entry, rules, spelling, &mut scratch, |word| {
                 parts.push(word.into())
             });
             if parts.len() == 1 {
@@ -46,6 +47,7 @@ mod tests {
     fn stop_words(language: Language, fold_accents: bool) -> StopWords {
         StopWords::new(
             language,
+            WordRules::before(),
             Spelling {
                 lowercase: true,
                 fold_accents,

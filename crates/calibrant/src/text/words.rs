@@ -5,10 +5,15 @@
 //! ways must give the same words as the full rules applied to the whole text, which the
 //! tests check against a plain implementation.
 
+use std::ops::Range;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::ascii_runs::AsciiRuns;
+use super::emoji;
 use super::spelling::{self, Spelling};
+use super::stretches::{self, Found};
+use super::word_rules::WordRules;
 
 /// Words longer than this many bytes of the text are dropped as noise: encoded
 /// attachments, rows of digits, keys.
@@ -25,15 +30,23 @@ pub(super) struct WordScratch {
     spelling: spelling::Scratch,
 }
 
+impl WordScratch {
+    /// The spelling of characters that are no words.
+    pub(super) fn spelled(&mut self, characters: &str, spelling: Spelling) -> &str {
+        spelling.apply(characters, &mut self.spelling)
+    }
+}
+
 /// Calls `visit` with each word of `text`, in order, spelled as `spelling` says.
 #[inline]
 pub(super) fn for_each_word(
     text: &str,
+    rules: WordRules,
     spelling: Spelling,
     scratch: &mut WordScratch,
     visit: impl FnMut(&str),
 ) {
-    for_each_word_as::<SPLIT_NUMBERS>(text, spelling, scratch, visit);
+    for_each_word_as::<SPLIT_NUMBERS>(text, rules, spelling, scratch, visit);
 }
 
 const LETTER: u8 = 1;
@@ -47,6 +60,8 @@ const FOREIGN: u8 = 16;
 /// rules reaches across. All other ASCII characters (spaces, brackets, `-`, `@`) are
 /// boundaries on both sides whatever their neighbours.
 const SOFT: u8 = 32;
+/// May belong to the name before it, as in `C++` and `C#`.
+const SIGN: u8 = 64;
 
 const WORD: u8 = LETTER | DIGIT;
 
@@ -61,6 +76,7 @@ static CLASS: [u8; 256] = {
             b'.' | b',' => POINT | SOFT,
             // The double quote stands inside Hebrew abbreviations.
             b':' | b';' | b'_' | b'"' => SOFT,
+            b'+' | b'#' => SIGN,
             0x80..=0xFF => FOREIGN | SOFT,
             _ => 0,
         };
@@ -76,16 +92,20 @@ fn class_at(bytes: &[u8], at: usize) -> u8 {
 
 fn for_each_word_as<const SPLIT_NUMBERS: bool>(
     text: &str,
+    rules: WordRules,
     spelling: Spelling,
     scratch: &mut WordScratch,
     mut visit: impl FnMut(&str),
 ) {
     let bytes = text.as_bytes();
-    let joining = if SPLIT_NUMBERS {
+    let mut joining = if SPLIT_NUMBERS {
         FOREIGN | APOSTROPHE
     } else {
         FOREIGN | APOSTROPHE | POINT
     };
+    if rules.signs {
+        joining |= SIGN;
+    }
     let mut runs = AsciiRuns::new(bytes);
     let mut at = 0;
     loop {
@@ -95,7 +115,7 @@ fn for_each_word_as<const SPLIT_NUMBERS: bool>(
         }
         let (mut end, mut has_capital) = runs.word_end(start);
         if class_at(bytes, end) & joining != 0 {
-            match join_runs::<SPLIT_NUMBERS>(&mut runs, start, end) {
+            match join_runs::<SPLIT_NUMBERS>(text, &mut runs, start, end) {
                 Joined::Word { end: whole } => {
                     // Whether the parts behind have a capital is not worth knowing.
                     has_capital |= whole != end;
@@ -105,12 +125,10 @@ fn for_each_word_as<const SPLIT_NUMBERS: bool>(
                 // nothing: what comes before has been cut off by a separator, and boundaries
                 // further on depend on no character before the word.
                 Joined::Foreign => {
-                    at = stretch_end(bytes, start);
-                    for segment in text[start..at].unicode_words() {
-                        for_each_piece::<SPLIT_NUMBERS>(segment, |piece| {
-                            visit(spelling.apply(piece, &mut scratch.spelling));
-                        });
-                    }
+                    let stretch = start..stretch_end(bytes, start);
+                    at = for_each_word_of_stretch::<SPLIT_NUMBERS>(
+                        text, stretch, rules, spelling, scratch, &mut visit,
+                    );
                     continue;
                 }
             }
@@ -131,6 +149,44 @@ fn for_each_word_as<const SPLIT_NUMBERS: bool>(
     }
 }
 
+/// Visits the words of a stretch for the full rules, and says where it ends.
+fn for_each_word_of_stretch<const SPLIT_NUMBERS: bool>(
+    text: &str,
+    stretch: Range<usize>,
+    rules: WordRules,
+    spelling: Spelling,
+    scratch: &mut WordScratch,
+    mut visit: impl FnMut(&str),
+) -> usize {
+    if rules == WordRules::before() {
+        for segment in text[stretch.clone()].unicode_words() {
+            for_each_piece::<SPLIT_NUMBERS>(segment, |piece| {
+                visit(spelling.apply(piece, &mut scratch.spelling));
+            });
+        }
+        return stretch.end;
+    }
+    stretches::for_each_found(text, stretch, rules, |found| match found {
+        Found::Segment(segment) => for_each_piece::<SPLIT_NUMBERS>(segment, |piece| {
+            visit(spelling.apply(piece, &mut scratch.spelling));
+        }),
+        Found::Name(name) => {
+            scratch.lower.clear();
+            scratch.lower.push_str(name);
+            if spelling.lowercase {
+                scratch.lower.make_ascii_lowercase();
+            }
+            visit(&scratch.lower);
+        }
+        Found::Emoji(emoji) if emoji.len() <= MAX_WORD_BYTES => {
+            scratch.lower.clear();
+            emoji::push_folded(emoji, &mut scratch.lower);
+            visit(&scratch.lower);
+        }
+        Found::Emoji(_) => {}
+    })
+}
+
 enum Joined {
     /// The word ends before `end`.
     Word { end: usize },
@@ -141,11 +197,16 @@ enum Joined {
 /// Follows a word from `start` over the apostrophes (and points in numbers) inside it;
 /// `end` is the end of its first run of letters and digits.
 fn join_runs<const SPLIT_NUMBERS: bool>(
+    text: &str,
     runs: &mut AsciiRuns<'_>,
     start: usize,
     end: usize,
 ) -> Joined {
     let bytes = runs.bytes();
+    if class_at(bytes, end) & SIGN != 0 {
+        let end = stretches::sign_end(text, start, end).unwrap_or(end);
+        return Joined::Word { end };
+    }
     let mut end = end;
     loop {
         let class = class_at(bytes, end);
@@ -234,7 +295,8 @@ mod tests {
     fn words_as<const SPLIT_NUMBERS: bool>(text: &str, spelling: Spelling) -> Vec<String> {
         let mut words = Vec::new();
         let mut scratch = WordScratch::default();
-        for_each_word_as::<SPLIT_NUMBERS>(text, spelling, &mut scratch, |word| {
+        let rules = WordRules::before();
+        for_each_word_as::<SPLIT_NUMBERS>(text, rules, spelling, &mut scratch, |word| {
             words.push(word.to_owned());
         });
         words

@@ -18,6 +18,27 @@ fn matches(query: &str, text: &str) -> bool {
 }
 
 #[test]
+fn signs_emoji_and_characters_without_spaces_are_found() {
+    for (query, text, expected) in [
+        ("c++", "Wanted: C++ and Go", true),
+        ("c++", "Wanted: C and Go", false),
+        ("c", "Wanted: C++ and Go", false),
+        ("c# OR f#", "Written in F#.", true),
+        ("c#", "Written in C", false),
+        ("👍", "ok👍 then", true),
+        ("❤", "I ❤\u{FE0F} it", true),
+        ("👍", "👎", false),
+        // Whatever words the dictionary sees in the text.
+        ("京都", "東京都に住む", true),
+        ("中文 AND NOT 英文", "我学中文字", true),
+        ("ไทย", "ภาษาไทยง่าย", true),
+        ("ไทย", "ไท ย", true),
+    ] {
+        assert_eq!(matches(query, text), expected, "{query} in {text}");
+    }
+}
+
+#[test]
 fn queries_match_as_they_read() {
     let text = "OPEC raised its price; the oil price, said the U.S., rises";
     for (query, expected) in [
