@@ -98,7 +98,7 @@ fn a_model_like_another_of_the_same_file_has_the_same_bytes() {
             "--calibrator",
             "platt",
             "--multiclass",
-            "separate",
+            "one-vs-rest",
             "--monotone",
         ],
         &["--code", "dense", "--code-length", "7"],
@@ -171,7 +171,8 @@ fn fields_and_rules_are_remembered() {
     // New rows, one field named otherwise.
     sandbox.write("more.csv", rows.join("\n").replace("topic", "queue"));
     let said = sandbox.json(&[
-        "fit", "more.csv", "--like", "first", "--label", "queue", "-o", "third", "--json",
+        "fit", "more.csv", "--like", "first", "--label", "queue", "--group", "customer", "-o",
+        "third", "--json",
     ]);
     assert_eq!(said["rows"], 80);
 }

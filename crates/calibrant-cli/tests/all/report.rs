@@ -81,7 +81,7 @@ fn several_labels_a_document() {
     let html = page(&sandbox);
     // One class has no panels beside it.
     assert_eq!(figures(&html), 1 + 2 + 1 + 2 + 3);
-    assert!(html.contains("oil: scores") && !html.contains("corn"));
+    assert!(html.contains("oil: scores") && !html.contains("corn: scores"));
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn no_two_numbers_have_one_name() {
 fn the_page_tells_what_to_do_what_it_costs_and_the_surest_mistakes() {
     let sandbox = Sandbox::new();
     sandbox.write("train.csv", csv(&messages(200, 3, 1)));
-    let odd = "m900,oil,corn maize bushel <script>alert(1)</script> crop corn maize\n";
+    let odd = "m900,oil,corn maize bushel <script>alert(1)</script> crop corn maize crop acre feed bushel crop corn maize acre feed\n";
     sandbox.write("test.csv", csv(&messages(150, 3, 2)) + odd);
     sandbox.succeed(&["fit", "train.csv", "-o", "model"]);
     let command = [
@@ -203,7 +203,7 @@ fn the_page_tells_what_to_do_what_it_costs_and_the_surest_mistakes() {
         "model on test.csv. ",
         concat!("calibrant ", env!("CARGO_PKG_VERSION")),
         "What do decisions cost, with the costs that were given?",
-        "m900: stated “corn”",
+        "line 152: stated “corn”",
         "corn maize bushel &lt;script&gt;alert(1)&lt;/script&gt; crop",
         "For it spoke: ",
         "corn: net benefit",
@@ -213,7 +213,7 @@ fn the_page_tells_what_to_do_what_it_costs_and_the_surest_mistakes() {
     // Confidential texts stay where they are.
     sandbox.succeed(&[&command[..], &["--no-texts"]].concat());
     let html = page(&sandbox);
-    assert!(html.contains("m900: stated “corn”") && !html.contains("bushel"));
+    assert!(html.contains("line 152: stated “corn”") && !html.contains("bushel"));
     let report = sandbox.json(&["evaluate", "model", "test.csv", "--json", "--no-ledger"]);
     let shares = report["answered"]["shares"].as_array().unwrap();
     let whole = shares.last().unwrap();

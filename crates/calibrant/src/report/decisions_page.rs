@@ -47,6 +47,22 @@ pub(super) fn answered(answers: &AnsweredShares, known: bool) -> Section {
         }),
         caption: caption.to_owned(),
     };
+    let [targets, shares] = answered_tables(answers, known);
+    section(
+        "How much can be answered by machine?",
+        vec![
+            Block::Figures(vec![figure]),
+            Block::Table(targets),
+            Block::Table(shares),
+            paragraph(
+                "A threshold that was read off these documents looks a little better on them than it will be: the more so, the fewer there are.",
+            ),
+        ],
+    )
+}
+
+/// At wanted accuracies, and at shares.
+fn answered_tables(answers: &AnsweredShares, known: bool) -> [Table; 2] {
     let row = |share: &AnsweredShare| {
         let mut cells = vec![per_cent(share.answered)];
         cells.extend(share.accuracy.map(per_cent));
@@ -89,17 +105,7 @@ pub(super) fn answered(answers: &AnsweredShares, known: bool) -> Section {
             })
             .collect(),
     };
-    section(
-        "How much can be answered by machine?",
-        vec![
-            Block::Figures(vec![figure]),
-            Block::Table(targets),
-            Block::Table(shares),
-            paragraph(
-                "A threshold that was read off these documents looks a little better on them than it will be: the more so, the fewer there are.",
-            ),
-        ],
-    )
+    [targets, shares]
 }
 
 /// What the user's costs come to.

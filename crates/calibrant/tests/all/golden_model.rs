@@ -111,16 +111,7 @@ fn fit_anew(name: &str) -> Model {
             model
         }
         // Probabilities corrected by new labels.
-        "format-4-recalibrated" => {
-            let model = fitted(&documents(200, 3, 60, 1), &FitSettings::default());
-            let recalibrator = Recalibrator::new(model);
-            let mut new = HeldOutDocuments::default();
-            let mut others = documents(400, 3, 60, 2);
-            others.retain(|document| document.labels != ["class 1"]);
-            recalibrator.add(recalibrator.forecast(others), &mut new);
-            let found = recalibrator.recalibrate(new, &RecalibrateSettings::default());
-            found.unwrap().model
-        }
+        "format-4-recalibrated" => recalibrated(),
         // Each label's own curve, weighed with one for all.
         "format-3-labels" => fitted(&multi_label_documents(300, 6, 1), &FitSettings::default()),
         _ => {
@@ -131,6 +122,17 @@ fn fit_anew(name: &str) -> Model {
             fitted_beside(&with_side_columns(&documents(120, 3, 60, 1)), &settings, 50)
         }
     }
+}
+
+fn recalibrated() -> Model {
+    let model = fitted(&documents(200, 3, 60, 1), &FitSettings::default());
+    let recalibrator = Recalibrator::new(model);
+    let mut new = HeldOutDocuments::default();
+    let mut others = documents(400, 3, 60, 2);
+    others.retain(|document| document.labels != ["class 1"]);
+    recalibrator.add(recalibrator.forecast(others), &mut new);
+    let found = recalibrator.recalibrate(new, &RecalibrateSettings::default());
+    found.unwrap().model
 }
 
 fn of_three(classifier: Classifier) -> Model {

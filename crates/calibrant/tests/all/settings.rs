@@ -87,6 +87,7 @@ fn settings_of_answers_and_measures_come_back_from_json() {
         costs: vec![CostEntry::new("ham", "spam", 20.0)],
         bootstrap: Some(0),
         shown_scores: 4,
+        worst_mistakes: 3,
     });
     check(EvaluateSettings {
         prior: PriorChoice::Given(vec![("a".into(), 0.25)]),
@@ -100,6 +101,7 @@ fn settings_of_answers_and_measures_come_back_from_json() {
     check(ForecastSettings {
         outputs: vec![0, 2],
         thresholds: Some(vec![0.5]),
+        worst: 3,
     });
     check(CompareSettings {
         level: 0.05,

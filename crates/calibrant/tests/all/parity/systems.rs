@@ -59,6 +59,7 @@ pub(super) fn evaluate(made: &Made, step: &Step) -> Answer {
         costs: costs(&step.settings),
         bootstrap,
         shown_scores: 0,
+        worst_mistakes: 0,
     };
     let evaluated = evaluate_source(&model, &source, &options, &settings, &NoProgress)?;
     written(evaluated.report)
