@@ -606,16 +606,7 @@ impl<'m> Predictor<'m> {
         progress: &dyn Progress,
         mut sink: impl FnMut(Option<Prediction<'m>>) -> Result<(), E>,
     ) -> Result<PredictSummary, E> {
-        let mut options = options.clone();
-        options.labels_required = LabelNeed::Ignored;
-        options.own_id = true;
-        options.as_they_come = !self.must_see_all();
-        options.fields = options.fields.completed_by(&self.fields());
-        options.fields.weight = None;
-        options.fields.amounts = self
-            .decider
-            .as_ref()
-            .map_or_else(Vec::new, |decider| decider.fields().to_vec());
+        let options = self.reading(options);
         let mut keys = DocumentKeys::new(options.fields.asks_for_id());
         let mut held = Rows::default();
         let mut unknown_cells = UnknownCells::default();
@@ -701,6 +692,21 @@ impl<'m> Predictor<'m> {
         // The best are chosen here, on many threads.
         let chosen = (!self.must_see_all()).then(|| self.all_chosen(&rows));
         Ok((rows, chosen))
+    }
+
+    /// How documents are read: fields that are not named are those that the model learned from, and labels are not looked at.
+    fn reading(&self, options: &ReadOptions) -> ReadOptions {
+        let mut options = options.clone();
+        options.labels_required = LabelNeed::Ignored;
+        options.own_id = true;
+        options.as_they_come = !self.must_see_all();
+        options.fields = options.fields.completed_by(&self.fields());
+        options.fields.weight = None;
+        options.fields.amounts = self
+            .decider
+            .as_ref()
+            .map_or_else(Vec::new, |decider| decider.fields().to_vec());
+        options
     }
 
     /// Whether nothing can be said before all documents are read: the classes' shares are estimated from them, the documents to ask about are

@@ -18,7 +18,7 @@ use super::side_factor::with_side_factor;
 use super::single_model::{Calibrators, SingleModel};
 use super::summary::{ClassSummary, HeldOutMeasures, TrainingSummary, TriedCost, TriedWeighting};
 use super::training_corpus::PreparedCorpus;
-use super::{ClassWeights, FitSettings, Model, PromiseTables, TrainingCorpus};
+use super::{ClassWeights, FitSettings, Model, PromiseTables, TrainingCorpus, TrainingKeys};
 use crate::calibration::{CalibrationNote, CalibratorKind, HeldOutScores};
 use crate::corpus::Fields;
 use crate::evaluation::{Forecasts, evaluate_without_chance};
@@ -339,13 +339,11 @@ fn fit_held(
     };
     let calibrators = calibrated.into_calibrators();
     check_parts(&extractor, &summary, &calibrators)?;
-    let learned = corpus.learned.of(settings.effective_weighting().weighting);
-    let training_keys = learned.filter(|_| settings.training_keys).cloned();
+    let training_keys = corpus.training_keys(&settings);
     let scorer = fitted.fit.scorer;
     let promises = PromiseTables::kept(&forecasts, &summary);
-    let model = SingleModel::new(settings, fields, extractor, scorer, calibrators, summary)
-        .with_training_keys(training_keys)
-        .with_promises(promises);
+    let model = SingleModel::new(settings, fields, extractor, scorer, calibrators, summary);
+    let model = model.kept(training_keys, promises);
     let mut truth = forecasts;
     Ok(Fitted {
         model: Model::from(model),
@@ -358,6 +356,12 @@ fn fit_held(
 }
 
 impl PreparedCorpus {
+    /// The filter of what is learned from, where it is to be kept.
+    fn training_keys(&self, settings: &FitSettings) -> Option<TrainingKeys> {
+        let learned = self.learned.of(settings.effective_weighting().weighting);
+        learned.filter(|_| settings.training_keys).cloned()
+    }
+
     /// What was said of the documents, with the truth.
     fn forecasts(&self, probabilities: Vec<Probability>) -> Forecasts {
         Forecasts {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CombinedModel, Model, PredictBuffers, SingleModel, TrainingSummary};
+use super::{CombinedModel, Model, PredictBuffers, SingleModel, TrainingKeys, TrainingSummary};
 use crate::corpus::ContentRef;
 use crate::decision::{
     AnswerTable, CalibrationRows, CalibrationSource, LabelSetTable, SetKind, SetSettings, SetTable,
@@ -172,6 +172,11 @@ impl SingleModel {
     /// With what is kept of held-out forecasts.
     pub(super) fn with_promises(self, promises: Option<Vec<u8>>) -> Self {
         Self { promises, ..self }
+    }
+
+    /// With all that is kept of the documents learned from.
+    pub(super) fn kept(self, keys: Option<TrainingKeys>, promises: Option<Vec<u8>>) -> Self {
+        self.with_training_keys(keys).with_promises(promises)
     }
 }
 
