@@ -120,7 +120,7 @@ fn cases(name: &str, data: &Path, classifier: Classifier) -> Result<Vec<Case>, B
     let mut cases = Vec::new();
     for corpus in load(name, data)? {
         let settings = FitSettings {
-            classifier: classifier.clone(),
+            classifier,
             classes: corpus.classes.clone(),
             ..FitSettings::default()
         };
