@@ -53,8 +53,8 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
             check_target(path, calibration)?;
         }
     }
-    let (asked, file) = (&arguments.promises, &arguments.file);
-    let examples = promises::examples(&model, asked, &arguments.reading, file)?;
+    let (promised, file) = (&arguments.promises, &arguments.file);
+    let examples = promises::examples(&model, promised, &arguments.reading, file)?;
     let predictor = Predictor::with_examples(&model, &settings, examples.as_ref())?;
     let fields = arguments.reading.fields(&predictor.fields());
     let mut options = arguments.reading.options(fields, LabelNeed::Ignored);

@@ -330,6 +330,12 @@ impl<R> From<R> for Kept<R> {
 }
 
 impl<R: Row> Row for Kept<R> {
+    const WITHOUT_LABEL: bool = R::WITHOUT_LABEL;
+
+    fn lacks_label(&self) -> bool {
+        self.row.lacks_label()
+    }
+
     fn content_fields(options: &ReadOptions, has: impl Fn(&str) -> bool) -> Vec<&str> {
         R::content_fields(options, has)
     }

@@ -24,7 +24,7 @@ use super::read::PieceSource;
 use super::row_values::{ROWS_PER_PIECE, RowValues};
 use super::seekable::{SPOOL_LIMIT, seekable};
 use super::source::Stream;
-use super::{Cell, KeptColumn, KeptFile, KeptRow, ReadError, ReadOptions};
+use super::{Cell, KeptColumn, KeptFile, ReadError, ReadOptions};
 
 /// Hands out rows of the wanted columns.
 pub(super) struct ParquetRows {

@@ -102,17 +102,17 @@ pub use prediction::{ClassProbability, Decision, DocumentKey, DocumentKeys, Pred
 pub use predictions::{
     PredictionColumns, PredictionFormat, PredictionWriter, RowColumns, WritePredictionsError,
 };
-pub use recalibrate::{
-    RecalibrateJobError, RecalibrateReport, RecalibratedClass, RecalibratedModel,
-    recalibrate_source,
+pub use prevalence::{
+    ClassShare, PlanReport, Pool, PrevalenceJobError, PrevalenceReport, SamplePlanSettings,
+    ShareInterval,
 };
 pub use promises::{
     AnswerSummary, AskF, AskSets, CalibrationExamples, FAverage, FSummary, PromiseError,
     PromiseSummary, SeenAnswers, SeenPromises, SeenSets, SetSummary,
 };
-pub use prevalence::{
-    ClassShare, PlanReport, Pool, PrevalenceJobError, PrevalenceReport, SamplePlanSettings,
-    ShareInterval,
+pub use recalibrate::{
+    RecalibrateJobError, RecalibrateReport, RecalibratedClass, RecalibratedModel,
+    recalibrate_source,
 };
 pub use reread::{RereadError, RereadReport};
 pub use score_columns::{LabelName, ScoreColumns};

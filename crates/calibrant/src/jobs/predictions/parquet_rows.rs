@@ -100,7 +100,7 @@ impl<'a> ParquetRows<'a> {
                 PredictionColumns::Classes {
                     decisions, sets, ..
                 } => (decisions, sets),
-                PredictionColumns::Positive { .. } => (false, None),
+                PredictionColumns::Positive { .. } | PredictionColumns::Rows(_) => (false, None),
             };
             let set = separator.and_then(|separator| prediction.set_at(rank, separator));
             let names = [
