@@ -22,7 +22,10 @@ pub(crate) struct Remembered {
 }
 
 /// Which settings an option decides, by its name for clap: places in the JSON of [`FitSettings`].
-const DECIDES: [(&str, &str); 54] = [
+const DECIDES: [(&str, &str); 57] = [
+    ("segmentation", "/analyzer/words/segmentation"),
+    ("no_emoji", "/analyzer/words/emoji"),
+    ("no_signs", "/analyzer/words/signs"),
     ("fold_labels", "/fold_labels"),
     ("allow_unique_labels", "/allow_unique_labels"),
     ("side_factor", "/side_factor"),

@@ -28,6 +28,7 @@ mod parity;
 #[path = "../../../calibrant/tests/all/common/parity.rs"]
 mod parity_cases;
 mod parquet_peers;
+mod personas;
 mod prior_shift;
 #[path = "../../../calibrant/tests/all/peers/python.rs"]
 mod python;
