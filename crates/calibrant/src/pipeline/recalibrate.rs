@@ -216,7 +216,7 @@ impl Recalibrator {
     }
 
     fn correct(&mut self, trial: &RecalibrationTrial, stated: &MemberForecasts, documents: usize) {
-        let shares = self.shares(&trial.found, stated);
+        let shares = Self::shares(&trial.found, stated);
         let before = self.model.recalibration();
         let correction = match before {
             Some(before) => before.correction.then(&trial.found),
@@ -234,31 +234,26 @@ impl Recalibrator {
         });
     }
 
-    /// The classes' shares, moved as far as the correction moves the mean probability of each on the new documents.
-    fn shares(&self, found: &Recalibration, stated: &MemberForecasts) -> Vec<f64> {
-        let (task, class_count) = (stated.task(), stated.class_count());
-        let (mut before, mut after) = (vec![0.0; class_count], vec![0.0; class_count]);
+    /// The classes' shares among documents like the new ones: the mean of what is stated of each after the correction.
+    fn shares(found: &Recalibration, stated: &MemberForecasts) -> Vec<f64> {
+        let class_count = stated.class_count();
         let even = Probability::from_log_odds(0.0);
         let (mut buffer, mut classes) = (Vec::new(), vec![even; class_count]);
-        let old = Recalibration::identity(class_count);
+        let (mut shares, mut total) = (vec![0.0; class_count], 0.0);
         for row in 0..stated.len() {
-            for (correction, sums) in [(&old, &mut before), (found, &mut after)] {
-                correction.state_evidence(task, stated.evidence(row), &mut buffer, &mut classes);
-                for (sum, class) in sums.iter_mut().zip(&classes) {
-                    *sum += stated.weights()[row] * class.value();
-                }
+            found.state_evidence(
+                stated.task(),
+                stated.evidence(row),
+                &mut buffer,
+                &mut classes,
+            );
+            let weight = stated.weights()[row];
+            total += weight;
+            for (share, class) in shares.iter_mut().zip(&classes) {
+                *share += weight * class.value();
             }
         }
-        let moved = before.iter().zip(&after).map(|(before, after)| {
-            let ratio = after / before;
-            if ratio.is_finite() { ratio } else { 1.0 }
-        });
-        let shares = self.model.priors();
-        let mut shares: Vec<f64> = shares.iter().zip(moved).map(|(s, m)| s * m).collect();
-        if task == Task::SingleLabel {
-            let sum: f64 = shares.iter().sum();
-            shares.iter_mut().for_each(|share| *share /= sum);
-        }
+        shares.iter_mut().for_each(|share| *share /= total);
         let least = 1e-9;
         shares
             .iter_mut()
