@@ -516,7 +516,7 @@ fn the_documents_are_never_overwritten() {
 #[test]
 fn an_ending_that_says_nothing_is_refused() {
     let sandbox = fitted();
-    for name in ["answers", "answers.xlsx", "answers.csv.gz"] {
+    for name in ["answers", "answers.ods", "answers.csv.gz"] {
         let predict = ["predict", "mail.calibrant", "mail.csv", "-o", name];
         check_refused(
             &sandbox,

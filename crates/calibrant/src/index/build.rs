@@ -31,7 +31,6 @@ pub struct IndexSettings {
     pub store_text: bool,
     /// What is a word where Unicode's boundaries are not enough; indexes that were made before there was a choice have
     /// [`WordRules::before`].
-    #[serde(default = "WordRules::before")]
     pub words: WordRules,
 }
 

@@ -10,7 +10,8 @@ use std::fs::File;
 use std::path::Path;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::build::IndexSettings;
 use super::error::IndexError;
@@ -18,6 +19,7 @@ use crate::ranking::functions::{Analysis, CollectionStatistics};
 use crate::saved::{
     self, INDEX_MANIFEST, SavedKind, SavedProblem, kind_of, map_file, read_text, text_to_bytes,
 };
+use crate::text::WordRules;
 
 /// The version that this code writes; it reads this one and all before it.
 pub const INDEX_VERSION: u32 = SavedKind::Index.version();
@@ -30,10 +32,22 @@ pub(super) const MANIFEST: &str = INDEX_MANIFEST;
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
     pub(super) calibrant_version: String,
+    #[serde(deserialize_with = "saved_settings")]
     pub(super) settings: IndexSettings,
     pub(super) document_count: u64,
     pub(super) analyses: Vec<AnalysisCounts>,
     pub(super) files: Vec<FileEntry>,
+}
+
+/// Settings that say nothing of words are of before there was a choice.
+fn saved_settings<'d, D: Deserializer<'d>>(deserializer: D) -> Result<IndexSettings, D::Error> {
+    let settings = serde_json::Value::deserialize(deserializer)?;
+    let is_older = settings.get("words").is_none();
+    let mut settings: IndexSettings = serde_json::from_value(settings).map_err(D::Error::custom)?;
+    if is_older {
+        settings.words = WordRules::before();
+    }
+    Ok(settings)
 }
 
 /// What one analysis of the collection comes to.

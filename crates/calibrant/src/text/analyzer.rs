@@ -67,7 +67,10 @@ pub struct Analyzer {
     pub fields_apart: bool,
     /// What is a word where Unicode's boundaries are not enough: scripts without spaces, emoji, `C++` (analyzers
     /// that were saved before there was a choice have [`WordRules::before`]).
-    #[serde(default = "WordRules::before")]
+    #[serde(
+        default = "WordRules::before",
+        skip_serializing_if = "WordRules::are_before"
+    )]
     pub words: WordRules,
 }
 

@@ -77,12 +77,16 @@ impl WordRules {
             signs: false,
         }
     }
+
+    pub(super) fn are_before(&self) -> bool {
+        *self == Self::before()
+    }
 }
 
 impl Default for WordRules {
     fn default() -> Self {
         Self {
-            segmentation: Segmentation::DictionaryPairs,
+            segmentation: Segmentation::Pairs,
             emoji: true,
             signs: true,
         }
