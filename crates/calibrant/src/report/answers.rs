@@ -46,6 +46,8 @@ pub struct AnsweredTarget {
     pub answered: Option<f64>,
     /// The least probability that is then answered.
     pub threshold: Option<f64>,
+    /// The lower end of the 95 % interval of these answers' accuracy, as if the threshold had not been chosen on the same documents.
+    pub lower: Option<f64>,
 }
 
 /// The share answered against accuracy. With several labels a document is right where all of them are, and as sure as the
@@ -200,6 +202,7 @@ impl AnsweredShares {
                 accuracy,
                 answered: found.map(|(share, _)| share.answered),
                 threshold: found.map(|(share, _)| share.threshold),
+                lower: found.map(|(share, _)| share.lower),
             }
         });
         let mut curve: Vec<AnsweredShare> = Vec::new();

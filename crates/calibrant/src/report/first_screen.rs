@@ -28,7 +28,7 @@ pub(super) fn first_screen(report: &Report) -> Section {
         .advice()
         .and_then(|a| Some((a.accuracy, a.answered?)))
     {
-        let name = format!("can be answered by machine at {}", accuracy(target));
+        let name = format!("could be answered by machine, {} right in this test", accuracy(target));
         numbers.push(number(name, per_cent(share)));
         let left = ((1.0 - share) * evaluation.documents as f64).round() as usize;
         numbers.push(number("documents that deserve a look", whole(left)));
@@ -94,7 +94,7 @@ fn how_sure(evaluation: &Evaluation) -> Option<String> {
             "The probabilities are too sure of themselves here: do not act on them before they are corrected with new labels."
         }
         z if z < -2.0 => "The probabilities are more careful than they need be.",
-        _ => "The probabilities can be taken at their word.",
+        _ => "Nothing here speaks against the probabilities.",
     };
     Some(format!("{verdict} {found}"))
 }
@@ -105,21 +105,22 @@ fn what_to_do(answers: &AnsweredShares, documents: usize) -> String {
     };
     let advice = answers.advice();
     let reached =
-        advice.and_then(|advice| Some((advice.accuracy, advice.answered?, advice.threshold?)));
+        advice.and_then(|a| Some((a.accuracy, a.answered?, a.threshold?, a.lower?)));
     match reached {
-        Some((target, share, _)) if share >= 1.0 => format!(
+        Some((target, share, ..)) if share >= 1.0 => format!(
             "All documents can be answered by machine: {} of the answers are right, at least the {} that one may want.",
             per_cent(all.accuracy.unwrap_or(all.stated)),
             accuracy(target)
         ),
-        Some((target, share, threshold)) => {
+        Some((target, share, threshold, lower)) => {
             let left = ((1.0 - share) * documents as f64).round() as usize;
             format!(
-                "Answer {} of the documents by machine, those with a probability of {} or more: {} of these answers are right here. The other {} \
-                 deserve a look by a person.",
+                "Answer {} of the documents by machine, those with a probability of {} or more: {} of these answers are right in this test, at least {} by \
+                 its 95 % interval (the probability was chosen on the same documents: others will show a little less). The other {} deserve a look by a person.",
                 per_cent(share),
                 measure(threshold),
                 accuracy(target),
+                per_cent(lower),
                 whole(left)
             )
         }
