@@ -7,6 +7,7 @@ use calibrant::jobs::{
     fit_source, rules_without_class, search_source,
 };
 use calibrant::pipeline::{FitSettings, LeftOut, SearchSettings};
+use calibrant::saved::is_same_file;
 
 use crate::arguments::{FitArguments, TrainingArguments};
 use crate::error::CliError;
@@ -24,6 +25,10 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     check_target(&arguments.output, &training.file)?;
     if let Some(path) = &arguments.suspects {
         suspects::check_list("--suspects", path, &training.file)?;
+        if is_same_file(path, &arguments.output) {
+            return Err(CliError::new("the list and the model would be one file")
+                .hint("give --suspects and --output different names"));
+        }
     }
     let progress = TerminalProgress::default();
     let (fitted, list) = if arguments.search.search {

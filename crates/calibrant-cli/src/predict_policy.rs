@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::output::{check_target, note, stdout};
-use crate::prior::show_prior;
+use crate::predict::note_whole_input;
 use crate::progress::TerminalProgress;
 use crate::suspects::check_list;
 
@@ -33,6 +33,11 @@ pub(crate) fn run(
             check_target(output, file)?;
         }
     }
+    note_whole_input(
+        &arguments.file,
+        arguments.output.as_deref(),
+        Some("--policy"),
+    );
     let progress = TerminalProgress::default();
     let mut predictions: Vec<Prediction<'_>> = Vec::new();
     let summary = predictor.predict_source(
@@ -44,9 +49,6 @@ pub(crate) fn run(
             Ok::<_, CliError>(())
         },
     )?;
-    if let Some(report) = &summary.prior {
-        show_prior(&arguments.file, report);
-    }
     warn_bad_rows(&summary.read);
     let first = predictions.first().and_then(|first| first.key.as_ref());
     let column = first.map_or("row", |key| key.column());
@@ -78,18 +80,7 @@ pub(crate) fn run(
         header: header.map(str::to_owned).to_vec(),
         rows,
     };
-    match &arguments.output {
-        Some(output) => table.save(output)?,
-        None => {
-            let format = match arguments.json {
-                true => PredictionFormat::JsonLines,
-                false => PredictionFormat::Csv,
-            };
-            let mut out = stdout();
-            out.write_all(&table.to_bytes(format)?)?;
-            out.flush()?;
-        }
-    }
+    write(arguments, &table)?;
     let shares: Vec<String> = shares
         .iter()
         .map(|(what, count)| format!("{what}: {count}"))
@@ -100,6 +91,19 @@ pub(crate) fn run(
         shares.join(", ")
     ));
     Ok(())
+}
+
+fn write(arguments: &PredictArguments, table: &PlainTable) -> Result<(), CliError> {
+    if let Some(output) = &arguments.output {
+        return Ok(table.save(output)?);
+    }
+    let format = match arguments.json {
+        true => PredictionFormat::JsonLines,
+        false => PredictionFormat::Csv,
+    };
+    let mut out = stdout();
+    out.write_all(&table.to_bytes(format)?)?;
+    Ok(out.flush()?)
 }
 
 /// The policy with this model in its part, and what other sources said.

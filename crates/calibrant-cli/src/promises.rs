@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use calibrant::corpus::{Fields, LabelNeed};
+use calibrant::corpus::{Fields, LabelNeed, ReadOptions};
 use calibrant::decision::CalibrationSource;
 use calibrant::jobs::{
     AnswerSummary, CalibrationExamples, FAverage, FSummary, LabelledForecasts, PromiseError,
@@ -12,7 +12,9 @@ use calibrant::pipeline::Model;
 
 use crate::arguments::{EvaluateArguments, PromiseArguments, ReadArguments};
 use crate::error::CliError;
+use crate::fit_report::warn_bad_rows;
 use crate::input;
+use crate::labels::note_unlabelled;
 use crate::output::{count_of, note, warn};
 use crate::progress::TerminalProgress;
 
@@ -41,12 +43,24 @@ pub(crate) fn examples(
         )
         .hint("add --sets 0.9 or --max-error 0.02, or leave it out"));
     }
-    let fields = reading.fields(&Fields::default());
-    let options = reading.options(fields, LabelNeed::Required);
+    // Fields are called alike in both files; how a file is written, and which rows are meant, is each file's own.
+    let options = ReadOptions {
+        fields: Fields {
+            id: None,
+            ..reading.fields(&Fields::default())
+        },
+        labels_required: LabelNeed::Required,
+        skip_bad_rows: reading.rows.options().skip_bad_rows,
+        ..ReadOptions::default()
+    };
     let source = input::source(file);
     let progress = TerminalProgress::default();
     let found = CalibrationExamples::read(model, &source, &options, &progress)?;
     let found = found.map_err(|error| about(file, error))?;
+    if let Some(read) = &found.read {
+        warn_bad_rows(read);
+        note_unlabelled(read, model.task());
+    }
     if found.copies > 0 {
         note(&format!(
             "{file}: {} of others, which count once",

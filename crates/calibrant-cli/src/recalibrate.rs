@@ -14,6 +14,7 @@ use crate::arguments::RecalibrateArguments;
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
+use crate::labels::note_unlabelled;
 use crate::output::{
     check_target, count_of, file_size, loss_unit, stdout, unknown_label_notes, warn,
 };
@@ -60,6 +61,7 @@ pub(crate) fn run(arguments: &RecalibrateArguments) -> Result<(), CliError> {
         &TerminalProgress::default(),
     )?;
     warn_bad_rows(&found.read);
+    note_unlabelled(&found.read, found.recalibrated.model.task());
     let fate = ["takes no part", "take no part"];
     for note in unknown_label_notes(&found.unknown_labels, found.left_out, "model", fate) {
         warn(&note);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use calibrant::corpus::{Fields, LabelNeed};
 use calibrant::jobs::{SplitError, SplitReport, SplitSettings, split_source};
+use calibrant::saved::is_same_file;
 
 use crate::arguments::SplitArguments;
 use crate::error::CliError;
@@ -28,7 +29,7 @@ pub(crate) fn run(arguments: &SplitArguments) -> Result<(), CliError> {
     ];
     check_target_of("--train-out", &places[0], &arguments.file)?;
     check_target_of("--test-out", &places[1], &arguments.file)?;
-    if places[0] == places[1] {
+    if is_same_file(&places[0], &places[1]) {
         return Err(CliError::new("both sides would be one file")
             .hint("give --train-out and --test-out different names"));
     }
@@ -56,22 +57,24 @@ pub(crate) fn run(arguments: &SplitArguments) -> Result<(), CliError> {
 }
 
 /// `tickets.train.csv` beside `tickets.csv`, or beside `tickets.csv.gz`: what is written is not compressed. Sheets are written as xlsx.
+/// Endings are read in any case.
 fn beside(file: &Path, side: &str) -> PathBuf {
     let name = file
         .file_name()
         .map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_default();
-    let plain = name
-        .strip_suffix(".gz")
-        .or(name.strip_suffix(".zst"))
-        .unwrap_or(&name);
+    let plain = match name.rsplit_once('.') {
+        Some((plain, "gz" | "GZ" | "zst" | "ZST" | "zstd" | "ZSTD")) => plain,
+        _ => &name,
+    };
     let (stem, ending) = match plain.rsplit_once('.') {
         Some((stem, ending)) if !stem.is_empty() => (stem, Some(ending)),
         _ => (plain, None),
     };
-    let ending = match ending {
-        Some("ods" | "ODS") => Some("xlsx"),
-        other => other,
+    let ending = match ending.map(str::to_ascii_lowercase).as_deref() {
+        Some("ods" | "xlsm") => Some("xlsx"),
+        Some("pq") => Some("parquet"),
+        _ => ending,
     };
     let ending = ending.map_or_else(String::new, |ending| format!(".{ending}"));
     file.with_file_name(format!("{stem}.{side}{ending}"))
@@ -157,7 +160,32 @@ impl From<SplitError> for CliError {
             SplitError::Moment { .. } => {
                 Self::new(message).hint("fix that cell, or leave such rows out with --where")
             }
+            SplitError::SameFile { .. } => {
+                Self::new(message).hint("choose another --train-out or --test-out")
+            }
+            SplitError::OtherFormat { .. } => Self::new(message)
+                .hint("give --train-out and --test-out the ending of the input, without .gz"),
             _ => Self::new(message),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_called_as_what_is_written() {
+        for (file, side) in [
+            ("a.csv", "a.train.csv"),
+            ("a.b.JSONL.zstd", "a.b.train.JSONL"),
+            ("a.csv.GZ", "a.train.csv"),
+            ("a.Ods", "a.train.xlsx"),
+            ("a.xlsm", "a.train.xlsx"),
+            ("a.pq", "a.train.parquet"),
+            ("a", "a.train"),
+        ] {
+            assert_eq!(beside(Path::new(file), "train"), Path::new(side));
         }
     }
 }

@@ -136,7 +136,7 @@ pub(crate) struct FitArguments {
     /// Do not store the filter of training documents (15 bits per document) by which `evaluate`, `compare` and `combine` count test documents that the model has seen
     #[arg(long)]
     pub(crate) no_training_keys: bool,
-    /// Also write the labels that are probably wrong, as `calibrant suspects -o` does: .csv, .tsv or .jsonl
+    /// Also write the labels that are probably wrong, as `calibrant suspects -o` does: .csv, .tsv, .jsonl, .parquet or .xlsx
     #[arg(long, value_name = "FILE", conflicts_with = "search")]
     pub(crate) suspects: Option<PathBuf>,
     /// Print the training summary as JSON on standard output

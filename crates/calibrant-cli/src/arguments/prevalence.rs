@@ -21,7 +21,7 @@ pub(crate) struct PrevalenceArguments {
     /// How many documents to label for an interval of this width (0.1 is 10 percentage points from end to end), and which: with -o
     #[arg(long, value_name = "WIDTH", allow_negative_numbers = true)]
     pub(crate) plan: Option<f64>,
-    /// Where --plan writes the documents to label, with an empty label: .csv, .tsv or .jsonl
+    /// Where --plan writes the documents to label, with an empty label: .csv, .tsv, .jsonl, .parquet or .xlsx
     #[arg(short, long, value_name = "FILE", requires = "plan")]
     pub(crate) output: Option<PathBuf>,
     /// Plan for the share of this class, with more labels where its probability is unsure (by default a simple random sample for all classes)

@@ -12,7 +12,7 @@ use super::choice::positive;
 pub(crate) struct SuspectsArguments {
     #[command(flatten)]
     pub(crate) training: TrainingArguments,
-    /// Where to write the list: .csv, .tsv or .jsonl (the first 20 on standard output by default)
+    /// Where to write the list: .csv, .tsv, .jsonl, .parquet or .xlsx (the first 20 on standard output by default)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Also write the list as a page for a browser

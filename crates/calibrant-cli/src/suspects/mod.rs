@@ -3,11 +3,12 @@
 mod page;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use calibrant::Task;
 use calibrant::corpus::ReadOptions;
 use calibrant::jobs::{PlainTable, RereadError, RereadReport, SuspectList, SuspectSettings};
+use calibrant::saved::is_same_file;
 use serde::Serialize;
 
 use crate::arguments::SuspectsArguments;
@@ -15,6 +16,7 @@ use crate::error::CliError;
 use crate::fit::FitJob;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
+use crate::labels::{note_unlabelled, warn_alike};
 use crate::output::{check_target_of, count_of, note, stdout, write_whole};
 use crate::progress::TerminalProgress;
 use crate::table::{probability, table};
@@ -44,6 +46,10 @@ pub(crate) fn run(arguments: &SuspectsArguments) -> Result<(), CliError> {
     let progress = TerminalProgress::default();
     let (fitted, list) = job.find_suspects(&settings, &progress)?;
     warn_bad_rows(&fitted.read);
+    let summary = fitted.model.summary();
+    note_unlabelled(&fitted.read, summary.task);
+    let classes = summary.classes.iter();
+    warn_alike(classes.map(|class| (class.label.as_str(), class.positives)));
     let reread = match &arguments.reread {
         Some(file) => {
             let classes: Vec<&str> = fitted.model.class_names().collect();
@@ -90,14 +96,18 @@ fn check(arguments: &SuspectsArguments) -> Result<(), CliError> {
         check_target_of("--html", path, file)?;
     }
     let targets = [&arguments.output, &arguments.sample, &arguments.html];
+    let targets: Vec<&PathBuf> = targets.into_iter().flatten().collect();
     for (place, path) in targets.iter().enumerate() {
-        if path.is_some() && targets[..place].contains(path) {
+        if targets[..place]
+            .iter()
+            .any(|before| is_same_file(before, path))
+        {
             return Err(CliError::new("two outputs have the same name")
                 .hint("give --output, --sample and --html a file each"));
         }
     }
     if let Some(sample) = &arguments.reread {
-        for path in targets.into_iter().flatten() {
+        for path in targets {
             check_target_of("output", path, sample)?;
         }
     }
@@ -118,7 +128,7 @@ pub(crate) fn check_list(option: &str, path: &Path, file: &str) -> Result<(), Cl
             "{option}: cannot recognise the format of `{}` from its extension",
             path.display()
         );
-        return Err(CliError::new(message).hint("use .csv, .tsv or .jsonl"));
+        return Err(CliError::new(message).hint("use .csv, .tsv, .jsonl, .parquet or .xlsx"));
     }
     check_target_of(option, path, file)
 }

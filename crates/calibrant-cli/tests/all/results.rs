@@ -333,12 +333,9 @@ fn calibrated_scores_stand_beside_their_columns() {
     let mut lines = kept.split("\r\n");
     assert_eq!(
         lines.next(),
-        Some("probability;s;label;class;calibrant_probability")
+        Some("probability;s;label;calibrant_label;calibrant_probability")
     );
-    assert!(
-        lines.next().unwrap().starts_with("0;-3;no;yes;0,"),
-        "{kept}"
-    );
+    assert!(lines.next().unwrap().starts_with("0;-3;no;no;0,"), "{kept}");
     let wide = sandbox.succeed(&[
         "calibrate",
         "--calibrator",
@@ -347,7 +344,7 @@ fn calibrated_scores_stand_beside_their_columns() {
         "scores.csv",
         "--wide",
     ]);
-    assert_eq!(wide.lines().next(), Some("row,yes"));
+    assert_eq!(wide.lines().next(), Some("row,no,yes"));
     let refused = sandbox.run(&[
         "calibrate",
         "scores.csv",

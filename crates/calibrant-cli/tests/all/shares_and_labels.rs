@@ -202,7 +202,7 @@ fn a_fit_lists_suspects_beside_its_model_and_several_labels_have_them_too() {
     for (arguments, piece) in [
         (
             &["suspects", "mail.csv", "-o", "list.xml"][..],
-            ".csv, .tsv or .jsonl",
+            ".csv, .tsv, .jsonl, .parquet or .xlsx",
         ),
         (
             &["suspects", "mail.csv", "-o", "mail.csv"],
@@ -224,7 +224,7 @@ fn a_fit_lists_suspects_beside_its_model_and_several_labels_have_them_too() {
         (&["suspects", "mail.csv", "--alpha", "1"], "naive-bayes"),
         (
             &["fit", "mail.csv", "-o", "m", "--suspects", "list.html"],
-            ".csv, .tsv or .jsonl",
+            ".csv, .tsv, .jsonl, .parquet or .xlsx",
         ),
     ] {
         refused(&sandbox, arguments, &[piece]);
@@ -407,7 +407,10 @@ fn samples_are_found_by_row_or_by_text_and_odd_ones_are_refused() {
         ),
         (&["--labelled", "missing.csv"], "missing.csv"),
         (&["--plan", "0.1", "--class", "snow"], "no class `snow`"),
-        (&["--plan", "0.1", "-o", "todo.xml"], ".csv, .tsv or .jsonl"),
+        (
+            &["--plan", "0.1", "-o", "todo.xml"],
+            ".csv, .tsv, .jsonl, .parquet or .xlsx",
+        ),
     ] {
         refused(
             &sandbox,

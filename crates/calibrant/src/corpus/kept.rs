@@ -357,12 +357,15 @@ impl<R: Row> Row for Kept<R> {
     }
 }
 
-/// The decimal sign of the numbers in the first rows: a comma where some cells have one and none has a point. Where no number
-/// tells, that of the spreadsheets which write such a delimiter.
+/// The decimal sign of the numbers in the first rows: a comma where more cells have one than have a point. Where no number tells,
+/// that of the spreadsheets which write such a delimiter. Where the delimiter is a comma, one inside a number parts thousands.
 pub(super) fn decimal_of(head: &[u8], dialect: Dialect, given: Option<DecimalSign>) -> DecimalSign {
     const ROWS: usize = 200;
     if let Some(sign) = given {
         return sign;
+    }
+    if dialect.delimiter().byte() == b',' {
+        return DecimalSign::Point;
     }
     let (mut commas, mut points) = (0, 0);
     let text = String::from_utf8_lossy(head);
@@ -384,10 +387,24 @@ pub(super) fn decimal_of(head: &[u8], dialect: Dialect, given: Option<DecimalSig
     }
 }
 
-/// Whether it is a number with this sign in it.
+/// Whether it is a number with this sign in it, and not one whose sign may part thousands.
 fn is_number(cell: &str, sign: char) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let cell = cell.trim().trim_start_matches(['+', '-']);
-    cell.split_once(sign)
-        .is_some_and(|(whole, parts)| digits(whole) && digits(parts))
+    cell.split_once(sign).is_some_and(|(whole, parts)| {
+        let thousands = parts.len() == 3 && (1..=3).contains(&whole.len()) && whole != "0";
+        digits(whole) && digits(parts) && !thousands
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_no_decimals() {
+        assert!(is_number("-0,93", ',') && is_number("12,5", ',') && is_number("1234,567", ','));
+        assert!(is_number("0,125", ','));
+        assert!(!is_number("1,234", ',') && !is_number("12.345", '.') && !is_number("1,2,3", ','));
+    }
 }

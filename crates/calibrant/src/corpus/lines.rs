@@ -254,7 +254,7 @@ pub(super) struct Cutter {
 
 impl Cutter {
     pub(super) fn new(mut stream: Stream, ends: RowEnds, max_row_bytes: usize) -> Self {
-        let live = stream.live.then(|| stream.take_live()).flatten();
+        let live = stream.live.then(|| stream.take_live());
         Self {
             stream,
             live,

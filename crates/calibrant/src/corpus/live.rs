@@ -45,6 +45,16 @@ impl Live {
         })
     }
 
+    /// A source that cannot be read: says so, and ends.
+    pub(super) fn failed(error: io::Error) -> Self {
+        let (_, chunks) = sync_channel(1);
+        Self {
+            chunks,
+            next: Some(Err(error)),
+            ended: false,
+        }
+    }
+
     /// Whether [`Self::take`] would answer at once.
     pub(super) fn is_ready(&mut self) -> bool {
         if self.next.is_none() && !self.ended {

@@ -41,6 +41,9 @@ impl Value<'_> {
         match self {
             Value::Text(text) if wanted.is_empty() => text.trim().is_empty(),
             Value::Text(text) => text == wanted,
+            Value::List(elements) if wanted.is_empty() => {
+                elements.iter().all(|element| element.trim().is_empty())
+            }
             Value::Scalar(printed) => printed == wanted,
             Value::List(elements) => elements.iter().any(|element| element == wanted),
             Value::Null | Value::Absent => wanted.is_empty(),

@@ -112,10 +112,13 @@ pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, Rea
     match open_bytes(source, options.format, encoding, options.as_they_come)? {
         Raw::Folder(path) => Ok(Opened::Folder(path)),
         Raw::Stream(mut stream) => {
-            // A name that says text does not make text of a spreadsheet.
+            // A name that says text does not make text of a spreadsheet; which kind a packed one is that does not say, its name does.
             let told = || {
                 let by_name = Format::of_path(Path::new(&source.name()));
-                sniff_binary(&stream.head).or(by_name)
+                match sniff_binary(&stream.head) {
+                    Some(Format::Xlsx) if by_name == Some(Format::Ods) => by_name,
+                    found => found.or(by_name),
+                }
             };
             let format = options.format.or_else(told);
             let format = stream.format(format)?;
@@ -375,10 +378,10 @@ impl Stream {
         opens
     }
 
-    /// The bytes, read on a thread of their own; `None` where there can be none.
-    pub(super) fn take_live(&mut self) -> Option<Live> {
+    /// The bytes, read on a thread of their own; where there can be none, the first read fails.
+    pub(super) fn take_live(&mut self) -> Live {
         let inner = std::mem::replace(&mut self.reader, Box::new(io::empty()));
-        Live::new(inner).ok()
+        Live::new(inner).unwrap_or_else(Live::failed)
     }
 
     /// Bytes taken from the source so far, as stored.
@@ -722,6 +725,11 @@ mod tests {
         assert_eq!(table, Some(Format::Csv));
         let lines = formats(Source::reader("a socket", &b"one\ntwo\n"[..]));
         assert_eq!(lines, None);
+        // A packed spreadsheet that does not begin with its type.
+        let packed = || b"PK\x03\x04 and whatever follows".to_vec();
+        let sheet = |name: &str| formats(Source::bytes(name, packed()));
+        assert_eq!(sheet("a.ODS"), Some(Format::Ods));
+        assert_eq!(sheet("a.csv"), Some(Format::Xlsx));
     }
 
     #[test]

@@ -22,7 +22,10 @@ pub struct PositivePrediction<'a> {
     pub key: DocumentKey,
     /// Whose probability it is.
     pub class: &'a str,
-    /// Its probability.
+    /// The other class; no part of its JSON.
+    #[serde(skip)]
+    pub negative: &'a str,
+    /// The probability of the positive class.
     pub probability: f64,
     /// The same as log-odds, which lose nothing near 0 and 1.
     pub log_odds: f64,
@@ -123,6 +126,7 @@ impl Batch {
         sink: &mut impl FnMut(Option<ScorePrediction<'c>>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut kept = self.kept.into_iter();
+        let negative = calibrator.classes().first().map_or("", String::as_str);
         let names: Vec<&str> = calibrator.outputs().iter().map(String::as_str).collect();
         let mut intervals = self.intervals.into_iter();
         let rows = self.probabilities.chunks_exact(names.len());
@@ -134,6 +138,7 @@ impl Batch {
                 ScorePrediction::Positive(PositivePrediction {
                     key,
                     class: names[0],
+                    negative,
                     probability: row[0].value(),
                     log_odds: row[0].log_odds(),
                     lower: lower.map(Probability::value),
@@ -182,7 +187,7 @@ pub fn apply_scores_live<'c, E: From<CalibrateError>>(
 ) -> Result<AppliedScores, E> {
     let options = options_of(options, calibrator);
     let outputs = calibrator.outputs().len();
-    let mut keys = DocumentKeys::new(options.fields.id.is_some());
+    let mut keys = DocumentKeys::new(options.fields.asks_for_id());
     let known = match plan.must_see_all() {
         true => DecidedPrior::default(),
         false => plan.decide(&[], None).map_err(CalibrateError::from)?,

@@ -79,7 +79,9 @@ impl Model {
         options.fields = options.fields.completed_by(self.fields());
         options.labels_required = LabelNeed::Required;
         let (mut test_set, mut said) = (TestSet::default(), Said::default());
-        let asks = [self.ask(settings)];
+        let mut ask = self.ask(settings);
+        ask.fold |= options.fold_labels;
+        let asks = [ask];
         let read = test_set.read(source, &options, &asks, &mut [&mut said], progress)?;
         Ok(LabelledForecasts {
             read: Some(read),

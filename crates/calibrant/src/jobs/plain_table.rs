@@ -5,7 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::predictions::TableWriter;
 use super::{PredictionFormat, WritePredictionsError};
+use crate::corpus::Cell;
 use crate::saved::write_file;
 
 /// Rows of named cells.
@@ -37,13 +39,11 @@ impl PlainTable {
         Ok(write_file(path, &self.to_bytes(format)?)?)
     }
 
-    /// The format in which a file with this name would be written: CSV, TSV or JSON Lines.
+    /// The format in which a file with this name would be written.
     pub fn format_of(path: &Path) -> Result<PredictionFormat, WritePredictionsError> {
-        PredictionFormat::of_path(path)
-            .filter(|format| *format != PredictionFormat::Parquet)
-            .ok_or_else(|| WritePredictionsError::Ending {
-                path: path.to_owned(),
-            })
+        PredictionFormat::of_path(path).ok_or_else(|| WritePredictionsError::Ending {
+            path: path.to_owned(),
+        })
     }
 
     /// The bytes of a file.
@@ -51,7 +51,8 @@ impl PlainTable {
         let delimiter = match format {
             PredictionFormat::Csv => b',',
             PredictionFormat::Tsv => b'\t',
-            _ => return self.lines(),
+            PredictionFormat::JsonLines => return self.lines(),
+            PredictionFormat::Parquet | PredictionFormat::Xlsx => return self.typed(format),
         };
         let error = |error: csv::Error| WritePredictionsError::Csv {
             reason: error.to_string(),
@@ -68,6 +69,19 @@ impl PlainTable {
             .map_err(|error| WritePredictionsError::Csv {
                 reason: error.to_string(),
             })
+    }
+
+    /// Numbers as numbers, everything else as text.
+    fn typed(&self, format: PredictionFormat) -> Result<Vec<u8>, WritePredictionsError> {
+        let mut bytes = Vec::new();
+        let header = self.header.clone();
+        let mut table = TableWriter::begin(Box::new(&mut bytes), format, None, header, false)?;
+        for row in &self.rows {
+            let cells: Vec<Cell<'_>> = row.iter().map(typed_cell).collect();
+            table.row(None, &cells)?;
+        }
+        table.finish()?;
+        Ok(bytes)
     }
 
     fn lines(&self) -> Result<Vec<u8>, WritePredictionsError> {
@@ -87,6 +101,20 @@ impl PlainTable {
     }
 }
 
+fn typed_cell(value: &Value) -> Cell<'_> {
+    match value {
+        Value::Null => Cell::Empty,
+        Value::String(text) => Cell::text(text),
+        Value::Bool(truth) => Cell::Truth(*truth),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => Cell::Whole(whole),
+            (None, Some(real)) => Cell::Real(real),
+            (None, None) => Cell::Number(number.to_string().into()),
+        },
+        other => Cell::Text(cell(other).into()),
+    }
+}
+
 /// A cell as text.
 fn cell(value: &Value) -> String {
     match value {
@@ -94,5 +122,45 @@ fn cell(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(list) => list.iter().map(cell).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
+    }
+}
+
+#[cfg(all(test, feature = "spreadsheet", feature = "parquet"))]
+mod tests {
+    use super::*;
+    use crate::NoProgress;
+    use crate::corpus::{Fields, LabelNeed, ReadOptions, Source, read_all};
+
+    #[test]
+    fn a_list_is_what_its_ending_says() {
+        let table = PlainTable {
+            header: ["id", "share", "text"].map(str::to_owned).to_vec(),
+            rows: vec![
+                vec!["a".into(), 0.25.into(), "one, two".into()],
+                vec!["b".into(), 2.into(), vec!["x", "y"].into()],
+            ],
+        };
+        for name in ["list.xlsx", "list.parquet"] {
+            let format = PlainTable::format_of(name.as_ref()).unwrap();
+            let bytes = table.to_bytes(format).unwrap();
+            assert!(bytes.starts_with(b"PK") || bytes.starts_with(b"PAR1"));
+            let options = ReadOptions {
+                fields: Fields {
+                    id: Some("id".into()),
+                    ..Fields::default()
+                },
+                labels_required: LabelNeed::Ignored,
+                ..ReadOptions::default()
+            };
+            let source = Source::bytes(name, bytes);
+            let (found, _) = read_all(&source, &options, &NoProgress).unwrap();
+            let text = |place: usize| found[place].content.as_text();
+            assert_eq!(
+                (text(0), text(1)),
+                (Some("one, two"), Some("x, y")),
+                "{name}"
+            );
+        }
+        assert!(PlainTable::format_of("list.doc".as_ref()).is_err());
     }
 }

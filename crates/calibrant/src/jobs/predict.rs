@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::content::{Readable, Unreadable};
 use super::decide::{AskReport, Decider};
 use super::prediction::{DocumentKey, DocumentKeys, Prediction};
+use super::predictions::free_separator;
 use super::promises::{
     Answerer, AskF, AskSets, BestDecisions, CalibrationExamples, FAverage, PromiseCounts,
     PromiseError, PromiseSummary, SetMaker, SetRoom,
@@ -471,9 +472,7 @@ impl<'m> Predictor<'m> {
 
     /// What a set is joined by where it is one text: no class contains it.
     pub fn set_separator(&self) -> &'static str {
-        let free = |separator: &&&str| !self.names.iter().any(|name| name.contains(**separator));
-        let usual = ["|", ";", "¦", "‖", "\u{241f}"];
-        usual.iter().find(free).copied().unwrap_or("\u{1f}")
+        free_separator(self.names.iter().copied())
     }
 
     /// The fields that predictions read of a file: those of training without label, weight and group.

@@ -206,7 +206,7 @@ fn read_listed(
         own_id: true,
         ..options.clone()
     };
-    let mut keys = DocumentKeys::new(options.fields.id.is_some());
+    let mut keys = DocumentKeys::new(options.fields.asks_for_id());
     let mut found = HashMap::new();
     let mut row = 0;
     read_batches(

@@ -23,6 +23,8 @@ pub(super) struct Ask<'a> {
     pub(super) thresholds: Option<&'a [f64]>,
     /// How many of the surest mistakes are kept with their documents.
     pub(super) worst: usize,
+    /// Labels that differ in case or space alone are one.
+    pub(super) fold: bool,
 }
 
 impl<'a> Ask<'a> {
@@ -33,6 +35,7 @@ impl<'a> Ask<'a> {
             outputs: &[],
             thresholds: None,
             worst: 0,
+            fold: model.folds_labels(),
         }
     }
 }
@@ -282,7 +285,7 @@ impl Said {
             most_worst: ask.worst,
             ..Self::default()
         };
-        let mut matcher = LabelMatcher::new(model.task(), model.class_names());
+        let mut matcher = LabelMatcher::new(model.task(), model.class_names()).folding(ask.fold);
         let mut buffers = PredictBuffers::default();
         let mut keys = Vec::with_capacity(documents.len());
         let rows = said.probabilities.chunks_exact_mut(width.max(1));

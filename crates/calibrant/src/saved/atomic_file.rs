@@ -155,6 +155,25 @@ pub fn check_writable(target: &Path) -> Result<(), WriteError> {
         .map_err(WriteError::new("write to the folder", folder_of(&place)))
 }
 
+/// Whether two names stand for one file, which need not exist yet: `a`, `./a` and a link to it do.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// let path = |name: &str| folder.path().join(name);
+/// assert!(calibrant::saved::is_same_file(&path("a"), &path("./a")));
+/// assert!(!calibrant::saved::is_same_file(&path("a"), &path("b")));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let path = behind_links(path).unwrap_or_else(|_| path.to_owned());
+        let folder = folder_of(&path).canonicalize().ok()?;
+        let whole = || path.file_name().map(|name| folder.join(name));
+        path.canonicalize().ok().or_else(whole)
+    };
+    one == other || place(one).is_some_and(|one| Some(one) == place(other))
+}
+
 /// More links in a row than this are taken for a circle, as Linux does.
 const MOST_LINKS: usize = 40;
 

@@ -22,7 +22,9 @@ mod temporary;
 mod tensors;
 mod text_file;
 
-pub use atomic_file::{AtomicFile, TargetWriter, WriteError, check_writable, write_file};
+pub use atomic_file::{
+    AtomicFile, TargetWriter, WriteError, check_writable, is_same_file, write_file,
+};
 pub use error::{SavedFileError, SavedProblem};
 pub use kind::SavedKind;
 pub(crate) use storage::Storage;

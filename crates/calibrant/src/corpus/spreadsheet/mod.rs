@@ -136,11 +136,13 @@ impl Book {
     }
 
     /// The names of the columns and the number of their row: the first that has a cell. Without a header columns are numbered from 1.
+    /// With `all`, columns to the right of the last name have empty ones.
     fn header(
         &mut self,
         name: FileName<'_>,
         sheet: &str,
         options: &ReadOptions,
+        all: bool,
     ) -> Result<(Vec<String>, Option<u64>), ReadError> {
         let mut names: Vec<String> = Vec::new();
         let mut header_row = None;
@@ -149,7 +151,7 @@ impl Book {
         self.each_row(name, sheet, &mut |rows, cells| {
             let ends = cells.iter().map(|(columns, _)| columns.end);
             width = width.max(ends.max().unwrap_or(0).min(MOST_COLUMNS));
-            if no_header {
+            if no_header || header_row.is_some() {
                 return Ok(ControlFlow::Continue(()));
             }
             header_row = Some(rows.start);
@@ -164,11 +166,15 @@ impl Book {
                     text.clone_into(&mut names[column as usize]);
                 }
             }
-            Ok(ControlFlow::Break(()))
+            Ok(match all {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            })
         })?;
         if no_header {
             names = (1..=width).map(|number| number.to_string()).collect();
         }
+        names.resize(width as usize, String::new());
         check_distinct(&names, name.0)?;
         Ok((names, header_row))
     }
@@ -195,7 +201,7 @@ pub(super) fn column_names(
     guarded(&name, || {
         let (mut book, _) = open_book(stream, format)?;
         let sheet = book.choose(FileName(&name), options.layout.sheet.as_deref())?;
-        let (names, _) = book.header(FileName(&name), &sheet, options)?;
+        let (names, _) = book.header(FileName(&name), &sheet, options, false)?;
         Ok(names)
     })
 }
@@ -230,7 +236,8 @@ impl SheetRows {
             let (mut book, size) = open_book(stream, format)?;
             let name = FileName(&name);
             let sheet = book.choose(name, options.layout.sheet.as_deref())?;
-            let (names, header_row) = book.header(name, &sheet, options)?;
+            let keeps = R::keeps(options);
+            let (names, header_row) = book.header(name, &sheet, options, keeps)?;
             let mut plan = Plan::resolve(name.0, options, &names)?;
             plan.allow_decimal_commas();
             let rows = wanted_rows(&mut book, name, &sheet, &names, header_row, &plan, options)?;
@@ -239,7 +246,7 @@ impl SheetRows {
                 row_count: rows.len(),
                 rows: rows.into_iter(),
                 size,
-                kept: R::keeps(options).then(|| {
+                kept: keeps.then(|| {
                     let columns = names.iter().map(|name| KeptColumn::new(name, false));
                     Arc::new(KeptFile::of_cells(columns.collect()))
                 }),

@@ -377,3 +377,29 @@ proptest! {
         let _ = read(&ods(&damaged(&tables, &at, &with)), &ReadOptions::default());
     }
 }
+
+#[test]
+fn cells_without_a_header_are_kept() {
+    use super::super::{Kept, KeptRow, read_kept_batches};
+    let rows =
+        row(1, &["text", "label"]) + &row(2, &["one", "a"]) + &row(3, &["two", "b", "", "note"]);
+    let options = ReadOptions {
+        keep: true,
+        ..ReadOptions::default()
+    };
+    let source = Source::bytes("a.xlsx", xlsx(&[("s", &rows)]));
+    let kept = |found: Vec<Kept<Document>>| -> Vec<KeptRow> {
+        found.into_iter().filter_map(|row| row.kept).collect()
+    };
+    let mut all = Vec::new();
+    read_kept_batches(&source, &options, &crate::NoProgress, kept, |batch| {
+        all.extend(batch);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let names: Vec<_> = all[0].names().collect();
+    assert_eq!(names, ["text", "label", "column_3", "column_4"]);
+    let width = |row: &KeptRow| row.cells().unwrap().len();
+    assert_eq!((width(&all[0]), width(&all[1])), (4, 4));
+    assert_eq!(all[1].cells().unwrap()[3], Cell::text("note"));
+}

@@ -13,11 +13,11 @@ use std::collections::HashSet;
 use super::{DocumentKey, DocumentKeys};
 use crate::Progress;
 use crate::Task;
-use crate::corpus::{ContentRef, Document, LabelNeed, ReadOptions, Source, read_all};
+use crate::corpus::{ContentRef, Document, LabelNeed, ReadOptions, Source, folded_label, read_all};
 use crate::decision::{CascadeSettings, CascadeTier, certify_cascade};
 use crate::jobs::content::Readable;
 use crate::jobs::{PredictError, Predictor};
-use crate::pipeline::{Acquaintance, Model};
+use crate::pipeline::{Acquaintance, LabelMatcher, Model};
 
 /// A source of answers.
 #[derive(Debug)]
@@ -57,6 +57,8 @@ pub struct BuiltCascade {
 struct Truth {
     keys: Vec<DocumentKey>,
     documents: Vec<Document>,
+    /// Labels that differ in case or space alone are one, as to the models among the sources.
+    fold: bool,
 }
 
 /// Finds the cheapest policy that is shown to be right often enough, on documents whose truth is known and that no source has learned from.
@@ -150,6 +152,7 @@ impl Truth {
             Says::Model(model) => Some(model),
             _ => None,
         });
+        let fold = options.fold_labels || models.clone().any(|model| model.folds_labels());
         let mut models = models.peekable();
         match models.peek() {
             Some(model) => {
@@ -171,7 +174,7 @@ impl Truth {
         }
         let file = truth.name();
         let (documents, _) = read_all(truth, &options, progress)?;
-        let mut keys = DocumentKeys::new(options.fields.id.is_some());
+        let mut keys = DocumentKeys::new(options.fields.asks_for_id());
         let keys: Vec<DocumentKey> = documents
             .iter()
             .map(|document| keys.next(document.id.clone()))
@@ -188,7 +191,11 @@ impl Truth {
                 return Err(CascadeJobError::Twice { file, line, id });
             }
         }
-        Ok(Self { keys, documents })
+        Ok(Self {
+            keys,
+            documents,
+            fold,
+        })
     }
 
     /// The column by which tables name these documents.
@@ -203,6 +210,15 @@ impl Truth {
             .map_or("", String::as_str)
     }
 
+    /// Whether a label says what the truth says.
+    fn is_truth(&self, place: usize, label: &str) -> bool {
+        let truth = self.truth(place);
+        match self.fold {
+            true => folded_label(label) == folded_label(truth),
+            false => label.trim() == truth.trim(),
+        }
+    }
+
     /// What a model says of the documents.
     fn ask(
         &self,
@@ -214,7 +230,8 @@ impl Truth {
             return Err(CascadeJobError::SeveralLabels { name });
         }
         let readable = Readable::of(model);
-        let names: Vec<&str> = model.class_names().collect();
+        let matcher = LabelMatcher::new(model.task(), model.class_names());
+        let mut matcher = matcher.folding(self.fold);
         let mut tier = CascadeTier::truth(&source.name, source.cost);
         let mut known = Acquaintance::default();
         let mut buffers = Default::default();
@@ -226,7 +243,8 @@ impl Truth {
             let best = (0..said.len()).reduce(|a, b| if said[b] > said[a] { b } else { a });
             let best = best.unwrap_or(0);
             tier.confidences.push(said[best].value());
-            tier.right.push(names[best] == self.truth(place));
+            let (truth, _) = matcher.classes([self.truth(place)]);
+            tier.right.push(truth == [best as u32]);
         }
         Ok((tier, known))
     }
@@ -245,7 +263,8 @@ impl Truth {
                 return Err(CascadeJobError::NoAnswer { file, id });
             };
             // Who says nothing is not right, and not sure.
-            tier.right.push(label == Some(self.truth(place)));
+            tier.right
+                .push(label.is_some_and(|label| self.is_truth(place, label)));
             tier.confidences.extend(confidence);
         }
         Ok(tier)

@@ -180,16 +180,17 @@ fn label_decision_cells<'p>(prediction: &Prediction<'_>) -> [Cell<'p>; 3] {
         })
         .collect();
     labels.sort_unstable();
+    let separator = free_separator(prediction.classes.iter().map(|class| class.label.as_ref()));
     let cost = decided().map(|(_, decision)| decision.expected_cost);
     let cost = cost.sum::<Option<f64>>();
     [
-        Cell::Text(labels.join("|").into()),
+        Cell::Text(labels.join(separator).into()),
         cost.map_or(Cell::Empty, Cell::Real),
         Cell::Empty,
     ]
 }
 
-/// What is said of the positive class.
+/// What is said of two classes: which is more probable, and how probable it is; the positive one where both are.
 pub(super) fn positive_cells<'p>(
     row: &'p PositivePrediction<'_>,
     columns: RowColumns,
@@ -198,17 +199,34 @@ pub(super) fn positive_cells<'p>(
     if !columns.keep {
         cells.push(key_cell(&row.key));
     }
+    let rest = 1.0 - row.probability;
     if columns.keep || !columns.wide {
-        cells.push((Cow::Borrowed("class"), Cell::text(row.class)));
-        cells.push((Cow::Borrowed("probability"), Cell::Real(row.probability)));
-        for (name, end) in [("lower", row.lower), ("upper", row.upper)] {
+        let left = |end: Option<f64>| end.map(|end| 1.0 - end);
+        let (label, probability, lower, upper) = match row.probability >= 0.5 {
+            true => (row.class, row.probability, row.lower, row.upper),
+            false => (row.negative, rest, left(row.upper), left(row.lower)),
+        };
+        cells.push((Cow::Borrowed("label"), Cell::text(label)));
+        cells.push((Cow::Borrowed("probability"), Cell::Real(probability)));
+        for (name, end) in [("lower", lower), ("upper", upper)] {
             cells.extend(end.map(|end| (Cow::Borrowed(name), Cell::Real(end))));
         }
     }
     if columns.wide {
-        cells.push((Cow::Borrowed(row.class), Cell::Real(row.probability)));
+        let mut classes = [(row.negative, rest), (row.class, row.probability)];
+        classes.sort_by_key(|(name, _)| *name);
+        cells.extend(classes.map(|(name, said)| (Cow::Borrowed(name), Cell::Real(said))));
     }
     cells
+}
+
+/// What joins names to one text: none of them contains it.
+pub(in crate::jobs) fn free_separator<'n>(
+    names: impl Iterator<Item = &'n str> + Clone,
+) -> &'static str {
+    let free = |separator: &&&str| !names.clone().any(|name| name.contains(**separator));
+    let usual = ["|", ";", "¦", "‖", "\u{241f}"];
+    usual.iter().find(free).copied().unwrap_or("\u{1f}")
 }
 
 pub(super) fn key_cell(key: &DocumentKey) -> Named<'_> {

@@ -22,6 +22,7 @@ use super::{Decision, DocumentKey, PositivePrediction, Prediction, ScorePredicti
 use crate::corpus::{Cell, Encoding, KeptRow, NewFieldError};
 use crate::saved::{AtomicFile, WriteError};
 pub use beside::RowColumns;
+pub(super) use beside::free_separator;
 use beside::{Ours, positive_cells};
 #[cfg(feature = "parquet")]
 use parquet_rows::ParquetRows;

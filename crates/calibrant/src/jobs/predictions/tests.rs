@@ -15,6 +15,7 @@ fn positive() -> PositivePrediction<'static> {
     PositivePrediction {
         key: DocumentKey::Row(7),
         class: "spam",
+        negative: "ham",
         probability: 0.5,
         log_odds: 0.0,
         lower: Some(0.25),
@@ -60,6 +61,44 @@ fn tables_have_a_header_and_a_row_for_each_class() {
     });
     let expected = "row\tclass\tprobability\tlog_odds\tlower\tupper\n7\tspam\t0.5\t0\t0.25\t0.5\n";
     assert_eq!(lines, expected);
+}
+
+#[test]
+fn beside_columns_the_more_probable_of_two_classes_stands() {
+    let rows = |keep: bool, wide: bool| RowColumns {
+        keep,
+        wide,
+        ..RowColumns::default()
+    };
+    let unlikely = PositivePrediction {
+        probability: 0.25,
+        lower: Some(0.125),
+        upper: Some(0.375),
+        ..positive()
+    };
+    let written = |columns: RowColumns, row: &PositivePrediction<'_>| {
+        let columns = PredictionColumns::Rows(columns);
+        text(PredictionFormat::Csv, columns, |writer| {
+            writer.write_positive(row)
+        })
+    };
+    // By hand: the interval of the other class is what is left of 1.
+    assert_eq!(
+        written(rows(true, true), &unlikely),
+        "label,probability,lower,upper,ham,spam\nham,0.75,0.625,0.875,0.75,0.25\n"
+    );
+    assert_eq!(
+        written(rows(false, true), &unlikely),
+        "row,ham,spam\n7,0.75,0.25\n"
+    );
+    let even = PositivePrediction {
+        lower: None,
+        ..positive()
+    };
+    assert_eq!(
+        written(rows(true, false), &even),
+        "label,probability\nspam,0.5\n"
+    );
 }
 
 #[test]

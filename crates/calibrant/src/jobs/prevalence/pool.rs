@@ -68,7 +68,7 @@ impl<'m> Pool<'m> {
             };
             documents.into_iter().map(one).collect()
         };
-        let mut next = DocumentKeys::new(options.fields.id.is_some());
+        let mut next = DocumentKeys::new(options.fields.asks_for_id());
         let mut failure = None;
         let mut all: Vec<Said> = Vec::new();
         let mut keys = Vec::new();

@@ -9,6 +9,7 @@ use crate::corpus::{
     ContentRef, Document, Fields, LabelNeed, ReadOptions, Source, field_names, read_all,
 };
 use crate::jobs::DocumentKey;
+use crate::pipeline::LabelMatcher;
 use crate::{Progress, RowLabels, Task};
 
 /// Labelled documents by their places in the pool.
@@ -206,9 +207,9 @@ fn labels(
     labelled: &[Document],
     file: &str,
 ) -> Result<RowLabels, PrevalenceJobError> {
-    let names = pool.model.class_names().enumerate();
-    let numbers: HashMap<&str, u32> = names.map(|(number, name)| (name, number as u32)).collect();
     let single = pool.model.task() == Task::SingleLabel;
+    let matcher = LabelMatcher::new(pool.model.task(), pool.model.class_names());
+    let mut matcher = matcher.folding(pool.model.folds_labels());
     let mut labels = RowLabels::new();
     for document in labelled {
         let (file, line) = (file.to_owned(), document.line);
@@ -219,13 +220,9 @@ fn labels(
             let found = document.labels.len();
             return Err(PrevalenceJobError::SeveralLabels { file, line, found });
         }
-        let mut of_row = Vec::with_capacity(document.labels.len());
-        for label in &document.labels {
-            let Some(&number) = numbers.get(label.as_str()) else {
-                let label = label.clone();
-                return Err(PrevalenceJobError::UnknownLabel { file, line, label });
-            };
-            of_row.push(number);
+        let (of_row, _) = matcher.classes(document.labels.iter().map(String::as_str));
+        if let Some((label, _)) = matcher.unknown_labels.pop_first() {
+            return Err(PrevalenceJobError::UnknownLabel { file, line, label });
         }
         labels.push(of_row);
     }

@@ -17,10 +17,10 @@ pub use moments::DateOrder;
 use super::WritePredictionsError;
 use super::predictions::{LineWriter, PredictionFormat, TableWriter};
 use crate::corpus::{
-    Document, Kept, KeptRow, LabelNeed, ReadError, ReadOptions, ReadSummary, Source,
-    read_kept_batches,
+    Document, Format, Kept, KeptFile, KeptRow, LabelNeed, ReadError, ReadOptions, ReadSummary,
+    Source, read_kept_batches,
 };
-use crate::saved::{AtomicFile, WriteError};
+use crate::saved::{AtomicFile, WriteError, is_same_file};
 use crate::{FitError, Progress};
 use moments::MomentProblem;
 use rows::Rows;
@@ -124,6 +124,22 @@ pub enum SplitError {
         /// The source.
         file: String,
     },
+    /// What is written would overwrite the other side, or what is read.
+    #[error(
+        "`{file}` would be written over: the file to divide and its two sides must be three files"
+    )]
+    SameFile {
+        /// A side.
+        file: String,
+    },
+    /// The name of a side says something else than its rows are.
+    #[error(
+        "`{file}`: the ending says another format than that of the rows, which are written as they stand and not compressed"
+    )]
+    OtherFormat {
+        /// The side.
+        file: String,
+    },
     /// A folder has no rows.
     #[error("{file}: a folder of texts cannot be divided; its files can be moved")]
     Folder {
@@ -212,6 +228,7 @@ pub fn split_source(
     {
         return Err(SplitError::Folder { file });
     }
+    check_places(source, places)?;
     let options = rows::options_of(source, options, settings)?;
     let (rows, read) = Rows::read(source, &options, progress)?;
     let units = rows.units(&file, settings)?;
@@ -231,6 +248,44 @@ pub fn split_source(
     }
     write(source, &options, &test, places, progress)?;
     Ok(report(&rows, &units, &test, &read, settings, places))
+}
+
+/// Three files are three files, however they are spelt.
+fn check_places(source: &Source, places: &[PathBuf; 2]) -> Result<(), SplitError> {
+    let [train, test] = places;
+    let is_source = |place: &&PathBuf| match source {
+        Source::Path(path) => is_same_file(path, place),
+        _ => false,
+    };
+    let taken = places.iter().find(is_source);
+    match taken.or(is_same_file(train, test).then_some(test)) {
+        None => Ok(()),
+        Some(place) => Err(SplitError::SameFile {
+            file: place.display().to_string(),
+        }),
+    }
+}
+
+/// Refuses a name under which rows of text would not be read again as what they are.
+fn check_ending(place: &Path, source: Option<Format>, file: &KeptFile) -> Result<(), SplitError> {
+    let delimiter = file.style().delimiter.byte();
+    let delimited = file.is_divided_by(delimiter);
+    let fits = |ending: Format| match ending {
+        Format::Csv => delimited,
+        Format::Tsv => delimited && delimiter == b'\t',
+        Format::JsonLines => file.has_objects(),
+        Format::FastText | Format::SvmLight => !delimited && !file.has_objects(),
+        _ => false,
+    };
+    let ending = place.extension().unwrap_or_default().to_ascii_lowercase();
+    let packed = ["gz", "zst", "zstd"].iter().any(|packed| ending == *packed);
+    let named = Format::of_path(place);
+    match !packed && named.is_none_or(|named| source == Some(named) || fits(named)) {
+        true => Ok(()),
+        false => Err(SplitError::OtherFormat {
+            file: place.display().to_string(),
+        }),
+    }
 }
 
 fn report(
@@ -261,6 +316,8 @@ fn report(
 struct SideFile {
     file: AtomicFile,
     place: PathBuf,
+    /// What the name of the file that is divided says of its format.
+    source: Option<Format>,
     rows: Option<SideRows>,
 }
 
@@ -270,10 +327,11 @@ enum SideRows {
 }
 
 impl SideFile {
-    fn create(place: &Path) -> Result<Self, SplitError> {
+    fn create(place: &Path, source: Option<Format>) -> Result<Self, SplitError> {
         Ok(Self {
             file: AtomicFile::create(place)?,
             place: place.to_owned(),
+            source,
             rows: None,
         })
     }
@@ -284,6 +342,9 @@ impl SideFile {
             let file = row.file();
             let format = PredictionFormat::of_path(&self.place);
             let delimited = file.is_divided_by(file.style().delimiter.byte());
+            if file.is_text() {
+                check_ending(&self.place, self.source, file)?;
+            }
             self.rows = Some(match file.is_text() && !delimited {
                 true => SideRows::Lines(LineWriter::new(out, file)),
                 false => {
@@ -326,7 +387,12 @@ fn write(
     places: &[PathBuf; 2],
     progress: &dyn Progress,
 ) -> Result<(), SplitError> {
-    let mut files = [SideFile::create(&places[0])?, SideFile::create(&places[1])?];
+    let named = Format::of_path(Path::new(&source.name()));
+    let [train, test_place] = places;
+    let mut files = [
+        SideFile::create(train, named)?,
+        SideFile::create(test_place, named)?,
+    ];
     let options = ReadOptions {
         keep: true,
         ..options.clone()

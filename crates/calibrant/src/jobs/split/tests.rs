@@ -219,3 +219,49 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn three_files_are_three_files_and_say_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..20).map(|n| format!("{},word{n}\n", n % 2)).collect();
+    let table = folder.path().join("mail.csv");
+    std::fs::write(&table, format!("label,text\n{rows}")).unwrap();
+    let split = |train: &str, test: &str| {
+        let places = [train, test].map(|name| folder.path().join(name));
+        let settings = SplitSettings::default();
+        let source = Source::from(table.clone());
+        split_source(
+            &source,
+            &ReadOptions::default(),
+            &settings,
+            &places,
+            &NoProgress,
+        )
+    };
+    for (train, test) in [
+        ("a.csv", "./a.csv"),
+        ("./mail.csv", "a.csv"),
+        ("a.csv", "mail.csv"),
+    ] {
+        let refused = split(train, test);
+        assert!(
+            matches!(refused, Err(SplitError::SameFile { .. })),
+            "{train}"
+        );
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("b.csv", folder.path().join("link.csv")).unwrap();
+        let refused = split("link.csv", "b.csv");
+        assert!(matches!(refused, Err(SplitError::SameFile { .. })));
+    }
+    for ending in ["jsonl", "tsv", "xlsx", "parquet", "csv.gz", "ft"] {
+        let refused = split("a.csv", &format!("b.{ending}"));
+        assert!(
+            matches!(refused, Err(SplitError::OtherFormat { .. })),
+            "{ending}"
+        );
+        assert!(!folder.path().join("a.csv").exists());
+    }
+    split("a.csv", "b.txt").unwrap();
+}
