@@ -101,7 +101,9 @@ impl From<ReadError> for CliError {
         }
         let hint = match &error {
             ReadError::NotFound { .. } => Some("check the path; `-` reads from standard input"),
-            ReadError::UnknownField { .. } => Some(FIELD_OPTIONS),
+            ReadError::UnknownField { .. } | ReadError::FieldNeverCame { .. } => {
+                Some(FIELD_OPTIONS)
+            }
             ReadError::BadRow(_) => Some(SKIP_BAD_ROWS),
             ReadError::MixedDecimals { .. } | ReadError::AmbiguousComma { .. } => Some(
                 "give --decimal point or --decimal comma; what was printed before this is not to be used",

@@ -59,6 +59,8 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let fields = arguments.reading.fields(&predictor.fields());
     let mut options = arguments.reading.options(fields, LabelNeed::Ignored);
     options.keep = results.keep;
+    // Answers in a file are there once it is whole.
+    options.as_they_come = arguments.output.is_none() && arguments.policy.policy.is_none();
     if let Some(policy) = &arguments.policy.policy {
         return predict_policy::run(arguments, policy, &predictor, &options);
     }

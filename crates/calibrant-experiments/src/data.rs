@@ -247,6 +247,7 @@ pub(crate) fn sms_spam(data: &Path) -> Result<Vec<(Document, usize)>, Box<dyn Er
             group: None,
             amounts: Vec::new(),
             line: number as u64 + 1,
+            row: 0,
         };
         Ok((document, number % 5))
     });

@@ -297,6 +297,7 @@ fn packages(listing: &str) -> Vec<Document> {
             group: None,
             amounts: Vec::new(),
             line: number as u64 + 1,
+            row: 0,
         });
     }
     documents

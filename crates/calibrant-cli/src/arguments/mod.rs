@@ -309,7 +309,7 @@ pub(crate) struct ExplainArguments {
     /// Take the document from this file
     #[arg(long, value_name = "FILE", requires = "row")]
     pub(crate) file: Option<String>,
-    /// Which document of the file, counting from 1 after --where
+    /// Which row of the file, counting from 1; rows that --where leaves out count
     #[arg(long, value_name = "N", requires = "file", value_parser = positive)]
     pub(crate) row: Option<NonZeroUsize>,
     /// Explain this class (the most probable one by default); may be repeated

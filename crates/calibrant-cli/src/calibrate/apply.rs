@@ -33,6 +33,7 @@ pub(super) fn apply(
     let fields = score_fields(arguments, calibrator)?;
     let mut options = arguments.reading.options(fields, LabelNeed::Ignored);
     options.keep = arguments.results.keep;
+    options.as_they_come = arguments.predictions.is_none();
     let columns = match calibrator.is_binary() {
         true => PredictionColumns::Positive {
             interval: calibrator.has_interval(),

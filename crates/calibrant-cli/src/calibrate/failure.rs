@@ -62,7 +62,10 @@ impl From<CalibrateError> for CliError {
 
 /// As other commands say it, but with the options that this one has.
 fn read_error(error: ReadError) -> CliError {
-    let unknown = matches!(error, ReadError::UnknownField { .. });
+    let unknown = matches!(
+        error,
+        ReadError::UnknownField { .. } | ReadError::FieldNeverCame { .. }
+    );
     let error = CliError::from(error);
     if unknown {
         error.hint("name fields with --score, --label, --weight, --group, --id and --where")

@@ -43,6 +43,7 @@ pub(super) fn training_documents(seed: u64) -> Result<Vec<Document>, CliError> {
             group: None,
             amounts: Vec::new(),
             line,
+            row: 0,
         })
         .collect())
 }

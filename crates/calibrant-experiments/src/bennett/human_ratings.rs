@@ -56,6 +56,7 @@ impl RatedText {
             group: None,
             amounts: Vec::new(),
             line: 0,
+            row: 0,
         }
     }
 }

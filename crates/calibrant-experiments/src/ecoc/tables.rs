@@ -152,6 +152,7 @@ impl Table {
                 group: None,
                 amounts: Vec::new(),
                 line,
+                row: 0,
             })
             .collect())
     }

@@ -296,7 +296,7 @@ impl<R: Row> RowFormat<R> for Delimited<R> {
         self.kept.as_ref()
     }
 
-    fn check(&self, file: &str) -> Result<(), ReadError> {
+    fn check(&self, file: &str, _options: &ReadOptions, _whole: bool) -> Result<(), ReadError> {
         self.plan.decimals.check(file, &self.plan.columns)
     }
 

@@ -129,6 +129,9 @@ pub struct Document {
     pub amounts: Vec<f64>,
     /// Where the row starts: physical line from 1, row number in Parquet, 1 in a folder of files.
     pub line: u64,
+    /// Which row of the file it is, from 1: rows that were skipped, filtered or left out count, the header and blank lines do not.
+    /// 0 for a document of no file.
+    pub row: u64,
 }
 
 impl Document {
@@ -143,6 +146,7 @@ impl Document {
             group: None,
             amounts: Vec::new(),
             line: 1,
+            row: 0,
         }
     }
 

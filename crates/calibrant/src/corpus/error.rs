@@ -55,6 +55,19 @@ pub enum ReadError {
         /// The fields of the file (of its first row in JSON Lines).
         available: Vec<String>,
     },
+    /// A field that was asked for is in no row of a source whose rows were answered as they came.
+    #[error(
+        "{file}: no row has a field `{field}`, so that every answer given is void; {}",
+        fields_there_are(available)
+    )]
+    FieldNeverCame {
+        /// The source.
+        file: String,
+        /// The field that was asked for.
+        field: String,
+        /// The fields of its first rows.
+        available: Vec<String>,
+    },
     /// Two columns have the same name.
     #[error(
         "{file}: columns {first_column} and {second_column} are both named `{field}`; rename one of them"

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -24,6 +25,16 @@ pub(super) struct JsonLines<R = Document> {
     ends: RowEnds,
     /// What rows have in common that are kept as they stand.
     kept: Option<Arc<KeptFile>>,
+    /// Where fields could not be judged by the first rows.
+    unjudged: Option<Unjudged>,
+}
+
+/// Which of the wanted fields came up in any row.
+struct Unjudged {
+    /// The fields of the first rows.
+    available: Vec<String>,
+    /// For each column of the plan.
+    came: Vec<AtomicBool>,
 }
 
 /// Where the objects of a file end: at line ends, or at the commas of one list that holds them all. The bracket that opens
@@ -56,18 +67,29 @@ impl<R: Row> JsonLines<R> {
             })
         });
         let live = cutter.is_live();
+        let (plan, available) = match names {
+            // Rows that are still to be written may have what the first lacks.
+            Some(available) if live && Plan::<R>::missing(options, &available).is_some() => {
+                let has = |name: &str| available.iter().any(|known| known == name);
+                (Plan::unchecked(options, has), Some(available))
+            }
+            Some(available) => (Plan::resolve(file, options, &available)?, None),
+            // The rows themselves will tell what is wrong.
+            None => (Plan::unchecked(options, |_| true), Some(Vec::new())),
+        };
+        let unjudged = available.map(|available| Unjudged {
+            available,
+            came: plan
+                .columns
+                .iter()
+                .map(|_| AtomicBool::new(false))
+                .collect(),
+        });
         Ok(Self {
             ends,
             kept,
-            plan: match names {
-                // Rows that are still to be written may have what the first lacks.
-                Some(available) if live && Plan::<R>::missing(options, &available).is_some() => {
-                    Plan::unchecked(options, |name| available.iter().any(|known| known == name))
-                }
-                Some(available) => Plan::resolve(file, options, &available)?,
-                // The rows themselves will tell what is wrong.
-                None => Plan::unchecked(options, |_| true),
-            },
+            plan,
+            unjudged,
         })
     }
 }
@@ -137,7 +159,33 @@ impl<R: Row> RowFormat<R> for JsonLines<R> {
                 values,
             },
         )?;
+        if let Some(unjudged) = &self.unjudged {
+            let came = unjudged.came.iter().zip(values.iter());
+            for (came, _) in came.filter(|(_, value)| **value != Value::Absent) {
+                came.store(true, Ordering::Relaxed);
+            }
+        }
         self.plan.row(values, line)
+    }
+
+    /// A field that no row has was not meant.
+    fn check(&self, file: &str, options: &ReadOptions, whole: bool) -> Result<(), ReadError> {
+        let unjudged = self.unjudged.as_ref().filter(|_| whole);
+        let Some(Unjudged { available, came }) = unjudged else {
+            return Ok(());
+        };
+        let columns = self.plan.columns.iter().zip(came);
+        let late = columns.filter(|(_, came)| came.load(Ordering::Relaxed));
+        let all = available.iter().chain(late.map(|(name, _)| name));
+        let all: Vec<String> = all.cloned().collect();
+        match Plan::<R>::missing(options, &all) {
+            Some(field) => Err(ReadError::FieldNeverCame {
+                file: file.to_owned(),
+                field,
+                available: available.clone(),
+            }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -361,7 +409,8 @@ impl<'de> Visitor<'de> for ValueSeed {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{read, text_of};
-    use super::super::{Fields, Format, LabelNeed, ReadError, ReadOptions};
+    use super::super::{Fields, Format, LabelNeed, ReadError, ReadOptions, Source, read_all};
+    use crate::NoProgress;
     use proptest::prelude::*;
 
     fn options() -> ReadOptions {
@@ -405,6 +454,41 @@ mod tests {
         let after = "[{\"text\":\"a\",\"label\":\"x\"}] more";
         assert!(read(after.as_bytes(), &options()).is_err());
         assert!(read(b"[]", &options()).is_err());
+    }
+
+    #[test]
+    fn of_a_source_that_is_answered_as_it_comes_a_field_may_come_late_but_not_never() {
+        let rows = |fields: Fields, filter: Option<&str>| {
+            let text = "{\"body\":\"a\"}\n{\"text\":\"b\",\"body\":\"c\"}\n";
+            let source = Source::reader("standard input", text.as_bytes());
+            let options = ReadOptions {
+                fields,
+                filters: filter
+                    .map(|filter| filter.parse().unwrap())
+                    .into_iter()
+                    .collect(),
+                labels_required: LabelNeed::Ignored,
+                as_they_come: true,
+                ..options()
+            };
+            read_all(&source, &options, &NoProgress).map(|(documents, _)| documents.len())
+        };
+        let never = |outcome: Result<usize, ReadError>, name: &str| match outcome {
+            Err(
+                ReadError::FieldNeverCame { field, .. } | ReadError::UnknownField { field, .. },
+            ) => {
+                assert_eq!(field, name);
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(rows(Fields::default(), None).unwrap(), 2);
+        let misspelt = Fields {
+            text: vec!["txt".into()],
+            ..Fields::default()
+        };
+        never(rows(misspelt, None), "txt");
+        never(rows(Fields::default(), Some("splt=test")), "splt");
+        never(rows(Fields::default(), Some("splt!=test")), "splt");
     }
 
     #[test]

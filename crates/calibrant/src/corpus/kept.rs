@@ -336,6 +336,10 @@ impl<R: Row> Row for Kept<R> {
         self.row.lacks_label()
     }
 
+    fn number(&mut self) -> &mut u64 {
+        self.row.number()
+    }
+
     fn content_fields(options: &ReadOptions, has: impl Fn(&str) -> bool) -> Vec<&str> {
         R::content_fields(options, has)
     }

@@ -90,6 +90,9 @@ pub(super) trait Row: Sized + Send {
 
     /// Takes the row as it stands in the file.
     fn keep(&mut self, _row: KeptRow) {}
+
+    /// Its number among the rows of the file, or for a while among those of its piece.
+    fn number(&mut self) -> &mut u64;
 }
 
 impl Row for Document {
@@ -98,6 +101,10 @@ impl Row for Document {
 
     fn lacks_label(&self) -> bool {
         self.labels.is_empty() && !self.labels_were_list
+    }
+
+    fn number(&mut self) -> &mut u64 {
+        &mut self.row
     }
 
     fn content_fields(options: &ReadOptions, has: impl Fn(&str) -> bool) -> Vec<&str> {
@@ -300,6 +307,7 @@ impl<R: Row> Plan<R> {
             group: self.group(values)?,
             amounts: self.amounts(values, line)?,
             line,
+            row: 0,
         })
     }
 

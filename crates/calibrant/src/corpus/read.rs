@@ -137,11 +137,7 @@ fn read_rows<R: Row + From<Document>, T: Send>(
             let kept = Arc::new(KeptFile::of_cells(vec![KeptColumn::new("id", true)]));
             driver.run(folder, None, Format::Folder, |entries| {
                 let parsed = format.parse(entries, options)?;
-                let rows = parsed.rows.into_iter();
-                Ok(Parsed {
-                    rows: rows.map(|document| named_file(document, &kept)).collect(),
-                    tally: parsed.tally,
-                })
+                Ok(parsed.map(|document| named_file(document, &kept)))
             })
         }
         Opened::Stream(stream, format) => match format {
@@ -250,6 +246,8 @@ pub(super) struct Driver<'a, R, T, M, S> {
     progress: &'a dyn Progress,
     map: &'a M,
     sink: &'a mut S,
+    /// Whether `sink` broke off.
+    stopped: bool,
     kinds: PhantomData<fn(R) -> T>,
 }
 
@@ -273,6 +271,7 @@ where
             progress,
             map,
             sink,
+            stopped: false,
             kinds: PhantomData,
         }
     }
@@ -379,9 +378,16 @@ where
         let (file, options) = (self.file, self.options);
         let summary = self.run(cutter, size, format, |piece| {
             parse_piece(rows, &piece, file, options)
-        })?;
-        rows.check(file)?;
-        Ok(summary)
+        });
+        // A filter on a field that is in no row leaves none.
+        let reason = match &summary {
+            Err(ReadError::NoRows { reason, .. }) => Some(reason),
+            _ => None,
+        };
+        if summary.is_ok() || matches!(reason, Some(NoRowsReason::AllFiltered { .. })) {
+            rows.check(file, options, !self.stopped)?;
+        }
+        summary
     }
 
     fn run<P: PieceSource>(
@@ -392,9 +398,21 @@ where
         parse: impl Fn(P::Piece) -> Result<Parsed<R>, ReadError> + Sync,
     ) -> Result<ReadSummary, ReadError> {
         let map = self.map;
-        let work = |piece: P::Piece| -> Result<(Option<T>, Tally), ReadError> {
-            let Parsed { rows, tally } = parse(piece)?;
-            Ok(((!rows.is_empty()).then(|| map(rows)), tally))
+        let finish =
+            |parsed: Result<Parsed<R>, ReadError>| -> Result<(Option<T>, Tally), ReadError> {
+                let Parsed { rows, tally, .. } = parsed?;
+                Ok(((!rows.is_empty()).then(|| map(rows)), tally))
+            };
+        let mut rows_before = 0;
+        // A row's number is known once all before it are counted.
+        let mut work = |pieces: Vec<P::Piece>| -> Vec<Result<(Option<T>, Tally), ReadError>> {
+            let pieces = pieces.into_par_iter().with_max_len(1);
+            let mut parsed: Vec<_> = pieces.map(&parse).collect();
+            for piece in parsed.iter_mut().flatten() {
+                rows_before = piece.place_behind(rows_before);
+            }
+            let parsed = parsed.into_par_iter().with_max_len(1);
+            parsed.map(finish).collect()
         };
         let mut meter = Meter::begin(self.progress, size);
         let mut total = Tally::default();
@@ -404,14 +422,13 @@ where
             let more = end.is_none();
             // Whoever waits for answers writes nothing more before they come.
             let ahead = more && !source.is_live();
-            let (mut next, results) = rayon::join(
-                || ahead.then(|| Window::read(&mut source)),
-                || -> Vec<_> { pieces.into_par_iter().with_max_len(1).map(&work).collect() },
-            );
+            let (mut next, results) =
+                rayon::join(|| ahead.then(|| Window::read(&mut source)), || work(pieces));
             for result in results {
                 let (mapped, tally) = result?;
                 total.add(tally);
                 if mapped.into_iter().try_for_each(&mut *self.sink).is_break() {
+                    self.stopped = true;
                     return self.summary(total, source.bytes_read(), format);
                 }
             }
@@ -638,6 +655,29 @@ mod tests {
         let (_, summary) = read_all(&source, &skipping, &NoProgress).unwrap();
         assert_eq!((summary.rows, summary.bad_row_count), (29_998, 2));
         assert_eq!(summary.bad_rows[0].line, 20_000);
+    }
+
+    #[test]
+    fn rows_have_their_numbers_in_the_file_whatever_is_left_out() {
+        let mut bytes = long_file();
+        let breaks: Vec<usize> = memchr::memchr_iter(b'\n', &bytes).collect();
+        bytes[breaks[7] + 1] = b'?';
+        bytes[breaks[9] + 1] = b'\n';
+        let (_file, source) = temporary(&bytes);
+        let options = ReadOptions {
+            skip_bad_rows: true,
+            filters: vec!["label!=1".parse().unwrap()],
+            ..ReadOptions::default()
+        };
+        for threads in [1, 4] {
+            let read = || read_all(&source, &options, &NoProgress).unwrap();
+            let (documents, summary) = with_threads(threads, read);
+            assert_eq!((documents.len(), summary.bad_row_count), (19_999, 2));
+            for (document, text) in documents.iter().zip(text_of(&documents)) {
+                let number: u64 = text.split(' ').next().unwrap().parse().unwrap();
+                assert_eq!(document.row, number + 1);
+            }
+        }
     }
 
     #[test]

@@ -25,8 +25,8 @@ pub(super) trait RowFormat<R = Document>: Sync {
         None
     }
 
-    /// What can only be said once all rows have been read.
-    fn check(&self, _file: &str) -> Result<(), ReadError> {
+    /// What can only be said once rows have been read; `whole` says that these are all.
+    fn check(&self, _file: &str, _options: &ReadOptions, _whole: bool) -> Result<(), ReadError> {
         Ok(())
     }
 
@@ -69,6 +69,8 @@ impl Tally {
 pub(super) struct Parsed<R = Document> {
     pub(super) rows: Vec<R>,
     pub(super) tally: Tally,
+    /// How many rows there were, whatever became of them.
+    row_count: u64,
 }
 
 impl<R> Default for Parsed<R> {
@@ -76,6 +78,7 @@ impl<R> Default for Parsed<R> {
         Self {
             rows: Vec::new(),
             tally: Tally::default(),
+            row_count: 0,
         }
     }
 }
@@ -90,6 +93,23 @@ impl<R: Row> Parsed<R> {
         self
     }
 
+    /// Behind so many rows of the file; gives how many there are then.
+    pub(super) fn place_behind(&mut self, before: u64) -> u64 {
+        for row in &mut self.rows {
+            *row.number() += before;
+        }
+        before + self.row_count
+    }
+
+    /// The same rows as something else.
+    pub(super) fn map<S>(self, make: impl FnMut(R) -> S) -> Parsed<S> {
+        Parsed {
+            rows: self.rows.into_iter().map(make).collect(),
+            tally: self.tally,
+            row_count: self.row_count,
+        }
+    }
+
     /// Adds the outcome of one row; an error means that reading stops here.
     pub(super) fn push(
         &mut self,
@@ -99,8 +119,9 @@ impl<R: Row> Parsed<R> {
         row: &[u8],
         options: &ReadOptions,
     ) -> Result<(), ReadError> {
+        self.row_count += 1;
         match outcome {
-            Ok(Some(row)) => {
+            Ok(Some(mut row)) => {
                 if options.labels_required == LabelNeed::Required && row.lacks_label() {
                     self.tally.unlabelled += 1;
                     self.tally.first_unlabelled.get_or_insert(line);
@@ -109,6 +130,7 @@ impl<R: Row> Parsed<R> {
                     }
                 }
                 self.tally.kept += 1;
+                *row.number() = self.row_count;
                 self.rows.push(row);
             }
             Ok(None) => self.tally.filtered += 1,

@@ -24,6 +24,8 @@ pub struct ScoredRow {
     pub group: Option<String>,
     /// Where the row starts: physical line from 1, row number in Parquet.
     pub line: u64,
+    /// Which row of the file it is, from 1: rows that were skipped, filtered or left out count, the header and blank lines do not.
+    pub row: u64,
 }
 
 /// Reads the fields [`ReadOptions::scores`] of every row as numbers; otherwise as
@@ -103,6 +105,10 @@ impl Row for ScoredRow {
         self.label.is_none()
     }
 
+    fn number(&mut self) -> &mut u64 {
+        &mut self.row
+    }
+
     fn content_fields(options: &ReadOptions, _has: impl Fn(&str) -> bool) -> Vec<&str> {
         options.scores.iter().map(String::as_str).collect()
     }
@@ -136,6 +142,7 @@ impl Row for ScoredRow {
             weight: plan.weight(values, line)?,
             group: plan.group(values)?,
             line,
+            row: 0,
         })
     }
 }

@@ -348,6 +348,7 @@ mod tests {
                 group: None,
                 amounts: Vec::new(),
                 line: 9,
+                row: 0,
             });
             hash.to_hex()
         };

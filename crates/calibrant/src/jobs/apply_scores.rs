@@ -71,7 +71,8 @@ pub struct AppliedScores {
 /// Some rows and what is said of them.
 #[derive(Default)]
 struct Batch {
-    ids: Vec<Option<String>>,
+    /// The identifier of each, and the number of its row.
+    ids: Vec<(Option<String>, u64)>,
     /// One per row, where they are kept.
     kept: Vec<Option<KeptRow>>,
     /// Row by row, output after output.
@@ -97,7 +98,7 @@ impl Batch {
             batch.at_ends += calibrator.scale().count_at_ends(&row.scores);
             batch.rescaled += usize::from(!calibrator.is_whole_row(&row.scores));
             batch.intervals.extend(calibrator.interval(&row.scores));
-            batch.ids.push(row.id);
+            batch.ids.push((row.id, row.row));
             batch.kept.push(kept);
         }
         batch
@@ -130,8 +131,8 @@ impl Batch {
         let names: Vec<&str> = calibrator.outputs().iter().map(String::as_str).collect();
         let mut intervals = self.intervals.into_iter();
         let rows = self.probabilities.chunks_exact(names.len());
-        for (id, row) in self.ids.into_iter().zip(rows) {
-            let key = keys.next(id);
+        for ((id, number), row) in self.ids.into_iter().zip(rows) {
+            let key = keys.next(id, number);
             let kept = kept.next().flatten().map(Box::new);
             let prediction = if calibrator.is_binary() {
                 let (lower, upper) = intervals.next().unzip();
@@ -185,7 +186,8 @@ pub fn apply_scores_live<'c, E: From<CalibrateError>>(
     progress: &dyn Progress,
     mut sink: impl FnMut(Option<ScorePrediction<'c>>) -> Result<(), E>,
 ) -> Result<AppliedScores, E> {
-    let options = options_of(options, calibrator);
+    let mut options = options_of(options, calibrator);
+    options.as_they_come &= !plan.must_see_all();
     let outputs = calibrator.outputs().len();
     let mut keys = DocumentKeys::new(options.fields.asks_for_id());
     let known = match plan.must_see_all() {
@@ -243,7 +245,6 @@ fn options_of(options: &ReadOptions, calibrator: &ScoreCalibrator) -> ReadOption
     options.fields.weight = None;
     options.fields.group = None;
     options.own_id = true;
-    options.as_they_come = true;
     options.scores_are_probabilities = calibrator.scale().is_probability();
     options
 }

@@ -29,14 +29,17 @@ pub enum ExplainError {
     /// Numbered features for a model that reads none.
     #[error("the model reads no numbered features: it was fitted on text or named columns")]
     NoFeatures,
-    /// The file has fewer documents.
-    #[error("{file}: there is no row {row}; {rows} rows were read")]
+    /// The file has no such row, or it is left out.
+    #[error(
+        "{file}: there is no row {row}{}; {rows} rows were read",
+        if row.get() <= *rows { " among those that are asked for and well formed" } else { "" }
+    )]
     NoRow {
         /// The file.
         file: String,
         /// The row that was asked for.
         row: NonZeroUsize,
-        /// How many there are.
+        /// How many there are, those that are left out among them.
         rows: usize,
     },
     /// The file cannot be read.
@@ -81,7 +84,7 @@ pub fn explain<'c>(
     Ok(explained.collect())
 }
 
-/// The content of one document of a source, counted from 1 among those that pass the filters. Fields that `options` do not
+/// The content of one document of a source, by its row in the file, from 1 ([`Document::row`]). Fields that `options` do not
 /// name are those that the model learned from.
 pub fn read_row(
     model: &Model,
@@ -93,17 +96,15 @@ pub fn read_row(
     let mut options = options.clone();
     options.fields = options.fields.completed_by(model.fields());
     options.labels_required = LabelNeed::Ignored;
-    let mut rows = 0;
     let mut found = None;
-    read_batches_until(
+    let read = read_batches_until(
         source,
         &options,
         progress,
         |documents| documents,
         |documents: Vec<Document>| {
-            let place = row.get() - rows - 1;
-            rows += documents.len();
-            found = documents.into_iter().nth(place);
+            let mut documents = documents.into_iter();
+            found = documents.find(|document| document.row >= row.get() as u64);
             match found {
                 Some(_) => ControlFlow::Break(()),
                 None => ControlFlow::Continue(()),
@@ -111,6 +112,9 @@ pub fn read_row(
         },
     )?;
     let file = source.name();
+    let last = found.as_ref().map_or(0, |found| found.row);
+    let rows = (read.rows + read.filtered + read.bad_row_count).max(last) as usize;
+    let found = found.filter(|found| found.row == row.get() as u64);
     let found = found.ok_or(ExplainError::NoRow { file, row, rows })?;
     Ok(found.content)
 }

@@ -197,7 +197,8 @@ impl UnknownDocuments {
 /// Probabilities of some documents before the most probable are chosen.
 #[derive(Default)]
 struct Rows {
-    ids: Vec<Option<String>>,
+    /// The identifier of each document, and the number of its row.
+    ids: Vec<(Option<String>, u64)>,
     /// The rows as they stand in the file, where they are kept.
     kept: Vec<Option<KeptRow>>,
     /// Document by document, class by class.
@@ -574,7 +575,7 @@ impl<'m> Predictor<'m> {
         let report = self.shift_all(&mut rows)?;
         let (asked, _) = self.choose_asked(&rows);
         let mut keys = DocumentKeys::new(false);
-        let ids = documents.iter().map(|document| document.id.clone());
+        let ids = documents.iter().map(|document| (document.id.clone(), 0));
         let best = self.best_decisions(&rows);
         let predictions = self.predictions(&rows, &asked, ids, &mut keys, best.as_ref());
         Ok((predictions.collect(), report))
@@ -596,8 +597,8 @@ impl<'m> Predictor<'m> {
         })
     }
 
-    /// As [`Self::predict_source`]; `sink` is also told, by `None`, where a batch ends: whoever writes the source may wait for
-    /// answers to what is written so far.
+    /// As [`Self::predict_source`]; `sink` is also told, by `None`, where a batch ends: with [`ReadOptions::as_they_come`] whoever writes
+    /// the source may wait for answers to what is written so far.
     pub fn predict_live<E: From<PredictError>>(
         &self,
         source: &Source,
@@ -628,9 +629,10 @@ impl<'m> Predictor<'m> {
                 return ControlFlow::Continue(());
             };
             let mut kept = rows.kept.into_iter();
-            let mut said = rows.ids.into_iter().zip(chosen).map(|(id, prediction)| {
+            let named = rows.ids.into_iter().zip(chosen);
+            let mut said = named.map(|((id, row), prediction)| {
                 counts.count(&prediction);
-                let prediction = prediction.with_key(keys.next(id));
+                let prediction = prediction.with_key(keys.next(id, row));
                 prediction.with_row(kept.next().flatten())
             });
             let sent = said.try_for_each(|prediction| sink(Some(prediction)));
@@ -685,7 +687,7 @@ impl<'m> Predictor<'m> {
             self.add_row(content, &mut buffers, &mut rows);
             rows.amounts.extend(row.amounts);
             rows.count_unknown(&buffers, row.line);
-            rows.ids.push(row.id);
+            rows.ids.push((row.id, row.row));
             rows.kept.extend(keep.then_some(kept));
         }
         // The best are chosen here, on many threads.
@@ -698,7 +700,7 @@ impl<'m> Predictor<'m> {
         let mut options = options.clone();
         options.labels_required = LabelNeed::Ignored;
         options.own_id = true;
-        options.as_they_come = !self.must_see_all();
+        options.as_they_come &= !self.must_see_all();
         options.fields = options.fields.completed_by(&self.fields());
         options.fields.weight = None;
         options.fields.amounts = self
@@ -836,15 +838,15 @@ impl<'m> Predictor<'m> {
         &'r self,
         rows: &'r Rows,
         asked: &'r [bool],
-        ids: impl Iterator<Item = Option<String>> + 'r,
+        ids: impl Iterator<Item = (Option<String>, u64)> + 'r,
         keys: &'r mut DocumentKeys,
         best: Option<&'r BestDecisions>,
     ) -> impl Iterator<Item = Prediction<'m>> + 'r {
         let mut asked = asked.iter().copied();
-        self.rows(rows).zip(ids).map(move |(row, id)| {
+        self.rows(rows).zip(ids).map(move |(row, (id, number))| {
             let asked = asked.next();
             let prediction = self.chosen(Row { asked, best, ..row });
-            prediction.with_key(keys.next(id))
+            prediction.with_key(keys.next(id, number))
         })
     }
 }

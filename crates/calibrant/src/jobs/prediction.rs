@@ -13,7 +13,7 @@ use crate::corpus::KeptRow;
 pub enum DocumentKey {
     /// Its identifier, empty where the document has none but others of the file have.
     Id(String),
-    /// The number of its row, from 1: the file has no identifiers.
+    /// The number of its row in the file, from 1, whatever was filtered or left out before it: the file has no identifiers.
     Row(u64),
 }
 
@@ -40,8 +40,8 @@ impl DocumentKey {
 /// ```
 /// use calibrant::jobs::{DocumentKey, DocumentKeys};
 /// let mut keys = DocumentKeys::new(false);
-/// assert_eq!(keys.next(None), DocumentKey::Row(1));
-/// assert_eq!(keys.next(Some("late".into())), DocumentKey::Row(2));
+/// assert_eq!(keys.next(None, 1), DocumentKey::Row(1));
+/// assert_eq!(keys.next(Some("late".into()), 5), DocumentKey::Row(5)); // rows 2 to 4 were left out
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct DocumentKeys {
@@ -60,11 +60,12 @@ impl DocumentKeys {
         }
     }
 
-    /// The key of the next document.
-    pub fn next(&mut self, id: Option<String>) -> DocumentKey {
+    /// The key of the next document. `row` is its number in the file ([`Document::row`](crate::corpus::Document::row)); 0 numbers documents
+    /// of no file in their order.
+    pub fn next(&mut self, id: Option<String>, row: u64) -> DocumentKey {
         self.documents += 1;
         if !*self.have_ids.get_or_insert(id.is_some()) {
-            return DocumentKey::Row(self.documents);
+            return DocumentKey::Row(if row == 0 { self.documents } else { row });
         }
         let id = id.unwrap_or_default();
         self.without_id += u64::from(id.is_empty());

@@ -216,7 +216,7 @@ fn read_listed(
         |documents| documents,
         |documents: Vec<Document>| {
             for mut document in documents {
-                let key = keys.next(document.id.take());
+                let key = keys.next(document.id.take(), document.row);
                 if wanted.contains(&row) {
                     found.insert(row, (key, document));
                 }

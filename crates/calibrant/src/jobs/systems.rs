@@ -500,6 +500,7 @@ impl<'a> Question<'a> {
             wanted: &wanted,
             positive: self.settings.positive.as_deref(),
             reading: self.options,
+            rows: &test_set.rows,
         };
         let mut found = Vec::new();
         for (system, said) in self.systems.iter().zip(said) {

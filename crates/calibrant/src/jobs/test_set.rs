@@ -73,6 +73,8 @@ pub(super) struct TestSet {
     pub(super) amounts: Vec<f64>,
     /// The identifier of each document that has one.
     pub(super) ids: Vec<Option<String>>,
+    /// The number of each document's row in its file.
+    pub(super) rows: Vec<u64>,
     /// Which documents belong together.
     pub(super) documents: TestDocuments,
     /// Whether labels came as lists.
@@ -99,6 +101,7 @@ struct Truth {
     weight: f64,
     amounts: Vec<f64>,
     id: Option<String>,
+    row: u64,
     group: Option<u64>,
     words: u8,
 }
@@ -197,6 +200,9 @@ impl TestSet {
         self.weights.push(truth.weight);
         self.amounts.extend(truth.amounts);
         self.ids.push(truth.id.filter(|id| !id.is_empty()));
+        let in_order = self.ids.len() as u64;
+        self.rows
+            .push(if truth.row == 0 { in_order } else { truth.row });
     }
 
     /// The amounts of the measured documents.
@@ -321,6 +327,7 @@ impl Batch {
             weight: document.weight,
             amounts: document.amounts.clone(),
             id: document.id.clone(),
+            row: document.row,
             group: document
                 .group
                 .as_ref()

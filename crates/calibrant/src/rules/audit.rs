@@ -330,6 +330,7 @@ mod tests {
                 group: None,
                 amounts: Vec::new(),
                 line: 1,
+                row: 0,
             })
             .collect()
     }

@@ -177,7 +177,7 @@ impl Truth {
         let mut keys = DocumentKeys::new(options.fields.asks_for_id());
         let keys: Vec<DocumentKey> = documents
             .iter()
-            .map(|document| keys.next(document.id.clone()))
+            .map(|document| keys.next(document.id.clone(), document.row))
             .collect();
         let mut seen = HashSet::new();
         for (key, document) in keys.iter().zip(&documents) {

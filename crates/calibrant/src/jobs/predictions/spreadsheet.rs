@@ -82,6 +82,10 @@ impl<'a> Spreadsheet<'a> {
         match (number(cell), cell) {
             (Some(number), _) => self.sheet.write_number(row, column, number)?,
             (None, Cell::Truth(truth)) => self.sheet.write_boolean(row, column, *truth)?,
+            #[cfg(feature = "parquet")]
+            (None, Cell::Stored(parquet::record::Field::Bool(truth))) => {
+                self.sheet.write_boolean(row, column, *truth)?
+            }
             _ => match cell.written() {
                 text if text.is_empty() => return Ok(()),
                 text => self.sheet.write_string(row, column, text)?,

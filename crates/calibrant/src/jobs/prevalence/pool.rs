@@ -31,6 +31,7 @@ pub struct Pool<'m> {
 /// One document.
 struct Said {
     id: Option<String>,
+    row: u64,
     content: u128,
     classes: Vec<Probability>,
     learned: bool,
@@ -64,6 +65,7 @@ impl<'m> Pool<'m> {
                     classes,
                     learned: known.hits > 0,
                     id: document.id,
+                    row: document.row,
                 })
             };
             documents.into_iter().map(one).collect()
@@ -75,7 +77,7 @@ impl<'m> Pool<'m> {
         let read = read_batches(source, &options, progress, map, |batch| match batch {
             Ok(batch) => {
                 for mut said in batch {
-                    keys.push(next.next(said.id.take()));
+                    keys.push(next.next(said.id.take(), said.row));
                     all.push(said);
                 }
             }

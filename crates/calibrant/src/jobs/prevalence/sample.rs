@@ -126,10 +126,10 @@ impl Way {
 
 /// Finds rows in the pool.
 struct Finder<'a> {
-    pool: &'a Pool<'a>,
     way: &'a Way,
     file: String,
     ids: HashMap<&'a str, usize>,
+    rows: HashMap<u64, usize>,
     contents: HashMap<u128, Vec<usize>>,
     seen: Vec<bool>,
 }
@@ -137,10 +137,10 @@ struct Finder<'a> {
 impl<'a> Finder<'a> {
     fn new(pool: &'a Pool<'_>, way: &'a Way, file: String) -> Result<Self, PrevalenceJobError> {
         let mut finder = Self {
-            pool,
             way,
             file,
             ids: HashMap::new(),
+            rows: HashMap::new(),
             contents: HashMap::new(),
             seen: vec![false; pool.keys.len()],
         };
@@ -151,6 +151,9 @@ impl<'a> Finder<'a> {
                         let id = id.clone();
                         return Err(PrevalenceJobError::SameId { id });
                     }
+                }
+                (Way::Row, DocumentKey::Row(row)) => {
+                    finder.rows.insert(*row, place);
                 }
                 (Way::Content, _) => {
                     let same = finder.contents.entry(pool.contents[place]).or_default();
@@ -174,10 +177,9 @@ impl<'a> Finder<'a> {
         let (found, what) = match self.way {
             Way::Id(name) => (self.ids.get(key).copied(), format!("{name} `{key}`")),
             Way::Row => {
-                let number: Option<usize> = key.parse().ok();
-                let place = number.and_then(|number| number.checked_sub(1));
-                let place = place.filter(|&place| place < self.pool.keys.len());
-                (place, format!("row `{key}`"))
+                let number: Option<u64> = key.parse().ok();
+                let place = number.and_then(|number| self.rows.get(&number));
+                (place.copied(), format!("row `{key}`"))
             }
             Way::Content => {
                 let key = content_key(ContentRef::from(document));

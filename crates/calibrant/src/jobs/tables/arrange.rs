@@ -69,6 +69,17 @@ impl Names {
     }
 }
 
+/// The documents of the test set that rows are wanted for.
+#[derive(Clone, Copy)]
+pub(super) struct Wished<'a> {
+    /// The identifier of each that has one.
+    pub(super) ids: &'a [Option<String>],
+    /// The number of each one's row in its file.
+    pub(super) rows: &'a [u64],
+    /// Whether the field of the identifier was named.
+    pub(super) asked: bool,
+}
+
 /// Rows in the order of a file, to be put into that of the test set.
 pub(super) struct Rows {
     pub(super) file: String,
@@ -82,16 +93,14 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// One row for each document: by identifier where rows have one, else by their order. `asked` says that
-    /// --id named the identifier. The rule for zeros and ones looks at all rows of the file.
+    /// One row for each document: by identifier or number where rows have one, else by their order. The rule for zeros and ones looks at all rows of the file.
     pub(super) fn arrange(
         self,
-        wanted: &[Option<String>],
-        asked: bool,
+        wished: Wished<'_>,
         task: Task,
         notes: &mut Vec<TableNote>,
     ) -> Result<StatedForecasts, TableError> {
-        let order = self.order(wanted, asked, notes)?;
+        let order = self.order(wished, notes)?;
         let class_count = self.classes.len();
         let mut table = StatedTable::settle(task, class_count, &self.cells);
         if self.one_column && class_count == 2 {
@@ -126,14 +135,17 @@ impl Rows {
     /// The row of each document.
     fn order(
         &self,
-        wanted: &[Option<String>],
-        asked: bool,
+        Wished {
+            ids: wanted,
+            rows,
+            asked,
+        }: Wished<'_>,
         notes: &mut Vec<TableNote>,
     ) -> Result<Vec<usize>, TableError> {
         let documents = wanted.len();
         let ids = match &self.names {
             Names::Nobody => return self.in_their_order(documents),
-            Names::RowNumbers(numbers) => return self.by_number(numbers, documents),
+            Names::RowNumbers(numbers) => return self.by_number(numbers, rows),
             Names::Ids(ids) => ids,
         };
         let wanted: Vec<Option<&str>> = wanted.iter().map(Option::as_deref).collect();
@@ -174,11 +186,24 @@ impl Rows {
         })
     }
 
-    fn by_number(&self, numbers: &[String], documents: usize) -> Result<Vec<usize>, TableError> {
-        numbered(numbers, documents).ok_or_else(|| TableError::RowNumbers {
+    /// By the numbers that rows have in the file of the test set, or by their order from 0. A table that has more rows may be of another
+    /// file, whose numbers say nothing here.
+    fn by_number(&self, numbers: &[String], wanted: &[u64]) -> Result<Vec<usize>, TableError> {
+        let numbered_rows = numbers.iter().enumerate();
+        let row_of: HashMap<u64, usize> = numbered_rows
+            .filter_map(|(row, number)| Some((number.parse().ok()?, row)))
+            .collect();
+        let of_file = || -> Option<Vec<usize>> {
+            wanted.iter().map(|row| row_of.get(row).copied()).collect()
+        };
+        let order = match row_of.contains_key(&0) {
+            true => numbered(numbers, wanted.len()),
+            false => of_file().filter(|_| numbers.len() == wanted.len()),
+        };
+        order.ok_or_else(|| TableError::RowNumbers {
             file: self.file.clone(),
             rows: numbers.len(),
-            documents,
+            documents: wanted.len(),
         })
     }
 

@@ -125,7 +125,7 @@ pub enum TableError {
     /// Numbers of rows that do not number the documents.
     #[error(
         "the column `row` of `{file}` does not number the {documents} documents of the test set: it has {rows} rows{}",
-        if rows == documents { ", but not each number once" } else { "" }
+        if rows == documents { ", but not each of their row numbers once" } else { "" }
     )]
     RowNumbers {
         /// The file.

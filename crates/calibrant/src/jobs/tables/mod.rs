@@ -23,4 +23,6 @@ pub struct TableQuestion<'a> {
     pub positive: Option<&'a str>,
     /// How the test set is read: the field that joins rows by identifier, and fields that are not classes.
     pub reading: &'a ReadOptions,
+    /// The number of each document's row in the file of the test set, which a column `row` speaks of.
+    pub rows: &'a [u64],
 }

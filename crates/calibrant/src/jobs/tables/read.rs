@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::arrange::{NameKind, Names, Rows, StatedForecasts, log_odds, plain_number};
+use super::arrange::{NameKind, Names, Rows, StatedForecasts, Wished, log_odds, plain_number};
 use super::groups::Groups;
 use super::layout::{Layout, layout};
 use super::{TableError, TableNote, TableQuestion};
@@ -71,7 +71,12 @@ pub fn read_forecasts(
             groups.rows()?
         }
     };
-    rows.arrange(ids, question.reading.fields.id.is_some(), task, notes)
+    let documents = Wished {
+        ids,
+        rows: question.rows,
+        asked: question.reading.fields.id.is_some(),
+    };
+    rows.arrange(documents, task, notes)
 }
 
 /// The class that a table of `calibrant calibrate` says its probabilities are of; `None` where rows differ.

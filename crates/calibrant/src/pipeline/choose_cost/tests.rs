@@ -31,6 +31,7 @@ fn documents(count: usize, mixed: usize) -> Vec<Document> {
                 group: None,
                 amounts: Vec::new(),
                 line: number as u64 + 1,
+                row: 0,
             }
         })
         .collect()

@@ -23,6 +23,7 @@ fn documents(
                 group: None,
                 amounts: Vec::new(),
                 line: number as u64 + 1,
+                row: 0,
             }
         })
         .collect()

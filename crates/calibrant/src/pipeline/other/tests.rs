@@ -16,6 +16,7 @@ fn document(words: &str, label: &str) -> Document {
         group: None,
         amounts: Vec::new(),
         line: 1,
+        row: 0,
     }
 }
 

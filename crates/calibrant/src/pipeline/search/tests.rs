@@ -32,6 +32,7 @@ fn documents(count: usize, class_count: usize, seed: u64) -> Vec<Document> {
                 group: None,
                 amounts: Vec::new(),
                 line: 1,
+                row: 0,
             }
         })
         .collect()

@@ -34,6 +34,7 @@ pub(crate) fn document(text: &str, labels: &[&str]) -> Document {
         group: None,
         amounts: Vec::new(),
         line: 1,
+        row: 0,
     }
 }
 

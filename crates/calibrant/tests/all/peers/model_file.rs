@@ -43,6 +43,7 @@ fn documents(class_count: usize, several: bool) -> Vec<Document> {
                 group: None,
                 amounts: Vec::new(),
                 line,
+                row: 0,
             }
         })
         .collect()
