@@ -91,7 +91,7 @@ impl Certify {
     /// an answer saves. `right` says whether the answer was.
     ///
     /// # Formula
-    /// Candidates are the confidences at fixed ranks (fixed by the number of examples and by what is asked for, never by labels). With `S_k` the errors among the
+    /// Candidates are the confidences at fixed ranks (fixed by the number of examples, by their confidences where these tie, and by what is asked for, never by labels). With `S_k` the errors among the
     /// `k` surest, `r` the share of errors that is allowed and `δ = 1 - certainty`, the hypothesis `H_j` says that the `j`-th candidate is the first that is not good enough. It is rejected if, at some candidate `i ≥ j`,
     /// ```text
     /// P(Bin(k_i, r) ≤ S_{k_i}) ≤ level_j · k_j / k_i
@@ -137,10 +137,15 @@ impl Certify {
 
     /// As [`Self::threshold`], from a table that was kept.
     pub fn threshold_from(&self, examples: &AnswerTable) -> Result<Certified, CalibrationError> {
-        self.plan(examples.examples())?.threshold_from(examples)
+        self.check()?;
+        self.search(
+            &Looks::of(examples, self.max_error, 1.0 - self.certainty),
+            examples,
+        )
     }
 
-    /// What is tested, and at which levels, with so many examples: the same for all sets of examples of that size.
+    /// What is tested, and at which levels, with so many examples: the same for all sets of examples of that size whose confidences
+    /// differ.
     #[doc(hidden)] // For experiments and tests, which ask a thousand times.
     pub fn plan(&self, examples: u64) -> Result<CertifyPlan, CalibrationError> {
         self.check()?;
@@ -148,6 +153,39 @@ impl Certify {
             asked: *self,
             looks: Looks::new(examples, self.max_error, 1.0 - self.certainty),
         })
+    }
+
+    /// The most answers that pass at these looks, which must be counts of the table.
+    fn search(&self, looks: &Looks, examples: &AnswerTable) -> Result<Certified, CalibrationError> {
+        let miss = 1.0 - self.certainty;
+        let p_value =
+            |sum: f64, count| binomial_at_most(sum.round() as u64, count, self.max_error);
+        let (mut first, mut best) = (0, None);
+        // What is granted settles all hypotheses up to it; the next is tested at its own level.
+        while first < looks.ranks.len() {
+            let passed = (first..looks.ranks.len()).rev().find_map(|look| {
+                let (threshold, count, sum) = examples.above(looks.ranks[look]);
+                let level = looks.level(first, look);
+                let passes = count > 0 && p_value(sum, count) <= level;
+                passes.then_some((look, (threshold, count, sum, level)))
+            });
+            let Some((look, found)) = passed else { break };
+            (first, best) = (look + 1, Some(found));
+        }
+        let Some((threshold, answered, sum, level)) = best else {
+            let level = |errors: f64| if errors > 0.0 { miss / 2.0 } else { miss };
+            let examples_needed = self.needed(examples, level, &p_value);
+            return Ok(Certified::Refused { examples_needed });
+        };
+        Ok(Certified::Granted(CertifiedThreshold {
+            threshold,
+            answered_share: answered as f64 / examples.examples() as f64,
+            answered,
+            errors: sum.ceil() as u64,
+            mean_loss: sum / answered.max(1) as f64,
+            upper_bound: exact_upper_share(sum.round() as u64, answered, level)
+                .min(self.max_error),
+        }))
     }
 
     /// As [`Self::threshold`], where an answer has a loss from 0 to 1 in place of being right or wrong (a cost divided by
@@ -272,35 +310,11 @@ impl CertifyPlan {
     }
 
     fn threshold_from(&self, examples: &AnswerTable) -> Result<Certified, CalibrationError> {
-        let (looks, miss) = (&self.looks, 1.0 - self.asked.certainty);
-        let p_value =
-            |sum: f64, count| binomial_at_most(sum.round() as u64, count, self.asked.max_error);
-        let (mut first, mut best) = (0, None);
-        // What is granted settles all hypotheses up to it; the next is tested at its own level.
-        while first < looks.ranks.len() {
-            let passed = (first..looks.ranks.len()).rev().find_map(|look| {
-                let (threshold, count, sum) = examples.above(looks.ranks[look]);
-                let level = looks.level(first, look);
-                let passes = count > 0 && p_value(sum, count) <= level;
-                passes.then_some((look, (threshold, count, sum, level)))
-            });
-            let Some((look, found)) = passed else { break };
-            (first, best) = (look + 1, Some(found));
+        // Levels are exact for the counts that are tested: ties have others.
+        match self.looks.fit(examples) {
+            true => self.asked.search(&self.looks, examples),
+            false => self.asked.threshold_from(examples),
         }
-        let Some((threshold, answered, sum, level)) = best else {
-            let level = |errors: f64| if errors > 0.0 { miss / 2.0 } else { miss };
-            let examples_needed = self.asked.needed(examples, level, &p_value);
-            return Ok(Certified::Refused { examples_needed });
-        };
-        Ok(Certified::Granted(CertifiedThreshold {
-            threshold,
-            answered_share: answered as f64 / examples.examples() as f64,
-            answered,
-            errors: sum.ceil() as u64,
-            mean_loss: sum / answered.max(1) as f64,
-            upper_bound: exact_upper_share(sum.round() as u64, answered, level)
-                .min(self.asked.max_error),
-        }))
     }
 }
 

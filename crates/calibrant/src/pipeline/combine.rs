@@ -293,6 +293,7 @@ impl Combiner {
             training_keys,
             promises: None,
             recalibration: None,
+            recalibration_keys: Vec::new(),
         };
         Ok(Model::from(combined.with_promises(promises)))
     }

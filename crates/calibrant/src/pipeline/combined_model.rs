@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document_key::{first_half, has_words, marked};
 use super::model_file::Description;
+use super::training_keys::{found_in_any, read_recalibration_keys, recalibration_tensors};
 use super::{ModelRecalibration, PredictBuffers, SingleModel, TrainingKeys, TrainingSummary};
 use crate::Probability;
 use crate::calibration::{LogOddsPool, evidence};
@@ -23,6 +24,8 @@ pub struct CombinedModel {
     pub(super) promises: Option<Vec<u8>>,
     /// What new labels made of its probabilities.
     pub(super) recalibration: Option<ModelRecalibration>,
+    /// The documents that these came with, one filter a time; none where no filter was to be kept.
+    pub(super) recalibration_keys: Vec<TrainingKeys>,
 }
 
 /// Documents are the same where no model can distinguish them; `keys` has the document's for each model.
@@ -170,16 +173,10 @@ impl CombinedModel {
             .collect();
         let of_models = models.zip(&keys);
         let of_models = of_models.filter_map(|(model, &key)| model.acquaintance(key));
-        let mut found: Vec<(bool, f64)> = of_models.collect();
-        let shared = shared_key(keys);
-        if let Some(keys) = &self.training_keys {
-            let hit = keys.contains(shared);
-            found.extend(hit.map(|hit| (hit, keys.chance())));
-        }
-        let missed: f64 = found.iter().map(|(_, chance)| 1.0 - chance).product();
-        let hit = found.iter().any(|(hit, _)| *hit);
-        let found = (!found.is_empty()).then_some((hit, 1.0 - missed));
-        (shared, found)
+        let shared = shared_key(keys.iter().copied());
+        let own = self.training_keys.iter().chain(&self.recalibration_keys);
+        let own = own.filter_map(|keys| keys.look_up(shared));
+        (shared, found_in_any(of_models.chain(own)))
     }
 
     pub(super) fn description(&self) -> CombinedDescription {
@@ -210,6 +207,7 @@ impl CombinedModel {
         if let Some(promises) = &self.promises {
             tensors.push(NamedTensor::vector("promises", promises));
         }
+        tensors.extend(recalibration_tensors(&self.recalibration_keys));
         tensors
     }
 
@@ -248,6 +246,7 @@ impl CombinedModel {
             });
         }
         let keys = reader.vector::<u8>("training_keys");
+        let times = recalibration.as_ref().map_or(0, |own| own.times);
         Some(Self {
             members: opened,
             pool,
@@ -255,6 +254,7 @@ impl CombinedModel {
             summary,
             training_keys: keys.and_then(TrainingKeys::from_bytes),
             promises: reader.vector::<u8>("promises"),
+            recalibration_keys: read_recalibration_keys(reader, times),
             recalibration,
         })
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Acquaintance, ClassSummary, CombinedModel, Explanation, ModelRecalibration, OutputScores,
-    PredictBuffers, SingleModel, TrainingSummary,
+    PredictBuffers, SingleModel, TrainingKeys, TrainingSummary,
 };
 use crate::corpus::{ContentRef, Fields};
 use crate::decision::TrainedShares;
@@ -156,10 +156,24 @@ impl Model {
     }
 
     /// Tables of held-out forecasts are of the probabilities as they were, and go.
-    pub(super) fn set_recalibration(&mut self, found: ModelRecalibration) {
+    /// The documents, by their keys, are remembered where those of the fit are.
+    pub(super) fn set_recalibration(&mut self, found: ModelRecalibration, documents: &[u128]) {
         match self {
-            Self::Single(model) => (model.recalibration, model.promises) = (Some(found), None),
-            Self::Combined(model) => (model.recalibration, model.promises) = (Some(found), None),
+            Self::Single(model) => {
+                (model.recalibration, model.promises) = (Some(found), None);
+                if model.training_keys.is_some() {
+                    model.recalibration_keys.push(TrainingKeys::of(documents));
+                }
+            }
+            Self::Combined(model) => {
+                (model.recalibration, model.promises) = (Some(found), None);
+                let mut members = model.members.iter();
+                if model.training_keys.is_some()
+                    || members.any(|member| member.model.training_keys.is_some())
+                {
+                    model.recalibration_keys.push(TrainingKeys::of(documents));
+                }
+            }
         }
     }
 
@@ -270,7 +284,7 @@ impl Model {
     }
 
     /// Counts whether the model learned from a document: from one that is the same in all that it sees. A
-    /// combination knows what one of its models knows, and what decided its weights. Models without a filter
+    /// combination knows what one of its models knows, and what decided its weights; after a recalibration what decided that. Models without a filter
     /// (old ones, or fitted without [`FitSettings::training_keys`](super::FitSettings::training_keys)) know nothing.
     ///
     /// Gives the document's key: documents that the model cannot distinguish have equal ones

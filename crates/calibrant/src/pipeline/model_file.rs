@@ -9,6 +9,7 @@
 //!            document_frequencies U32
 //!            those of the scorer: for linear ones weights F32 or F64 [features, outputs], biases F64
 //!            training_keys U8     a filter of the documents learned from; absent in old models and where not wanted
+//!            recalibration_keys.0, .1, … U8     the same of the documents of each recalibration
 //!            promises U8          JSON: tables of held-out forecasts, for sets and certified answers; absent in old models
 //!            those of a combination's members under `0.`, `1.`, …
 //! ```
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::extractor::FeatureExtractor;
 use super::single_model::Calibrators;
+use super::training_keys::{read_recalibration_keys, recalibration_tensors};
 use super::{
     CombinedModel, FitSettings, Model, ModelRecalibration, SingleModel, TrainingKeys,
     TrainingSummary,
@@ -129,6 +131,7 @@ impl SingleModel {
         if let Some(promises) = &self.promises {
             tensors.push(NamedTensor::vector("promises", promises));
         }
+        tensors.extend(recalibration_tensors(&self.recalibration_keys));
         tensors
     }
 
@@ -200,11 +203,13 @@ impl SingleModel {
         // Old models have none, and what cannot be read is as good as none.
         let keys = reader.vector::<u8>("training_keys");
         let keys = keys.and_then(TrainingKeys::from_bytes);
+        let times = recalibration.as_ref().map_or(0, |own| own.times);
+        let recalibration_keys = read_recalibration_keys(reader, times);
         fits.then(|| {
             Self::new(settings, fields, extractor, scorer, calibrators, summary)
                 .with_training_keys(keys)
                 .with_promises(reader.vector::<u8>("promises"))
-                .with_recalibration(recalibration)
+                .with_recalibration(recalibration, recalibration_keys)
         })
     }
 }

@@ -201,7 +201,7 @@ impl Recalibrator {
         let trial = trial.map_err(FitError::from)?;
         let changed = trial.is_better();
         if changed {
-            self.correct(&trial, &stated, kept.row_count());
+            self.correct(&trial, &stated, (kept.row_count(), &distinct.seen));
         }
         Ok(Recalibrated {
             model: self.model,
@@ -215,7 +215,12 @@ impl Recalibrator {
         })
     }
 
-    fn correct(&mut self, trial: &RecalibrationTrial, stated: &MemberForecasts, documents: usize) {
+    fn correct(
+        &mut self,
+        trial: &RecalibrationTrial,
+        stated: &MemberForecasts,
+        (documents, keys): (usize, &[u128]),
+    ) {
         let shares = Self::shares(&trial.found, stated);
         let before = self.model.recalibration();
         let correction = match before {
@@ -223,7 +228,7 @@ impl Recalibrator {
             None => trial.found.clone(),
         };
         let times = before.map_or(0, |before| before.times) + 1;
-        self.model.set_recalibration(ModelRecalibration {
+        let own = ModelRecalibration {
             correction,
             shares,
             times,
@@ -231,7 +236,8 @@ impl Recalibrator {
             log_loss_before: trial.log_loss_before,
             log_loss_after: trial.log_loss_after,
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
-        });
+        };
+        self.model.set_recalibration(own, keys);
     }
 
     /// The classes' shares among documents like the new ones: the mean of what is stated of each after the correction.

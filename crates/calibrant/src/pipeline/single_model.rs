@@ -4,6 +4,7 @@ use super::calibrate_classes::{combine, joint_scores_into};
 use super::combined_model::CombinedBuffers;
 use super::document_key::key_as_written;
 use super::extractor::{ExtractorBuffers, FeatureExtractor};
+use super::training_keys::found_in_any;
 use super::{FitSettings, ModelRecalibration, TrainingKeys, TrainingSummary};
 use crate::calibration::{Calibrator, ClassBuffers, SavedCalibrator, SavedMulticlassCalibrator};
 use crate::corpus::{ContentRef, Fields};
@@ -25,6 +26,8 @@ pub struct SingleModel {
     pub(super) promises: Option<Vec<u8>>,
     /// What new labels made of its probabilities.
     pub(super) recalibration: Option<ModelRecalibration>,
+    /// The documents that these came with, one filter a time; none where no filter was to be kept.
+    pub(super) recalibration_keys: Vec<TrainingKeys>,
 }
 
 /// Scores to probabilities: output by output, or all classes together.
@@ -83,6 +86,7 @@ impl SingleModel {
             training_keys: None,
             promises: None,
             recalibration: None,
+            recalibration_keys: Vec::new(),
         }
     }
 
@@ -95,9 +99,14 @@ impl SingleModel {
     }
 
     /// With what new labels made of its probabilities.
-    pub(super) fn with_recalibration(self, recalibration: Option<ModelRecalibration>) -> Self {
+    pub(super) fn with_recalibration(
+        self,
+        recalibration: Option<ModelRecalibration>,
+        recalibration_keys: Vec<TrainingKeys>,
+    ) -> Self {
         Self {
             recalibration,
+            recalibration_keys,
             ..self
         }
     }
@@ -110,8 +119,8 @@ impl SingleModel {
     /// Whether it learned from the document with this key, as far as its filter tells, and how likely the filter
     /// takes any document for one.
     pub(super) fn acquaintance(&self, key: u128) -> Option<(bool, f64)> {
-        let keys = self.training_keys.as_ref()?;
-        Some((keys.contains(key)?, keys.chance()))
+        let filters = self.training_keys.iter().chain(&self.recalibration_keys);
+        found_in_any(filters.filter_map(|keys| keys.look_up(key)))
     }
 
     /// What it was fitted with.

@@ -1,5 +1,7 @@
 //! Has the model learned from this document? A small filter remembers.
 
+use crate::saved::{NamedTensor, TensorReader};
+
 /// Bits of the filter a document.
 const BITS_A_DOCUMENT: usize = 15;
 /// Places of a key in the filter: about `15 · ln 2`, which makes chance hits rarest.
@@ -69,6 +71,11 @@ impl TrainingKeys {
         })
     }
 
+    /// The same with the probability of a chance hit.
+    pub(super) fn look_up(&self, key: u128) -> Option<(bool, f64)> {
+        Some((self.contains(key)?, self.chance))
+    }
+
     /// The probability that a document that was not learned from looks as if it were.
     pub fn chance(&self) -> f64 {
         self.chance
@@ -86,6 +93,41 @@ impl TrainingKeys {
         let chance = chance(places, bits);
         fits.then_some(Self { bytes, chance })
     }
+}
+
+/// What several filters say of a document: whether one of them knows it, and how likely one does by chance; `None` where none can tell.
+pub(super) fn found_in_any(
+    found: impl IntoIterator<Item = (bool, f64)>,
+) -> Option<(bool, f64)> {
+    let together = |(hit, missed): (bool, f64), (own, chance): (bool, f64)| {
+        (hit | own, missed * (1.0 - chance))
+    };
+    let mut found = found.into_iter().peekable();
+    found.peek()?;
+    let (hit, missed) = found.fold((false, 1.0), together);
+    Some((hit, 1.0 - missed))
+}
+
+/// The name of a filter in a model file: one for each time that the model was recalibrated.
+fn name_of(time: usize) -> String {
+    format!("recalibration_keys.{time}")
+}
+
+/// Documents that recalibrated a model, as tensors.
+pub(super) fn recalibration_tensors(
+    keys: &[TrainingKeys],
+) -> impl Iterator<Item = NamedTensor<'_>> {
+    let numbered = keys.iter().enumerate();
+    numbered.map(|(time, own)| NamedTensor::vector(&name_of(time), own.bytes()))
+}
+
+/// What [`recalibration_tensors`] wrote; what cannot be read is as good as none.
+pub(super) fn read_recalibration_keys(
+    reader: &TensorReader<'_>,
+    times: usize,
+) -> Vec<TrainingKeys> {
+    let saved = (0..times).map_while(|time| reader.vector::<u8>(&name_of(time)));
+    saved.filter_map(TrainingKeys::from_bytes).collect()
 }
 
 /// Two halves of the key make as many places as are wanted.

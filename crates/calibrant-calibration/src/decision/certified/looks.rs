@@ -1,5 +1,6 @@
 //! At which ranks thresholds are tested, and at which level, so that all tests together err as seldom as asked for.
 
+use super::AnswerTable;
 use crate::numeric::binomial_at_most;
 
 /// About so many looks up to so many errors in all: sums of many errors take long.
@@ -9,7 +10,7 @@ const STEPS: u32 = 9;
 /// Sums less likely than this are not followed; what is left out counts as crossed.
 const TINY: f64 = 1e-13;
 
-/// The ranks at which one looks, with a level for each look from which on answers may be too often wrong.
+/// The ranks at which one looks (how many examples are above a threshold, ties counted as they fall), with a level for each look from which on answers may be too often wrong.
 ///
 /// # Formula
 /// With `S_k` the errors among the `k` surest examples, the hypothesis `H_j` says that the threshold at the `j`-th look is the first
@@ -39,8 +40,24 @@ struct Masses {
 impl Looks {
     /// For so many examples, of which a share `share` at most may be wrong but for probability `miss`.
     pub(super) fn new(examples: u64, share: f64, miss: f64) -> Self {
-        let least = ((miss.ln() / (1.0 - share).ln()).ceil() as u64).max(1);
-        let ranks = ranks(least, examples, share);
+        Self::at(ranks(least(share, miss), examples, share), share, miss)
+    }
+
+    /// At the numbers of examples that can be above a threshold of this table where [`Self::new`] would look: confidences that
+    /// tie are above it together or not at all. Labels have no say in it.
+    pub(super) fn of(examples: &AnswerTable, share: f64, miss: f64) -> Self {
+        let least = least(share, miss);
+        let ranks = ranks(least, examples.examples(), share);
+        Self::at(counts(&ranks, examples, least), share, miss)
+    }
+
+    /// Whether the table has a threshold for each look.
+    pub(super) fn fit(&self, examples: &AnswerTable) -> bool {
+        let has = |&rank: &u64| examples.above(rank).1 == rank;
+        self.ranks.iter().all(has)
+    }
+
+    fn at(ranks: Vec<u64>, share: f64, miss: f64) -> Self {
         let walk = Walk::new(&ranks, share, miss);
         let levels = (0..ranks.len()).map(|first| walk.level(first)).collect();
         Self { ranks, levels }
@@ -50,6 +67,19 @@ impl Looks {
     pub(super) fn level(&self, first: usize, look: usize) -> f64 {
         self.levels[first] * decay(self.ranks[first], self.ranks[look])
     }
+}
+
+/// The fewest examples that pass, none of them wrong.
+fn least(share: f64, miss: f64) -> u64 {
+    ((miss.ln() / (1.0 - share).ln()).ceil() as u64).max(1)
+}
+
+/// How many examples are above thresholds at these ranks, where that is enough for a test.
+fn counts(ranks: &[u64], examples: &AnswerTable, least: u64) -> Vec<u64> {
+    let counts = ranks.iter().map(|&rank| examples.above(rank).1);
+    let mut counts: Vec<u64> = counts.filter(|&count| count >= least).collect();
+    counts.dedup();
+    counts
 }
 
 /// What part of its level a hypothesis has for a later look: most of it is spent soon.

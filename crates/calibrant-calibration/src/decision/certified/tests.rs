@@ -263,3 +263,25 @@ proptest! {
         }
     }
 }
+
+#[test] // The same where confidences tie in lumps of any size: what is tested has the level of what is tested.
+fn ties_do_not_break_the_level() {
+    let mut random = Random::from_seed(10);
+    let asked = Certify {
+        max_error: 0.05,
+        certainty: 0.95,
+    };
+    let (runs, plan) = (300, asked.plan(600).unwrap());
+    let granted = (0..runs).filter(|run| {
+        let lumps = [3, 7, 20][run % 3];
+        let said: Vec<f64> = (0..600).map(|_| random.below(lumps) as f64).collect();
+        let right: Vec<bool> = said.iter().map(|_| random.uniform() >= 0.0501).collect();
+        let found = asked.threshold(&said, &right).unwrap();
+        if *run < 3 {
+            assert_eq!(found, plan.threshold(&said, &right).unwrap());
+        }
+        matches!(found, Certified::Granted(_))
+    });
+    let granted = granted.count() as u64;
+    assert!(granted <= most_failures(runs as u64), "{granted}");
+}

@@ -85,6 +85,7 @@ impl Served {
             training_keys: None,
             promises: None,
             recalibration: None,
+            recalibration_keys: Vec::new(),
         };
         Ok(combined.with_promises(promises))
     }
