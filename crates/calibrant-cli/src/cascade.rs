@@ -227,6 +227,12 @@ impl From<CascadeJobError> for CliError {
             CascadeJobError::NotOneLabel { .. } => "name the label field with --label",
             CascadeJobError::Twice { .. } => "give each document once",
             CascadeJobError::BadAccuracy { .. } => "for example --person-accuracy 0.97",
+            CascadeJobError::Learned { .. } => {
+                "take documents that it was not fitted on; `calibrant split` sets some aside"
+            }
+            CascadeJobError::OtherModel { .. } => {
+                "predict with the model of the policy, or make a policy for this one with `calibrant cascade`"
+            }
             CascadeJobError::NoSource { .. } => "name a source as the policy does",
             _ => return Self::new(error.to_string()),
         };

@@ -38,6 +38,8 @@ pub(crate) fn run(
         arguments.output.as_deref(),
         Some("--policy"),
     );
+    let part = arguments.policy.part.as_deref();
+    policy.with_model(part)?.check_model(predictor.model())?;
     let progress = TerminalProgress::default();
     let mut predictions: Vec<Prediction<'_>> = Vec::new();
     let summary = predictor.predict_source(

@@ -72,16 +72,25 @@ pub(crate) fn examples(
     }
     if found.left_out > 0 {
         warn(&format!(
-            "{file}: {} no label that the model knows, and no part in what is promised: the promise is for documents of known classes",
+            "{file}: {} not exactly one label, and no part in what is promised",
             match found.left_out {
                 1 => "1 document has".to_owned(),
                 more => format!("{more} documents have"),
             }
         ));
     }
+    if found.strangers > 0 {
+        warn(&format!(
+            "{file}: {} a label that the model does not know; whatever is answered to such counts as wrong",
+            match found.strangers {
+                1 => "1 distinct document has".to_owned(),
+                more => format!("{more} distinct documents have"),
+            }
+        ));
+    }
     if found.learned > 0 {
         warn(&format!(
-            "{file}: about {} of {} are among those that the model learned from; what is promised may be a little too good",
+            "{file}: about {} of {} are among those that the model learned from; what is promised is approximate",
             found.learned,
             count_of(found.len(), "document")
         ));
@@ -137,6 +146,7 @@ pub(crate) fn show_seen(out: &mut impl Write, seen: &SeenPromises) -> std::io::R
     if let Some(answers) = &seen.answers {
         let source = match answers.source {
             CalibrationSource::Unseen => "certified by",
+            CalibrationSource::PartlySeen => "approximately (the model learned from a few), by",
             CalibrationSource::HeldOut => "approximately, by held-out forecasts of",
         };
         writeln!(
@@ -224,11 +234,15 @@ fn show_answers(answers: &AnswerSummary) {
     let seen = format!("{} of {} answers wrong", found.errors, found.answered);
     match answers.source {
         CalibrationSource::Unseen => note(&format!(
-            "certified with {sure} % certainty: at most {most} % of such answers are wrong, for documents like the {} calibration examples, which the model had not seen ({seen} among them)",
+            "certified with {sure} % certainty: at most {most} % of such answers to distinct documents are wrong, for documents like the {} calibration examples, which the model had not seen ({seen} among them), if less sure answers are no less often wrong",
+            answers.examples
+        )),
+        CalibrationSource::PartlySeen => note(&format!(
+            "approximate: at most {most} % of such answers to distinct documents are wrong with {sure} % certainty, for documents like the {} calibration examples, a few of which the model has learned from ({seen} among them)",
             answers.examples
         )),
         CalibrationSource::HeldOut => note(&format!(
-            "approximate: at most {most} % of such answers are wrong with {sure} % certainty, by held-out forecasts of the {} training documents ({seen} among them); --calibration FILE, with documents that the model has not seen, certifies it",
+            "approximate: at most {most} % of such answers to distinct documents are wrong with {sure} % certainty, by held-out forecasts of the {} training documents ({seen} among them); --calibration FILE, with documents that the model has not seen, certifies it",
             answers.examples
         )),
     }
@@ -266,6 +280,12 @@ impl From<PromiseError> for CliError {
             } => said.hint("label more documents for --calibration FILE, or allow more errors"),
             PromiseError::NotCertified { .. } => {
                 said.hint("allow more errors: a larger --max-error")
+            }
+            PromiseError::Strangers { .. } => said.hint(
+                "leave such documents out, for example with --where; sets then speak of documents of known classes",
+            ),
+            PromiseError::Common { .. } => {
+                said.hint("name other documents: `calibrant split` divides a file")
             }
             PromiseError::KindOfLabels => said.hint("leave out --set-kind and --per-class"),
             PromiseError::SharesOfLabels | PromiseError::AnswersWithPrior => {

@@ -55,7 +55,7 @@ fn sets_stand_in_every_format_and_are_the_same() {
         );
         let found = match options.contains(&"--calibration") {
             true => "which the model had not seen",
-            false => "approximate (80 % in the worst case)",
+            false => "approximate (no guarantee in the worst case",
         };
         assert!(said.contains(found), "{said}");
         let predictions = lines(&String::from_utf8(output.stdout).unwrap());

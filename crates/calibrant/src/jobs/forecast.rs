@@ -1,14 +1,14 @@
 //! What a model says of labelled documents.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::test_set::{Ask, Said, TestSet};
+use super::test_set::{Ask, Matched, Said, TestSet};
 use crate::corpus::{Document, LabelNeed, ReadError, ReadOptions, ReadSummary, Source};
 use crate::evaluation::{Forecasts, OpenForecast, TestSetHash};
 use crate::features::UnknownCells;
-use crate::pipeline::{Acquaintance, Model, TestDocuments};
+use crate::pipeline::{Acquaintance, Model, TestDocuments, best};
 use crate::{Probability, Progress};
 
 /// What is kept of a model's forecasts beside the probabilities.
@@ -35,6 +35,10 @@ pub struct LabelledForecasts {
     pub unknown_labels: BTreeMap<String, usize>,
     /// Documents that cannot be measured: with one label per document, those without exactly one that is known.
     pub left_out: usize,
+    /// With one label per document: how sure the model is of its answer to each distinct document whose label it does not know, in log-odds.
+    pub(super) strangers: Vec<f64>,
+    /// How many rows these are.
+    pub(super) stranger_rows: usize,
     /// Cells beside the text that mean nothing to the model.
     pub unknown_cells: UnknownCells,
     /// How many of the documents the model learned from.
@@ -144,6 +148,7 @@ impl LabelledForecasts {
         documents.labels.clear();
         let labels = matched.labels();
         let amounts = test_set.amounts_of(&matched);
+        let (strangers, stranger_rows) = strangers(&test_set, &matched, &said.probabilities, width);
         let worst = said.worst.into_iter().filter_map(|(_, place, document)| {
             Some((matched.measured.binary_search(&place).ok()?, document))
         });
@@ -162,6 +167,8 @@ impl LabelledForecasts {
             amounts,
             scores: matched.rows(said.scores, settings.outputs.len()),
             left_out: matched.matcher.left_out,
+            strangers,
+            stranger_rows,
             // A model that was asked for some classes only is expected not to know the others.
             unknown_labels: match model.chose_classes() {
                 true => BTreeMap::new(),
@@ -176,6 +183,30 @@ impl LabelledForecasts {
             read: None,
         }
     }
+}
+
+/// How sure answers to distinct documents are whose one label is none of the classes, and how many rows these are.
+fn strangers(
+    test_set: &TestSet,
+    matched: &Matched,
+    probabilities: &[Probability],
+    width: usize,
+) -> (Vec<f64>, usize) {
+    let (mut seen, mut found, mut rows) = (HashSet::new(), Vec::new(), 0);
+    let labels = test_set.labels.iter().zip(matched.classes.iter());
+    for (document, (given, known)) in labels.enumerate() {
+        let measured = matched.measured.binary_search(&document).is_ok();
+        if measured || given.len() != 1 || !known.is_empty() {
+            continue;
+        }
+        rows += 1;
+        let key = test_set.documents.keys.get(document).copied();
+        if seen.insert(key.unwrap_or(document as u128)) {
+            let row = &probabilities[document * width..(document + 1) * width];
+            found.push(best(row).1);
+        }
+    }
+    (found, rows)
 }
 
 /// What became of a document with these known classes; `above` is how far the best class is above its threshold.

@@ -298,11 +298,8 @@ fn class_rule(
     };
     enough(asked.coverage, most)?;
     let ratios = new_shares.map(|new| {
-        let old = match examples {
-            Some(_) => shares(&of_classes),
-            None => model.priors(),
-        };
-        let ratios = new.iter().zip(old).map(|(new, old)| new / old);
+        // Those of the table: what it was made of counts evenly, whatever weights the model was fitted with.
+        let ratios = new.iter().zip(shares(&of_classes)).map(|(new, old)| new / old);
         ratios.collect::<Vec<f64>>()
     });
     Ok(table.at_shares(asked.coverage, ratios.as_deref())?)
@@ -348,8 +345,8 @@ impl Answerer {
         }
         let (source, count, certified) = match examples {
             Some(examples) => (
-                CalibrationSource::Unseen,
-                examples.len() as u64,
+                examples.source(),
+                examples.answers() as u64,
                 examples.certify(&asked)?,
             ),
             None => {

@@ -67,7 +67,7 @@ pub(super) struct TestSet {
     /// Labels in the order in which they come up.
     names: Vec<String>,
     numbers: HashMap<String, u32>,
-    labels: RowLabels,
+    pub(super) labels: RowLabels,
     pub(super) weights: Vec<f64>,
     /// What decisions about documents cost, as many numbers for each as there are fields for it.
     pub(super) amounts: Vec<f64>,

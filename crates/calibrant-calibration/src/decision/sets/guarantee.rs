@@ -11,6 +11,8 @@ pub enum CalibrationSource {
     /// Examples that neither the model nor its curves have seen: what is promised is exact.
     #[default]
     Unseen,
+    /// Examples of which the model has seen a few: what is promised holds nearly.
+    PartlySeen,
     /// Held-out forecasts of the training examples (out of folds): what is promised holds nearly.
     HeldOut,
 }
@@ -18,6 +20,7 @@ pub enum CalibrationSource {
 named! {
     CalibrationSource, "a source of calibration examples";
     Unseen = "unseen", "Examples that neither the model nor its curves have seen: what is promised is exact";
+    PartlySeen = "partly_seen", "Examples of which the model has seen a few: what is promised holds nearly";
     HeldOut = "held_out", "Held-out forecasts of the training examples: what is promised holds nearly";
 }
 
@@ -61,7 +64,7 @@ impl fmt::Display for Guarantee {
         };
         let least = match self.source {
             CalibrationSource::Unseen => "at least ",
-            CalibrationSource::HeldOut => "about ",
+            CalibrationSource::PartlySeen | CalibrationSource::HeldOut => "about ",
         };
         // 0.55 is a little more than 55 % in binary.
         let percent = (1e9 * percent).round() / 1e9;
@@ -77,8 +80,11 @@ impl fmt::Display for Guarantee {
             )?,
             CalibrationSource::HeldOut => write!(
                 formatter,
-                ", for documents like the {examples} training examples; held-out forecasts of these were used, so this is approximate ({:.0} % in the worst case)",
-                (200.0 * self.coverage - 100.0).max(0.0)
+                ", for documents like the {examples} training examples; held-out forecasts of these were used, so this is approximate (no guarantee in the worst case; labelled documents that the model has not seen give one)"
+            )?,
+            CalibrationSource::PartlySeen => write!(
+                formatter,
+                ", for documents like the {examples} calibration examples; the model has learned from a few of these, so this is approximate"
             )?,
         }
         match self.shifted {

@@ -3,6 +3,7 @@
 use crate::corpus::ReadError;
 use crate::decision::CascadeError;
 use crate::jobs::PredictError;
+use crate::saved::SavedFileError;
 
 /// Why there is no policy, or it cannot be followed.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +97,29 @@ pub enum CascadeJobError {
         /// The document.
         id: String,
     },
+    /// Documents that a model has learned from show nothing.
+    #[error(
+        "`{name}` learned from about {learned} of the {documents} documents; what it says of those shows nothing of others"
+    )]
+    Learned {
+        /// The source.
+        name: String,
+        /// How many.
+        learned: usize,
+        /// How many documents there are.
+        documents: usize,
+    },
+    /// What was certified is another model.
+    #[error(
+        "the policy was certified with another model as `{name}`, or before this one was recalibrated"
+    )]
+    OtherModel {
+        /// The source.
+        name: String,
+    },
+    /// A model that cannot be written has no fingerprint.
+    #[error(transparent)]
+    Saved(#[from] SavedFileError),
     /// A policy has no such source.
     #[error("the policy has no source `{name}`; it has {sources}")]
     NoSource {

@@ -8,6 +8,7 @@ pub use answers::SourceAnswers;
 pub use error::CascadeJobError;
 pub use policy_file::{PolicyFile, PolicyInUse, PolicySource, SourceKind};
 
+use policy_file::fingerprint;
 use std::collections::HashSet;
 
 use super::{DocumentKey, DocumentKeys};
@@ -74,12 +75,26 @@ pub fn build_cascade(
     let known_truth = Truth::read(truth, options, sources, progress)?;
     let mut known = Vec::new();
     let mut tiers = Vec::new();
+    let mut kept = Vec::new();
     for (place, source) in sources.iter().enumerate() {
         let last = place + 1 == sources.len();
+        let mut model_of_source = (None, None);
         let tier = match &source.says {
             Says::Model(model) => {
-                let (tier, learned) = known_truth.ask(source, model)?;
-                known.push((source.name.clone(), learned));
+                let (tier, seen) = known_truth.ask(source, model)?;
+                let learned = seen.learned_from();
+                let documents = seen.documents;
+                // A few short texts come again by themselves.
+                if let Some(learned) = learned.filter(|learned| learned * 20 > documents) {
+                    let name = source.name.clone();
+                    return Err(CascadeJobError::Learned {
+                        name,
+                        learned,
+                        documents,
+                    });
+                }
+                known.push((source.name.clone(), seen));
+                model_of_source = (Some(fingerprint(model)?), learned);
                 tier
             }
             Says::Table(table) => {
@@ -99,9 +114,11 @@ pub fn build_cascade(
             ),
         };
         tiers.push(tier);
+        kept.push(model_of_source);
     }
     let report = certify_cascade(&tiers, settings)?;
-    let sources = sources.iter().map(|source| PolicySource {
+    let sources = sources.iter().zip(kept);
+    let sources = sources.map(|(source, (model, learned))| PolicySource {
         name: source.name.clone(),
         cost: source.cost,
         kind: match source.says {
@@ -109,6 +126,8 @@ pub fn build_cascade(
             Says::Table(_) => SourceKind::Table,
             Says::Person { .. } => SourceKind::Person,
         },
+        model,
+        learned,
     });
     let policy = PolicyFile {
         sources: sources.collect(),

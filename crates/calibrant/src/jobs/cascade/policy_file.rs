@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{CascadeJobError, SourceAnswers};
 use crate::decision::{CascadeReport, CascadeStep};
+use crate::pipeline::Model;
 use crate::saved::{
-    self, Saveable, SavedKind, SavedProblem, read_text, saved_in_files, text_to_bytes,
+    self, Saveable, SavedFileError, SavedKind, SavedProblem, read_text, saved_in_files,
+    text_to_bytes,
 };
 
 /// What kind of source it is.
@@ -42,6 +44,17 @@ pub struct PolicySource {
     pub cost: f64,
     /// What it is.
     pub kind: SourceKind,
+    /// Of a model: a hash (BLAKE3) of all that it is made of, as it was when the policy was certified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// About how many of the documents a model had learned from: a few at most. Absent where it had not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learned: Option<usize>,
+}
+
+/// What names a model in policies: any change to it gives another.
+pub(super) fn fingerprint(model: &Model) -> Result<String, SavedFileError> {
+    Ok(blake3::hash(&model.to_bytes()?).to_hex().to_string())
 }
 
 /// Who answers what, with what was certified.
@@ -120,6 +133,17 @@ impl PolicyFile {
 }
 
 impl PolicyInUse<'_> {
+    /// Checks that the model is the one with which the policy was certified, where the policy knows it.
+    pub fn check_model(&self, model: &Model) -> Result<(), CascadeJobError> {
+        let source = &self.policy.sources[self.model];
+        match &source.model {
+            Some(own) if *own != fingerprint(model)? => Err(CascadeJobError::OtherModel {
+                name: source.name.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// With what another source said.
     pub fn answers(mut self, name: &str, answers: SourceAnswers) -> Result<Self, CascadeJobError> {
         let number = self.policy.number(name)?;
@@ -185,6 +209,8 @@ mod tests {
             name: name.to_owned(),
             cost: 0.1,
             kind,
+            model: None,
+            learned: None,
         };
         PolicyFile {
             sources: vec![

@@ -45,6 +45,24 @@ pub enum PromiseError {
         /// How many documents there are.
         documents: usize,
     },
+    /// No set holds a label that the model does not know.
+    #[error(
+        "{documents} of the calibration documents have a label that the model does not know, which no set can hold"
+    )]
+    Strangers {
+        /// How many.
+        documents: usize,
+    },
+    /// What is measured on the examples themselves is no measure.
+    #[error(
+        "{common} of the {documents} test documents are among the calibration documents: a promise cannot be measured on what it rests on"
+    )]
+    Common {
+        /// How many.
+        common: usize,
+        /// Test documents.
+        documents: usize,
+    },
     /// Nothing that can be used.
     #[error("none of the calibration documents has exactly one label that the model knows")]
     NoExamples,

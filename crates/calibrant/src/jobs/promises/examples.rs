@@ -1,12 +1,14 @@
 //! Labelled documents that neither scorer nor curve has seen, for promises to rest on.
 
+use std::collections::HashSet;
+
 use super::{AskSets, PromiseError};
 use crate::corpus::{Document, ReadError, ReadOptions, ReadSummary, Source};
 use crate::decision::{
     CalibrationRows, CalibrationSource, Certified, Certify, LabelSetTable, SetSettings, SetTable,
 };
 use crate::jobs::LabelledForecasts;
-use crate::pipeline::{Model, best, draw_key_of};
+use crate::pipeline::{Model, TestDocuments, best, draw_key_of};
 use crate::{Progress, RowLabels, Task};
 
 /// What a model says of labelled documents that it has not seen. Copies of a document count once.
@@ -24,8 +26,10 @@ pub struct CalibrationExamples {
     keys: Vec<u64>,
     /// How many documents are copies of others, and count no more.
     pub copies: usize,
-    /// How many have no label that the model knows, or several where it gives one.
+    /// How many have no label, or several where the model gives one.
     pub left_out: usize,
+    /// How many distinct documents have a label that the model does not know: whatever it answers is wrong.
+    pub strangers: usize,
     /// About how many of the documents the model has learned from: a few at most.
     pub learned: usize,
     /// What was read; `None` for documents in memory.
@@ -70,7 +74,12 @@ impl CalibrationExamples {
             let (class, confidence) = best(row(place));
             (confidence, labels.first() == Some(&(class as u32)))
         };
-        let (confidences, right) = kept().zip(labels.iter()).map(answer).unzip();
+        let (mut confidences, mut right): (Vec<f64>, Vec<bool>) =
+            kept().zip(labels.iter()).map(answer).unzip();
+        let strangers = found.strangers.len();
+        // Whatever is answered to a label that the model does not know is wrong.
+        confidences.extend(&found.strangers);
+        right.resize(confidences.len(), false);
         let key = |row: usize| {
             found
                 .documents
@@ -87,13 +96,34 @@ impl CalibrationExamples {
             keys: kept().map(|row| draw_key_of(key(row))).collect(),
             copies: all - labels.len(),
             labels,
-            left_out: found.left_out,
+            left_out: found.left_out - found.stranger_rows,
+            strangers,
             learned,
             read: found.read,
         })
     }
 
-    /// How many there are.
+    /// How many of these documents are among the examples, by what models see of them.
+    pub(super) fn common(&self, documents: &TestDocuments) -> usize {
+        let own: HashSet<u64> = self.keys.iter().copied().collect();
+        let keys = documents.keys.iter().map(|&key| draw_key_of(key));
+        keys.filter(|key| own.contains(key)).count()
+    }
+
+    /// Where they come from.
+    pub(super) fn source(&self) -> CalibrationSource {
+        match self.learned {
+            0 => CalibrationSource::Unseen,
+            _ => CalibrationSource::PartlySeen,
+        }
+    }
+
+    /// How many answers there are to learn from: also those to documents whose label the model does not know.
+    pub(super) fn answers(&self) -> usize {
+        self.right.len()
+    }
+
+    /// How many there are, of labels that the model knows.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
@@ -109,6 +139,10 @@ impl CalibrationExamples {
         asked: &AskSets,
     ) -> Result<SetTable, PromiseError> {
         debug_assert_eq!(model.task(), Task::SingleLabel);
+        if self.strangers > 0 {
+            let documents = self.strangers;
+            return Err(PromiseError::Strangers { documents });
+        }
         let labels: Vec<u32> = self
             .labels
             .iter()
@@ -127,11 +161,11 @@ impl CalibrationExamples {
             model_key: model.draw_key(),
             ..SetSettings::default()
         };
-        Ok(SetTable::fit(settings, &rows, CalibrationSource::Unseen)?)
+        Ok(SetTable::fit(settings, &rows, self.source())?)
     }
 
     pub(super) fn label_table(&self) -> Result<LabelSetTable, PromiseError> {
-        let source = CalibrationSource::Unseen;
+        let source = self.source();
         let table = LabelSetTable::fit(&self.probabilities, self.width, &self.labels, source);
         Ok(table?)
     }

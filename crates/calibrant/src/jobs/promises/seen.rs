@@ -72,6 +72,13 @@ impl SeenPromises {
         if sets.is_none() && max_error.is_none() {
             return Ok(None);
         }
+        if let Some(examples) = examples {
+            let (common, documents) = (examples.common(&found.documents), found.documents.keys.len());
+            // A few short texts come again by themselves.
+            if common * 20 > documents || common * 20 > examples.len() {
+                return Err(PromiseError::Common { common, documents });
+            }
+        }
         let maker = sets.map(|asked| SetMaker::new(model, asked, examples, None));
         let answerer = max_error.map(|asked| Answerer::new(model, asked, examples));
         Ok(Some(Self {
