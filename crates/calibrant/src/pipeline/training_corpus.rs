@@ -366,14 +366,14 @@ impl TrainingCorpus {
         } else {
             Task::SingleLabel
         });
-        if task == Task::SingleLabel {
-            if let Some(row) = self.labels.iter().position(|labels| labels.len() > 1) {
-                let labels = self.labels[row]
-                    .iter()
-                    .map(|&label| self.label_names[label as usize].clone())
-                    .collect();
-                return Err(FitError::SeveralLabels { labels });
-            }
+        if task == Task::SingleLabel
+            && let Some(row) = self.labels.iter().position(|labels| labels.len() > 1)
+        {
+            let labels = self.labels[row]
+                .iter()
+                .map(|&label| self.label_names[label as usize].clone())
+                .collect();
+            return Err(FitError::SeveralLabels { labels });
         }
         Ok(task)
     }

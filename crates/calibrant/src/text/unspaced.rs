@@ -17,7 +17,11 @@ static DICTIONARY: LazyLock<WordSegmenterBorrowed<'static>> =
 pub(super) fn for_each_dictionary_word<'t>(run: &'t str, mut visit: impl FnMut(&'t str)) {
     let mut rest = run;
     while !rest.is_empty() {
-        let part = &rest[..rest.floor_char_boundary(LONGEST_RUN)];
+        let mut end = rest.len().min(LONGEST_RUN);
+        while !rest.is_char_boundary(end) {
+            end -= 1;
+        }
+        let part = &rest[..end];
         let mut start = 0;
         for end in DICTIONARY.segment_str(part).skip(1) {
             visit(&part[start..end]);

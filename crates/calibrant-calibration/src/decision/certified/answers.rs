@@ -130,15 +130,13 @@ impl AnswerTable {
             sums: Vec::new(),
             all: (losses.len() as u64, 0.0),
         };
-        let mut count = 0;
-        for &place in order.iter().rev() {
+        for (count, &place) in (0..).zip(order.iter().rev()) {
             let confidence = confidences[place as usize];
             if table.thresholds.last() != Some(&confidence) {
                 table.thresholds.push(confidence);
                 table.counts.push(count);
                 table.sums.push(table.all.1);
             }
-            count += 1;
             table.all.1 += losses[place as usize];
         }
         Ok(table)

@@ -190,7 +190,7 @@ mod tests {
     use crate::decision::{CascadeSettings, CascadeTier, certify_cascade};
 
     fn policy() -> PolicyFile {
-        let sure = |place: usize| place % 2 == 0;
+        let sure = |place: usize| place.is_multiple_of(2);
         let tier = |name: &str, cost, every: usize| CascadeTier {
             name: name.to_owned(),
             cost,

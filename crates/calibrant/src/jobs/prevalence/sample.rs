@@ -147,7 +147,8 @@ impl<'a> Finder<'a> {
         for (place, key) in pool.keys.iter().enumerate() {
             match (way, key) {
                 (Way::Id(_), DocumentKey::Id(id)) if !id.is_empty() => {
-                    if finder.ids.insert(id, place).is_some() {
+                    let before = finder.ids.insert(id, place);
+                    if before.is_some() {
                         let id = id.clone();
                         return Err(PrevalenceJobError::SameId { id });
                     }

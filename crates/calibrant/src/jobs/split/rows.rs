@@ -115,7 +115,7 @@ impl Rows {
         let mut numbers = HashMap::new();
         let mut units: Vec<Unit> = Vec::new();
         let mut of_row = Vec::with_capacity(self.keys.len());
-        for row in 0..self.keys.len() {
+        for (row, &key) in self.keys.iter().enumerate() {
             let number = *numbers.entry(links.root(row as u32)).or_insert_with(|| {
                 units.push(Unit {
                     key: u128::MAX,
@@ -125,7 +125,7 @@ impl Rows {
                 units.len() - 1
             });
             let unit = &mut units[number];
-            unit.key = unit.key.min(self.keys[row]);
+            unit.key = unit.key.min(key);
             unit.rows += 1;
             unit.newest = unit.newest.max(moments.get(row).copied().unwrap_or(0.0));
             for class in &classes[row] {
