@@ -76,29 +76,25 @@ fn beside_columns_the_more_probable_of_two_classes_stands() {
         upper: Some(0.375),
         ..positive()
     };
-    let written = |columns: RowColumns, row: &PositivePrediction<'_>| {
-        let columns = PredictionColumns::Rows(columns);
-        text(PredictionFormat::Csv, columns, |writer| {
-            writer.write_positive(row)
-        })
+    let said = |columns: RowColumns, row: &PositivePrediction<'_>| {
+        let cells = positive_cells(row, columns).into_iter();
+        let cells = cells.map(|(name, cell)| format!("{name}={}", cell.written()));
+        cells.collect::<Vec<_>>().join(" ")
     };
     // By hand: the interval of the other class is what is left of 1.
     assert_eq!(
-        written(rows(true, true), &unlikely),
-        "label,probability,lower,upper,ham,spam\nham,0.75,0.625,0.875,0.75,0.25\n"
+        said(rows(true, true), &unlikely),
+        "label=ham probability=0.75 lower=0.625 upper=0.875 ham=0.75 spam=0.25"
     );
     assert_eq!(
-        written(rows(false, true), &unlikely),
-        "row,ham,spam\n7,0.75,0.25\n"
+        said(rows(false, true), &unlikely),
+        "row=7 ham=0.75 spam=0.25"
     );
     let even = PositivePrediction {
         lower: None,
         ..positive()
     };
-    assert_eq!(
-        written(rows(true, false), &even),
-        "label,probability\nspam,0.5\n"
-    );
+    assert_eq!(said(rows(true, false), &even), "label=spam probability=0.5");
 }
 
 #[test]
