@@ -6,8 +6,8 @@ use std::path::Path;
 use calibrant::Task;
 use calibrant::corpus::{LabelNeed, ReadSummary};
 use calibrant::jobs::{
-    AskReport, PredictSettings, PredictionColumns, PredictionFormat, PredictionWriter, Predictor,
-    UnknownDocuments,
+    AskReport, PredictSettings, PredictSummary, PredictionColumns, PredictionFormat,
+    PredictionWriter, Predictor, UnknownDocuments,
 };
 use calibrant::pipeline::Model;
 
@@ -99,8 +99,14 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     }
     promises::show(&summary.promises);
     writer.finish()?;
+    tell_of_input(arguments, &summary);
+    Ok(())
+}
+
+/// What was wrong or odd with the documents.
+fn tell_of_input(arguments: &PredictArguments, summary: &PredictSummary) {
     warn_bad_rows(&summary.read);
-    note_filtered(results.keep, &summary.read);
+    note_filtered(arguments.results.keep, &summary.read);
     warn_without_id(&arguments.file, summary.without_id, summary.documents);
     if let Some(unknown) = summary.unknown_documents {
         note_unknown(&summary.read, unknown);
@@ -108,7 +114,6 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     for note in unknown_notes(&summary.unknown_cells) {
         warn(&note);
     }
-    Ok(())
 }
 
 /// How many documents a person is asked about, and what that saves.

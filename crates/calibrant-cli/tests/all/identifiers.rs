@@ -116,6 +116,61 @@ fn rows_without_identifiers_are_numbered_under_another_name() {
 }
 
 #[test]
+fn rows_are_those_of_the_file_whatever_is_left_out() {
+    let sandbox = shuffled();
+    let documents = renumbered(60);
+    let left_out = documents[0].labels[0].clone();
+    let nameless: String = documents
+        .iter()
+        .map(|d| format!("{},{}\n", d.labels[0], d.text))
+        .collect();
+    sandbox.write("nameless.csv", format!("label,text\n{nameless}"));
+    let filter = format!("label!={left_out}");
+    let predict = ["predict", "model", "nameless.csv", "--where", &filter];
+    let text = sandbox.succeed(&predict);
+    let wanted: Vec<String> = (1..)
+        .zip(&documents)
+        .filter(|(_, document)| document.labels[0] != left_out)
+        .map(|(row, _)| row.to_string())
+        .collect();
+    assert!(wanted.len() < 60);
+    assert_eq!(first_column(&text), wanted);
+    sandbox.write("p.csv", &text);
+    let [model, table] = losses(&sandbox, "p.csv", &["--where", &filter]);
+    assert!((model - table).abs() < 1e-12, "{model} {table}");
+    // The same number means the same row everywhere.
+    let explain = ["explain", "model", "--file", "nameless.csv", "--row"];
+    let plain = [&explain[..], &[&wanted[0]]].concat();
+    let filtered = [&plain[..], &["--where", &filter]].concat();
+    assert_eq!(sandbox.succeed(&plain), sandbox.succeed(&filtered));
+    let gone = [&explain[..], &["1", "--where", &filter]].concat();
+    refused(
+        &sandbox,
+        &gone,
+        &["there is no row 1 among those that are asked for"],
+    );
+}
+
+#[test]
+fn a_field_that_a_pipe_never_had_is_an_error() {
+    let sandbox = shuffled();
+    let rows = "{\"body\":\"money\"}\n{\"body\":\"corn\"}\n";
+    for more in [
+        &["--text", "txt"][..],
+        &["--text", "body", "--where", "splt!=a"],
+    ] {
+        let arguments = [&["predict", "model", "-", "--format", "jsonl"][..], more].concat();
+        let output = sandbox.run_with_input(&arguments, rows.as_bytes());
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {told}");
+        assert!(
+            told.contains("field `txt`") || told.contains("field `splt`"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
 fn numbers_that_may_be_rows_or_identifiers_are_not_guessed_at() {
     let sandbox = shuffled();
     sandbox.succeed(&["predict", "model", "test.csv", "-o", "p.csv"]);
