@@ -119,7 +119,7 @@ fn rows_without_identifiers_are_numbered_under_another_name() {
 fn rows_are_those_of_the_file_whatever_is_left_out() {
     let sandbox = shuffled();
     let documents = renumbered(60);
-    let left_out = documents[0].labels[0].clone();
+    let left_out = documents[0].labels[0];
     let nameless: String = documents
         .iter()
         .map(|d| format!("{},{}\n", d.labels[0], d.text))
