@@ -230,6 +230,9 @@ impl From<CascadeJobError> for CliError {
             CascadeJobError::Learned { .. } => {
                 "take documents that it was not fitted on; `calibrant split` sets some aside"
             }
+            CascadeJobError::RowsFiltered => {
+                "name the field with the identifiers: --id FIELD; or leave out --where"
+            }
             CascadeJobError::OtherModel { .. } => {
                 "predict with the model of the policy, or make a policy for this one with `calibrant cascade`"
             }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use calibrant::corpus::ReadOptions;
 use calibrant::jobs::{
-    PlainTable, PolicyFile, PolicyInUse, Prediction, PredictionFormat, Predictor, SourceAnswers,
+    CascadeJobError, PlainTable, PolicyFile, PolicyInUse, Prediction, PredictionFormat, Predictor,
+    SourceAnswers,
 };
 
 use crate::arguments::PredictArguments;
@@ -54,6 +55,9 @@ pub(crate) fn run(
     warn_bad_rows(&summary.read);
     let first = predictions.first().and_then(|first| first.key.as_ref());
     let column = first.map_or("row", |key| key.column());
+    if column == "row" && !options.filters.is_empty() && !arguments.policy.answers.is_empty() {
+        return Err(CascadeJobError::RowsFiltered.into());
+    }
     let in_use = in_use(arguments, &policy, column, &progress)?;
     let mut shares: BTreeMap<String, usize> = BTreeMap::new();
     let mut rows = Vec::with_capacity(predictions.len());

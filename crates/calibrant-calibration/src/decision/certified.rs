@@ -158,8 +158,7 @@ impl Certify {
     /// The most answers that pass at these looks, which must be counts of the table.
     fn search(&self, looks: &Looks, examples: &AnswerTable) -> Result<Certified, CalibrationError> {
         let miss = 1.0 - self.certainty;
-        let p_value =
-            |sum: f64, count| binomial_at_most(sum.round() as u64, count, self.max_error);
+        let p_value = |sum: f64, count| binomial_at_most(sum.round() as u64, count, self.max_error);
         let (mut first, mut best) = (0, None);
         // What is granted settles all hypotheses up to it; the next is tested at its own level.
         while first < looks.ranks.len() {
@@ -183,8 +182,7 @@ impl Certify {
             answered,
             errors: sum.ceil() as u64,
             mean_loss: sum / answered.max(1) as f64,
-            upper_bound: exact_upper_share(sum.round() as u64, answered, level)
-                .min(self.max_error),
+            upper_bound: exact_upper_share(sum.round() as u64, answered, level).min(self.max_error),
         }))
     }
 

@@ -54,7 +54,7 @@ pub struct Suspect {
 /// let worst = suspects.ranked()[0];
 /// assert_eq!((worst.row, worst.given, worst.other), (2, 0, 1));
 /// assert!((worst.score - (0.25 * 0.6f64.ln() - 0.1f64.ln())).abs() < 1e-12);
-/// // 0.9 of it is wrong at most, as far as the model knows.
+/// // 0.9 of it is wrong by the model's own count.
 /// assert!((suspects.at_most(1) - 0.9).abs() < 1e-12);
 /// // It is likelier class 1 than that class's examples mostly are (0.9 ≥ 0.8).
 /// assert_eq!(suspects.joint().count(0, 1), 1);
@@ -163,7 +163,8 @@ impl Suspects {
         &self.ranked
     }
 
-    /// How many of the first so many labels are wrong at most, as far as the model knows: the sum of what it gives to other classes.
+    /// About how many of the first so many labels are wrong at most, by the model's own count: the sum of what it gives to other classes. No bound, since
+    /// probabilities are calibrated to labels some of which are wrong.
     pub fn at_most(&self, first: usize) -> f64 {
         let listed = self.ranked.iter().take(first);
         listed.map(|suspect| 1.0 - suspect.given_probability).sum()

@@ -68,6 +68,9 @@ pub(super) fn run(arguments: &EvaluateArguments, model: &Model) -> Result<(), Cl
     let mut notes = unknown_notes(&found.unknown_cells);
     notes.iter().for_each(|note| warn(note));
     notes.extend(report.prior.as_ref().and_then(PriorReport::sentence));
+    notes.extend((report.task == Task::MultiLabel).then(|| {
+        "With several labels an answer is right where all of them are; what is expected of that, and its interval, are what they would be if labels were independent".to_owned()
+    }));
     let notes: Vec<String> = notes.iter().map(|note| format!("{note}.")).collect();
     if let Some(path) = arguments.html.as_deref() {
         let classes: Vec<(String, usize, f64)> = report
@@ -107,7 +110,7 @@ fn write(arguments: &EvaluateArguments, report: &ExpectedReport) -> Result<(), C
     )?;
     let right = match report.task {
         Task::SingleLabel => "answers right",
-        Task::MultiLabel => "documents with all labels right",
+        Task::MultiLabel => "documents with all labels right, if labels were independent",
     };
     let before = report.held_out_accuracy;
     let before = before.map_or_else(String::new, |before| {

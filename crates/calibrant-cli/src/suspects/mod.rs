@@ -149,7 +149,7 @@ pub(crate) fn summary(list: &SuspectList) -> String {
         listed.to_string()
     };
     format!(
-        "{shown} suspect labels in {what}; at most {:.0} of these are wrong, as far as the model knows",
+        "{shown} suspect labels in {what}; at most about {:.0} of these are wrong by the model's own count (re-read a sample to know)",
         list.at_most
     )
 }

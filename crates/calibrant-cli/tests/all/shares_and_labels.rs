@@ -103,6 +103,12 @@ fn flipped_labels_are_listed_and_a_sample_that_is_read_again_says_how_many_are_w
         };
         row.insert("correct".into(), right);
     }
+    write_table(&sandbox, "read.jsonl", &sample[1..]);
+    refused(
+        &sandbox,
+        &[&run[..], &["--reread", "read.jsonl"]].concat(),
+        &["12 labels were drawn, and the file has 11"],
+    );
     write_table(&sandbox, "read.jsonl", &sample);
     let found = sandbox.json(&[&run[..], &["--reread", "read.jsonl", "--json"]].concat());
     let found = &found["reread"];
@@ -307,13 +313,13 @@ fn a_planned_sample_that_is_labelled_gives_shares_that_hold() {
             ]
             .concat(),
         );
+        write_table(&sandbox, "part.jsonl", &rows[1..]);
+        refused(
+            &sandbox,
+            &[&run[..], &["--labelled", "part.jsonl"]].concat(),
+            &["rows of the sample that was drawn are missing"],
+        );
         if design == "stratified" {
-            write_table(&sandbox, "part.jsonl", &rows[1..]);
-            refused(
-                &sandbox,
-                &[&run[..], &["--labelled", "part.jsonl"]].concat(),
-                &["rows of the sample that was drawn are missing"],
-            );
             refused(
                 &sandbox,
                 &[&estimate[..], &["--method", "labels-alone"]].concat(),
@@ -554,6 +560,32 @@ fn a_cascade_is_certified_saved_and_shown() {
             "mail.calibrant",
         ],
         &["mail.calibrant"],
+    );
+    // A policy is for the model that it was certified with.
+    sandbox.write("other.csv", csv(&messages(300, 3, 2)));
+    sandbox.succeed(&["fit", "other.csv", "-o", "other.calibrant"]);
+    refused(
+        &sandbox,
+        &[
+            "predict",
+            "other.calibrant",
+            "truth.csv",
+            "--policy",
+            "policy.json",
+        ],
+        &[
+            "certified with another model as `model`",
+            "calibrant cascade",
+        ],
+    );
+    let known = [&["cascade", "mail.csv"], &SOURCES[..2], &SOURCES[4..5]].concat();
+    refused(
+        &sandbox,
+        &[&known[..], &["model=0.001", "--person", "1"]].concat(),
+        &[
+            "learned from about 300 of the 300 documents",
+            "calibrant split",
+        ],
     );
     // The model as a table of its predictions says the same.
     sandbox.succeed(&["predict", "mail.calibrant", "truth.csv", "-o", "said.csv"]);

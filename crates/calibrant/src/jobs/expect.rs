@@ -22,7 +22,7 @@ pub struct ExpectedReport {
     /// One label per document or several.
     pub task: Task,
     /// The share of documents that is expected to be answered rightly: the mean probability of the likeliest class, or of all decisions about a
-    /// document being right where it may have several labels.
+    /// document being right where it may have several labels, if labels were independent (a product; the interval likewise).
     pub expected_accuracy: f64,
     /// From where ...
     pub lower: f64,

@@ -107,8 +107,8 @@ pub use prevalence::{
     ShareInterval,
 };
 pub use promises::{
-    AnswerSummary, AskF, AskSets, CalibrationExamples, FAverage, FSummary, PromiseError,
-    PromiseSummary, SeenAnswers, SeenPromises, SeenSets, SetSummary,
+    AnswerSummary, AskF, AskSets, CalibrationExamples, ClassCoverage, FAverage, FSummary,
+    PromiseError, PromiseSummary, SeenAnswers, SeenPromises, SeenSets, SetSummary,
 };
 pub use recalibrate::{
     RecalibrateJobError, RecalibrateReport, RecalibratedClass, RecalibratedModel,

@@ -6,7 +6,7 @@ mod seen;
 
 pub use error::PromiseError;
 pub use examples::CalibrationExamples;
-pub use seen::{SeenAnswers, SeenPromises, SeenSets};
+pub use seen::{ClassCoverage, SeenAnswers, SeenPromises, SeenSets};
 
 use std::borrow::Cow;
 
@@ -299,7 +299,10 @@ fn class_rule(
     enough(asked.coverage, most)?;
     let ratios = new_shares.map(|new| {
         // Those of the table: what it was made of counts evenly, whatever weights the model was fitted with.
-        let ratios = new.iter().zip(shares(&of_classes)).map(|(new, old)| new / old);
+        let ratios = new
+            .iter()
+            .zip(shares(&of_classes))
+            .map(|(new, old)| new / old);
         ratios.collect::<Vec<f64>>()
     });
     Ok(table.at_shares(asked.coverage, ratios.as_deref())?)

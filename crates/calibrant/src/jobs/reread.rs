@@ -19,6 +19,9 @@ const CORRECT: &str = "correct";
 /// The column that says how long the list was.
 const LISTED: &str = "listed";
 
+/// The column that says how many of it were drawn.
+const DRAWN: &str = "drawn";
+
 /// What reading a sample of a list again came to.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RereadReport {
@@ -103,6 +106,18 @@ pub enum RereadError {
         /// How long the list is.
         listed: usize,
     },
+    /// Rows of the sample are missing, or others came in.
+    #[error(
+        "{file}: {drawn} labels were drawn, and the file has {found}: without the others the sample is not random"
+    )]
+    OtherCount {
+        /// The file.
+        file: String,
+        /// How many rows it has.
+        found: usize,
+        /// How many its rows say were drawn.
+        drawn: String,
+    },
     /// Nothing was read.
     #[error("{file}: no label was read again")]
     Nothing {
@@ -142,7 +157,8 @@ impl SuspectList {
     pub fn sample(&self, size: usize, seed: u64) -> PlainTable {
         let keys: Vec<u64> = self.suspects.iter().map(key).collect();
         let drawn = draw_sample(&keys, &[], &[size], seed);
-        let names = ["given", "likely", CORRECT, LISTED, "text"];
+        let names = ["given", "likely", CORRECT, LISTED, DRAWN, "text"];
+        let count = drawn.len();
         let drawn = drawn.iter().map(|&place| &self.suspects[place]);
         self.table_of(&names, drawn, |suspect| {
             vec![
@@ -150,6 +166,7 @@ impl SuspectList {
                 suspect.likely.clone().into(),
                 "".into(),
                 self.suspects.len().into(),
+                count.into(),
                 suspect.text.clone().into(),
             ]
         })
@@ -202,8 +219,12 @@ impl SuspectList {
             }
         }
         let mut wanted = vec![key, "given", CORRECT];
-        wanted.extend(names.iter().any(|name| name == LISTED).then_some(LISTED));
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        wanted.extend(has(LISTED).then_some(LISTED));
+        let drawn_at = has(DRAWN).then_some(wanted.len());
+        wanted.extend(has(DRAWN).then_some(DRAWN));
         let rows = read_cells(source, options, &wanted, progress)?;
+        check_drawn(&file, &rows, drawn_at)?;
         let left = self.suspects.iter().map(|suspect| {
             let document = suspect.key.text().into_owned();
             ((document, suspect.given.clone()), false)
@@ -213,6 +234,7 @@ impl SuspectList {
             key,
             list: self,
             classes,
+            tells_length: has(LISTED),
             seen: left.collect(),
         };
         let (mut read, mut wrong) = (0, 0);
@@ -250,6 +272,21 @@ impl SuspectList {
     }
 }
 
+/// Whether as many rows came back as were drawn.
+fn check_drawn(file: &str, rows: &[CellRow], at: Option<usize>) -> Result<(), RereadError> {
+    let found = rows.len();
+    let told = |row: &CellRow| row.cell(at?).map(str::to_owned);
+    let other = rows.iter().filter_map(told);
+    match other.into_iter().find(|drawn| *drawn != found.to_string()) {
+        Some(drawn) => Err(RereadError::OtherCount {
+            file: file.to_owned(),
+            found,
+            drawn,
+        }),
+        None => Ok(()),
+    }
+}
+
 /// Rows that were read again, held against the list.
 struct Reading<'a> {
     file: String,
@@ -257,6 +294,8 @@ struct Reading<'a> {
     key: &'static str,
     list: &'a SuspectList,
     classes: &'a [&'a str],
+    /// Whether rows say how long the list was.
+    tells_length: bool,
     /// Document and label of every suspect, and whether they have come.
     seen: HashMap<(String, String), bool>,
 }
@@ -269,7 +308,8 @@ impl Reading<'_> {
         let document = row.cell(0).unwrap_or_default().to_owned();
         let shown = format!("{} `{document}` with the label `{given}`", self.key);
         let listed = self.list.suspects.len();
-        if let Some(found) = row.cell(3).filter(|found| *found != listed.to_string()) {
+        let told = row.cell(3).filter(|_| self.tells_length);
+        if let Some(found) = told.filter(|found| *found != listed.to_string()) {
             let found = found.to_owned();
             return Err(RereadError::OtherList {
                 file,

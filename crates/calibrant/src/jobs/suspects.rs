@@ -70,7 +70,7 @@ pub struct SuspectList {
     pub documents: usize,
     /// Labels, given or lacking, that are less probable than another one. Copies count once.
     pub doubted: usize,
-    /// How many of the listed are wrong at most, as far as the model knows: the sum of what it gives to other labels.
+    /// About how many of the listed are wrong at most, by the model's own count: the sum of what it gives to other labels. No bound, since its probabilities are calibrated to labels some of which are wrong.
     pub at_most: f64,
     /// The listed ones.
     pub suspects: Vec<SuspectLabel>,

@@ -96,9 +96,7 @@ impl TrainingKeys {
 }
 
 /// What several filters say of a document: whether one of them knows it, and how likely one does by chance; `None` where none can tell.
-pub(super) fn found_in_any(
-    found: impl IntoIterator<Item = (bool, f64)>,
-) -> Option<(bool, f64)> {
+pub(super) fn found_in_any(found: impl IntoIterator<Item = (bool, f64)>) -> Option<(bool, f64)> {
     let together = |(hit, missed): (bool, f64), (own, chance): (bool, f64)| {
         (hit | own, missed * (1.0 - chance))
     };

@@ -94,7 +94,8 @@ struct Answer {
     unit: u64,
 }
 
-/// How sure the answer to a document is, and whether it has exactly these labels.
+/// How sure the answer to a document is, and whether it has exactly these labels. Of several labels: as sure as all decisions together would be if labels were
+/// independent.
 fn answer(task: Task, row: &[crate::Probability], labels: &[u32]) -> (f64, bool) {
     match task {
         Task::SingleLabel => {

@@ -8,10 +8,12 @@ use calibrant::decision::{ASK, Certify, SetKind};
 use calibrant::inbox::{InboxSettings, SimulatedInbox};
 use calibrant::jobs::{
     AskF, AskSets, CalibrationExamples, FAverage, PredictError, PredictSettings, Predictor,
-    PriorChoice, PromiseError,
+    PriorChoice, PromiseError, SeenPromises,
 };
 use calibrant::numeric::exact_lower_share;
-use calibrant::pipeline::{FitSettings, Model, TrainingCorpus, fit};
+use calibrant::pipeline::{
+    FitSettings, HeldOutDocuments, Model, RecalibrateSettings, Recalibrator, TrainingCorpus, fit,
+};
 use common::{combined, documents, fitted, multi_label_documents};
 
 /// Messages whose classes overlap, with their labels.
@@ -80,6 +82,18 @@ fn sets_hold_the_true_class_as_often_as_promised() {
                 keep_top: true,
                 ..asked
             };
+            let found = model.forecast_documents(&test);
+            let of_classes =
+                SeenPromises::of(&model, &found, (Some(by_class), None), Some(&examples));
+            for class in of_classes.unwrap().unwrap().sets.unwrap().classes {
+                let (n, miss) = (class.documents as f64, coverage * (1.0 - coverage));
+                // As many of a class calibrate as are tested, nearly.
+                let allowed = 3.0 * (miss * 2.0 / n).sqrt();
+                assert!(
+                    n < 50.0 || class.coverage - coverage > -allowed,
+                    "{class:?}"
+                );
+            }
             let by_class = Predictor::new(&model).sets(by_class, None).unwrap();
             assert!(seen(&by_class, &test) - coverage > -1.5 * allowed);
             // A document by itself has the set that it has among others.
@@ -170,9 +184,76 @@ fn examples_that_were_learned_from_are_refused_and_copies_count_once() {
     let twice =
         CalibrationExamples::of_documents(&model, &[fresh.clone(), fresh].concat()).unwrap();
     assert_eq!((once.len(), twice.copies), (twice.len(), 200 + once.copies));
+    // What was tested on what it rests on was not tested.
+    let found = model.forecast_documents(&inbox(200, 9));
+    let asked = (Some(AskSets::default()), None);
+    assert!(matches!(
+        SeenPromises::of(&model, &found, asked, Some(&once)),
+        Err(PromiseError::Common { common: 200, .. })
+    ));
+    // Whatever is answered to a label that is not known is wrong, and no set holds it.
+    let odd: Vec<Document> = (0..200)
+        .map(|i| Document::new(format!("{} odd{i}", text_of(&training[i]))).label("eggs"))
+        .collect();
+    let mixed = CalibrationExamples::of_documents(&model, &[inbox(200, 9), odd].concat()).unwrap();
+    assert_eq!((mixed.strangers, mixed.left_out), (200, 0));
+    let certify = Certify {
+        max_error: 0.2,
+        certainty: 0.9,
+    };
+    let refused = Predictor::new(&model).max_error(certify, Some(&mixed));
+    assert!(matches!(
+        refused,
+        Err(PredictError::Promise(PromiseError::NotCertified {
+            found: 350..=400,
+            ..
+        }))
+    ));
+    let refused = Predictor::new(&model).sets(AskSets::default(), Some(&mixed));
+    assert!(matches!(
+        refused,
+        Err(PredictError::Promise(PromiseError::Strangers {
+            documents: 200
+        }))
+    ));
     let strangers = [Document::new("something else").label("eggs")];
     let none = CalibrationExamples::of_documents(&model, &strangers);
     assert_eq!(none.unwrap_err(), PromiseError::NoExamples);
+}
+
+fn text_of(document: &Document) -> String {
+    document.content.as_text().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn documents_of_a_recalibration_are_known_from_then_on() {
+    // Every second document of the first class is left out, so that there is something to correct.
+    let model = model(inbox(600, 1));
+    let rare = model.class_names().next().unwrap().to_owned();
+    let mut keep = 0;
+    let new: Vec<Document> = inbox(900, 5)
+        .into_iter()
+        .filter(|document| {
+            keep += 1;
+            document.labels[0] != rare || keep % 8 == 0
+        })
+        .collect();
+    let recalibrator = Recalibrator::new(model);
+    let mut found = HeldOutDocuments::default();
+    recalibrator.add(recalibrator.forecast(new.clone()), &mut found);
+    let found = recalibrator
+        .recalibrate(found, &RecalibrateSettings::default())
+        .unwrap();
+    assert!(found.changed);
+    let opened = Model::from_bytes(&found.model.to_bytes().unwrap()).unwrap();
+    for model in [&found.model, &opened] {
+        let known = CalibrationExamples::of_documents(model, &new);
+        assert!(
+            matches!(known, Err(PromiseError::Learned { .. })),
+            "{known:?}"
+        );
+        assert!(CalibrationExamples::of_documents(model, &inbox(200, 9)).is_ok());
+    }
 }
 
 #[test]

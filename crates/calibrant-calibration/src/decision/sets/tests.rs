@@ -320,8 +320,7 @@ fn promises_say_what_they_rest_on() {
     .unwrap();
     let words = held_out.at(0.9).unwrap().guarantee().to_string();
     assert!(
-        words.contains("about 90 %")
-            && words.ends_with("that the model has not seen give one)"),
+        words.contains("about 90 %") && words.ends_with("that the model has not seen give one)"),
         "{words}"
     );
 }

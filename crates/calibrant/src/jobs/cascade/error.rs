@@ -120,6 +120,11 @@ pub enum CascadeJobError {
     /// A model that cannot be written has no fingerprint.
     #[error(transparent)]
     Saved(#[from] SavedFileError),
+    /// Rows are counted after some were left out.
+    #[error(
+        "documents are named by their rows, some of which are left out: rows of a table of answers may be others"
+    )]
+    RowsFiltered,
     /// A policy has no such source.
     #[error("the policy has no source `{name}`; it has {sources}")]
     NoSource {

@@ -99,6 +99,9 @@ pub fn build_cascade(
             }
             Says::Table(table) => {
                 let column = known_truth.column();
+                if column == "row" && !options.filters.is_empty() {
+                    return Err(CascadeJobError::RowsFiltered);
+                }
                 let answers = SourceAnswers::read(table, options, column, !last, progress)?;
                 known_truth.hold_against(source, &answers, &table.name())?
             }

@@ -64,6 +64,18 @@ pub enum PrevalenceJobError {
         /// The line.
         line: u64,
     },
+    /// Rows of a planned sample of several labels that nobody may have read.
+    #[error(
+        "{file}: {empty} of {rows} rows have an empty label; `-` says that a document has none of the labels"
+    )]
+    NotRead {
+        /// The file.
+        file: String,
+        /// How many are empty.
+        empty: usize,
+        /// Of how many.
+        rows: usize,
+    },
     /// A label that the model does not know.
     #[error("{file}, line {line}: the model has no class `{label}`")]
     UnknownLabel {

@@ -42,7 +42,7 @@ pub struct PlanReport {
     pub plan: SamplePlan,
 }
 
-/// How a row of a stratified sample says from where it was drawn: number, strata, least probability, documents, labels, class.
+/// How a row of a planned sample says from where it was drawn: number, strata, least probability, documents, labels, class.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct StratumMark {
     number: usize,
@@ -80,7 +80,8 @@ impl StratumMark {
         })
     }
 
-    /// The strata of the pool and of a sample whose rows are marked, held against the pool. `None` where no row is marked.
+    /// The strata of the pool and of a sample whose rows are marked, held against the pool. `None` where no row is marked, and for one
+    /// stratum.
     #[allow(clippy::type_complexity)] // Two lists, or none, or an error.
     pub(super) fn strata(
         rows: &[(u64, Option<&str>)],
@@ -149,7 +150,8 @@ impl StratumMark {
             let reason = "the strata are not those of this pool and this model";
             return Err(wrong(first, reason));
         }
-        Ok(Some((of_pool, of_sample)))
+        // One stratum is a simple random sample.
+        Ok((strata > 1).then_some((of_pool, of_sample)))
     }
 }
 
@@ -273,12 +275,9 @@ impl Pool<'_> {
     }
 }
 
-/// What rows of each stratum carry; nothing for a simple random sample.
+/// What rows of each stratum carry; a simple random sample is one of one stratum.
 fn marks(plan: &SamplePlan, class: &str) -> Vec<String> {
     let strata = plan.strata.len();
-    if strata < 2 {
-        return Vec::new();
-    }
     let mark = |(number, stratum): (usize, &crate::decision::PlannedStratum)| {
         let mark = StratumMark {
             number: number + 1,

@@ -82,10 +82,11 @@ impl Sample {
         for (row, document) in labelled.iter().enumerate() {
             places.push(finder.place(document, cell(row, 0))?);
         }
-        let labels = labels(pool, labelled, &source.name())?;
+        let at = beside.len().saturating_sub(1);
+        let planned = marked && (0..labelled.len()).any(|row| cell(row, at).is_some());
+        let labels = labels(pool, labelled, &source.name(), planned)?;
         let mut strata = None;
         if marked {
-            let at = beside.len() - 1;
             let marks = labelled.iter().enumerate();
             let marks: Vec<(u64, Option<&str>)> = marks
                 .map(|(row, document)| (document.line, cell(row, at)))
@@ -204,17 +205,31 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Labels as numbers of classes.
+/// What says, where documents may have several labels, that one has none: an empty cell may be one that nobody has read.
+const NONE: &str = "-";
+
+/// Labels as numbers of classes. In a sample that was planned every row must have been read.
 fn labels(
     pool: &Pool<'_>,
     labelled: &[Document],
     file: &str,
+    planned: bool,
 ) -> Result<RowLabels, PrevalenceJobError> {
     let single = pool.model.task() == Task::SingleLabel;
     let matcher = LabelMatcher::new(pool.model.task(), pool.model.class_names());
     let mut matcher = matcher.folding(pool.model.folds_labels());
+    let empty = labelled.iter().filter(|own| own.labels.is_empty()).count();
+    if planned && !single && empty > 0 {
+        let (file, rows) = (file.to_owned(), labelled.len());
+        return Err(PrevalenceJobError::NotRead { file, empty, rows });
+    }
+    let none = |labels: &[String]| labels == [NONE] && !single && !pool.model.class_names().any(|name| name == NONE);
     let mut labels = RowLabels::new();
     for document in labelled {
+        if none(&document.labels) {
+            labels.push([]);
+            continue;
+        }
         let (file, line) = (file.to_owned(), document.line);
         if single && document.labels.is_empty() {
             return Err(PrevalenceJobError::NotLabelled { file, line });

@@ -26,6 +26,20 @@ pub struct SeenSets {
     pub mean_size: f64,
     /// The share of sets without any.
     pub empty: f64,
+    /// What was seen of each class that came up, where each is promised its coverage.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassCoverage>,
+}
+
+/// Sets of the documents of one class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassCoverage {
+    /// The class.
+    pub label: String,
+    /// How many documents are of it.
+    pub documents: u64,
+    /// The share of them whose set holds it.
+    pub coverage: f64,
 }
 
 /// Answers beside the truth.
@@ -73,7 +87,10 @@ impl SeenPromises {
             return Ok(None);
         }
         if let Some(examples) = examples {
-            let (common, documents) = (examples.common(&found.documents), found.documents.keys.len());
+            let (common, documents) = (
+                examples.common(&found.documents),
+                found.documents.keys.len(),
+            );
             // A few short texts come again by themselves.
             if common * 20 > documents || common * 20 > examples.len() {
                 return Err(PromiseError::Common { common, documents });
@@ -104,10 +121,17 @@ fn interval(part: u64, all: u64) -> (f64, f64) {
 fn seen_sets(maker: &SetMaker, found: &LabelledForecasts) -> SeenSets {
     let (mut held, mut classes, mut empty, mut documents) = (0.0, 0, 0, 0);
     let mut room = SetRoom::default();
+    let names = &found.forecasts.class_names;
+    let mut of_class = vec![(0, 0); names.len()];
     for (place, (row, labels)) in rows(found).enumerate() {
         let key = found.documents.keys.get(place).copied();
         let set = maker.set_of(row, draw_key_of(key.unwrap_or(place as u128)), &mut room);
         let in_set = labels.iter().filter(|label| set.contains(label)).count();
+        if let [label] = labels {
+            let (documents, held) = &mut of_class[*label as usize];
+            *documents += 1;
+            *held += in_set as u64;
+        }
         // Nothing is missed where there is nothing to find.
         held += match labels.len() {
             0 => 1.0,
@@ -119,7 +143,17 @@ fn seen_sets(maker: &SetMaker, found: &LabelledForecasts) -> SeenSets {
     }
     let all = f64::max(documents as f64, 1.0);
     let several = maker.guarantee().several_labels;
+    let by_class = names.iter().zip(of_class).filter(|(_, own)| own.0 > 0);
+    let by_class = by_class.map(|(label, (documents, held))| ClassCoverage {
+        label: label.clone(),
+        documents,
+        coverage: held as f64 / documents as f64,
+    });
     SeenSets {
+        classes: match maker.guarantee().class_by_class {
+            true => by_class.collect(),
+            false => Vec::new(),
+        },
         asked: *maker.asked(),
         guarantee: maker.guarantee().clone(),
         documents,
