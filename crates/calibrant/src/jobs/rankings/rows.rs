@@ -62,7 +62,7 @@ pub enum RankRowsError {
         /// What it should have been.
         file: RankFile,
         /// Why not.
-        error: ReadError,
+        error: Box<ReadError>,
     },
     /// Two runs have one name, and so would two columns.
     #[error("two runs have the name `{name}`")]
@@ -105,7 +105,10 @@ impl RankSource {
 }
 
 fn bad(file: RankFile) -> impl Fn(ReadError) -> RankRowsError {
-    move |error| RankRowsError::Read { file, error }
+    move |error| RankRowsError::Read {
+        file,
+        error: Box::new(error),
+    }
 }
 
 fn joined(
