@@ -4,6 +4,7 @@
 //! calibration documents should be off by chance alone, `3 √(α (1 - α) (1/n + 1/m))` at most; all others may hold more than asked for, never
 //! less beyond chance.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;
@@ -125,13 +126,15 @@ fn model_of(name: &str, training: Vec<Document>) -> Result<Model, Box<dyn Error>
 }
 
 fn measure(name: &str, data: &Path, most: usize) -> Result<Vec<Seen>, Box<dyn Error>> {
-    let Some([mut training, calibration, test]) = divided(name, data)? else {
+    let Some([mut training, mut calibration, test]) = divided(name, data)? else {
         return Ok(Vec::new());
     };
     training.truncate(most);
     let model = model_of(name, training)?;
-    let examples = CalibrationExamples::of_documents(&model, &calibration)?;
     let several = model.task() == Task::MultiLabel;
+    let is_known = |label: &String| model.class_names().any(|class| class == label);
+    calibration.retain(|document| several || document.labels.iter().any(is_known));
+    let examples = CalibrationExamples::of_documents(&model, &calibration)?;
     let kinds = SetKind::ALL.iter().copied();
     let kinds = kinds.filter(|&kind| !several || kind == SetKind::Lac);
     let mut all = Vec::new();
@@ -171,6 +174,7 @@ fn compare(
     let (predictions, _) = predictor.predict_batch(test)?;
     let (mut held, mut size, mut empty, mut count) = (0.0, 0.0, 0.0, 0.0);
     let several = predictor.model().task() == Task::MultiLabel;
+    let mut of_class: BTreeMap<&String, (f64, f64)> = BTreeMap::new();
     for (document, prediction) in test.iter().zip(&predictions) {
         let known: Vec<&String> = document
             .labels
@@ -194,6 +198,10 @@ fn compare(
         } else {
             found / known.len() as f64
         };
+        if let [label] = known[..] {
+            let own = of_class.entry(label).or_insert((0.0, 0.0));
+            *own = (own.0 + found, own.1 + 1.0);
+        }
         size += set.len() as f64;
         empty += f64::from(u8::from(set.is_empty()));
         count += 1.0;
@@ -206,6 +214,12 @@ fn compare(
         && !asked.class_by_class
         && matches!(asked.kind, SetKind::Lac | SetKind::Aps);
     let difference = seen - asked.coverage;
+    // Class by class each is promised its coverage; it has about the same share of the calibration examples as of the test.
+    let class_kept = |&(held, of_it): &(f64, f64)| {
+        let spread = (miss * asked.coverage * (count / (n * of_it) + 1.0 / of_it)).sqrt();
+        of_it < 50.0 || held / of_it - asked.coverage >= -3.0 * spread
+    };
+    let classes_kept = !asked.class_by_class || of_class.values().all(class_kept);
     Ok(Seen {
         corpus: name.to_owned(),
         kind: match (several, asked.class_by_class) {
@@ -222,6 +236,6 @@ fn compare(
         calibration: examples.len(),
         test: count as usize,
         two_sided,
-        kept: difference >= -allowed && (!two_sided || difference <= allowed),
+        kept: classes_kept && difference >= -allowed && (!two_sided || difference <= allowed),
     })
 }

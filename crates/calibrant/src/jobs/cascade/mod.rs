@@ -94,7 +94,7 @@ pub fn build_cascade(
                     });
                 }
                 known.push((source.name.clone(), seen));
-                model_of_source = (Some(fingerprint(model)?), learned);
+                model_of_source = (Some(fingerprint(model)?), Some(learned.unwrap_or(0)));
                 tier
             }
             Says::Table(table) => {

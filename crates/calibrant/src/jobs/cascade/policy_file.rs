@@ -47,7 +47,7 @@ pub struct PolicySource {
     /// Of a model: a hash (BLAKE3) of all that it is made of, as it was when the policy was certified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// About how many of the documents a model had learned from: a few at most. Absent where it had not.
+    /// About how many of the documents a model had learned from: a few at most. Absent for other sources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<usize>,
 }
