@@ -38,11 +38,15 @@ impl From<RankRowsError> for CliError {
     fn from(error: RankRowsError) -> Self {
         let hint = match error {
             // The usual hint on bad rows speaks of options that rankings do not have.
-            RankRowsError::Read {
-                file,
-                error: ReadError::BadRow(_) | ReadError::InvalidUtf8 { .. },
-            } => file.line(),
-            RankRowsError::Read { error, .. } => return error.into(),
+            RankRowsError::Read { file, ref error }
+                if matches!(
+                    **error,
+                    ReadError::BadRow(_) | ReadError::InvalidUtf8 { .. }
+                ) =>
+            {
+                file.line()
+            }
+            RankRowsError::Read { error, .. } => return (*error).into(),
             RankRowsError::SameName { .. } => {
                 "the last column of a run is its name; `search --run-name` names a run"
             }

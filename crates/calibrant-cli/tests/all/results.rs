@@ -72,7 +72,11 @@ fn json_keeps_its_text_and_its_types() {
         "{\"text\": \"maize\", \"n\": 1.50, \"deep\": {\"a\": [1, null]}, \"Label\": true }\n{\"text\":\"bank\"}\n{}\n",
     );
     let answer = sandbox.run(&["predict", "model", "new.jsonl", "--keep", "--json"]);
-    assert_eq!(answer.status.code(), Some(0), "a row without any text has an answer, too");
+    assert_eq!(
+        answer.status.code(),
+        Some(0),
+        "a row without any text has an answer, too"
+    );
     sandbox.write(
         "new.jsonl",
         "{\"text\": \"maize\", \"n\": 1.50, \"deep\": {\"a\": [1, null]}, \"Label\": true }\n{\"text\":\"bank\"}\n",

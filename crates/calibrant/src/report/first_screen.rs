@@ -28,7 +28,10 @@ pub(super) fn first_screen(report: &Report) -> Section {
         .advice()
         .and_then(|a| Some((a.accuracy, a.answered?)))
     {
-        let name = format!("could be answered by machine, {} right in this test", accuracy(target));
+        let name = format!(
+            "could be answered by machine, {} right in this test",
+            accuracy(target)
+        );
         numbers.push(number(name, per_cent(share)));
         let left = ((1.0 - share) * evaluation.documents as f64).round() as usize;
         numbers.push(number("documents that deserve a look", whole(left)));
@@ -104,8 +107,7 @@ fn what_to_do(answers: &AnsweredShares, documents: usize) -> String {
         return "There is nothing to answer.".to_owned();
     };
     let advice = answers.advice();
-    let reached =
-        advice.and_then(|a| Some((a.accuracy, a.answered?, a.threshold?, a.lower?)));
+    let reached = advice.and_then(|a| Some((a.accuracy, a.answered?, a.threshold?, a.lower?)));
     match reached {
         Some((target, share, ..)) if share >= 1.0 => format!(
             "All documents can be answered by machine: {} of the answers are right, at least the {} that one may want.",

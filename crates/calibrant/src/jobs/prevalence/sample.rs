@@ -223,7 +223,9 @@ fn labels(
         let (file, rows) = (file.to_owned(), labelled.len());
         return Err(PrevalenceJobError::NotRead { file, empty, rows });
     }
-    let none = |labels: &[String]| labels == [NONE] && !single && !pool.model.class_names().any(|name| name == NONE);
+    let none = |labels: &[String]| {
+        labels == [NONE] && !single && !pool.model.class_names().any(|name| name == NONE)
+    };
     let mut labels = RowLabels::new();
     for document in labelled {
         if none(&document.labels) {

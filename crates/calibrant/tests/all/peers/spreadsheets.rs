@@ -1,7 +1,5 @@
 //! Workbooks that openpyxl, pandas and odfpy wrote.
 
-use std::path::PathBuf;
-
 use calibrant::NoProgress;
 use calibrant::corpus::{Document, Fields, Layout, ReadOptions, Source, read_all};
 use serde_json::json;
@@ -38,7 +36,7 @@ fn cells_of_every_kind_are_read_as_they_were_written() {
         ..ReadOptions::default()
     };
     let read = |name: &str, options: &ReadOptions| -> Vec<Document> {
-        let source = Source::from(PathBuf::from(path(name)));
+        let source = Source::from(path(name));
         read_all(&source, options, &NoProgress).unwrap().0
     };
     // The sheet that is not hidden, from its third row on.
