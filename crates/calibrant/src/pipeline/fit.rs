@@ -270,6 +270,14 @@ fn choose<'a>(
     })
 }
 
+/// Whoever asks for predictions need not know what belongs together.
+fn without_group(fields: Fields) -> Fields {
+    Fields {
+        group: None,
+        ..fields
+    }
+}
+
 fn fit_held(
     corpus: Held<'_>,
     fields: Fields,
@@ -279,11 +287,7 @@ fn fit_held(
 ) -> Result<Fitted, FitError> {
     settings.check()?;
     check(progress)?;
-    // Whoever asks for predictions need not know what belongs together.
-    let fields = Fields {
-        group: None,
-        ..fields
-    };
+    let fields = without_group(fields);
     let Chosen {
         mut corpus,
         settings,
@@ -307,10 +311,9 @@ fn fit_held(
         folds: &folds,
         link: fitted.fit.scorer.link(),
     };
-    let held_out = if keep_scores {
-        calibration.held_out(fitted.fit.out_of_fold.clone())?
-    } else {
-        Vec::new()
+    let held_out = match keep_scores {
+        true => calibration.held_out(fitted.fit.out_of_fold.clone())?,
+        false => Vec::new(),
     };
     let mut calibrated = calibration.calibrate(std::mem::take(&mut fitted.fit.out_of_fold))?;
     let forecasts = corpus.forecasts(std::mem::take(&mut calibrated.forecasts));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const MOST_AT_THE_ROOT: usize = 32;
 
 /// Crates with the names that their public modules re-export. Raise a number only for what a user of the library calls.
-const MOST_NAMES: [(&str, usize); 2] = [("calibrant", 541), ("calibrant-calibration", 266)];
+const MOST_NAMES: [(&str, usize); 2] = [("calibrant", 550), ("calibrant-calibration", 270)];
 
 /// Modules that only our own crates and tests use.
 const HIDDEN: [(&str, &str); 6] = [
