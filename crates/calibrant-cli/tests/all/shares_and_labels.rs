@@ -247,9 +247,27 @@ fn pool() -> (Sandbox, Vec<Message>) {
     (sandbox, all)
 }
 
+/// The same with two words a message, of which the model is often unsure: only there strata are worth it.
+fn unsure_pool() -> (Sandbox, Vec<Message>) {
+    let short = |count: usize, seed: u64| {
+        let mut all = messages(count, 2, seed);
+        for message in &mut all {
+            let words: Vec<&str> = message.text.split(' ').take(2).collect();
+            message.text = words.join(" ");
+        }
+        all
+    };
+    let sandbox = Sandbox::new();
+    sandbox.write("mail.csv", csv(&short(200, 1)));
+    sandbox.succeed(&["fit", "mail.csv", "-o", "mail.calibrant"]);
+    let all = short(600, 77);
+    sandbox.write("pool.csv", csv(&all));
+    (sandbox, all)
+}
+
 #[test]
 fn a_planned_sample_that_is_labelled_gives_shares_that_hold() {
-    let (sandbox, all) = pool();
+    let (sandbox, all) = unsure_pool();
     let share = |class: &str| all.iter().filter(|m| m.labels[0] == class).count() as f64 / 600.0;
     for (options, design) in [
         (&["--class", "money"][..], "stratified"),
