@@ -210,3 +210,22 @@ impl Manifest {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_without_words_are_of_before_there_was_a_choice() {
+        let read = |settings: &str| {
+            let manifest = format!(
+                r#"{{"calibrant_version":"0","settings":{settings},"document_count":0,"analyses":[],"files":[]}}"#
+            );
+            let manifest: Manifest = serde_json::from_str(&manifest).unwrap();
+            manifest.settings
+        };
+        assert_eq!(read("{}").words, WordRules::before());
+        let saved = serde_json::to_string(&IndexSettings::default()).unwrap();
+        assert_eq!(read(&saved), IndexSettings::default());
+    }
+}
