@@ -522,7 +522,7 @@ fn an_ending_that_says_nothing_is_refused() {
             &sandbox,
             &predict,
             Some(name),
-            &[name, ".csv, .tsv, .jsonl or .parquet"],
+            &[name, ".csv, .tsv, .jsonl, .parquet or .xlsx"],
         );
     }
 }
