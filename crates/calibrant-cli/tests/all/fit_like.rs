@@ -101,7 +101,7 @@ fn a_model_like_another_of_the_same_file_has_the_same_bytes() {
             "one-vs-rest",
             "--monotone",
         ],
-        &["--code", "random-dense", "--code-length", "7"],
+        &["--code", "exhaustive"],
         &["--other-cost", "1:5", "--max-df", "0.9", "--labels", "one"],
     ] {
         alike(&sandbox, "mail.csv", options);
