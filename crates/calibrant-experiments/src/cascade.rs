@@ -89,7 +89,32 @@ pub(crate) fn run(data: &Path, options: &Options) -> Result<(), Box<dyn Error>> 
     }
     if options.json {
         serde_json::to_writer(&mut out, &cells)?;
-        writeln!(out)?;
+        return Ok(writeln!(out)?);
+    }
+    show_fixed(&mut out, &cells)
+}
+
+/// Who fixes thresholds in advance does so for every corpus and second source: which pairs keep to the risk everywhere, and what do they cost?
+fn show_fixed(out: &mut impl Write, cells: &[Cell]) -> Result<(), Box<dyn Error>> {
+    for risk in [0.02, 0.05] {
+        let of_risk = || {
+            let own = cells.iter();
+            own.filter(move |cell| cell.risk == risk && cell.set_aside == 0.0)
+        };
+        let count = of_risk().count();
+        let pairs = of_risk().next().map_or(0, |cell| cell.fixed.len());
+        let mean = |cost: &dyn Fn(&Cell) -> f64| of_risk().map(cost).sum::<f64>() / count as f64;
+        let keeps = |pair: &usize| of_risk().all(|cell| cell.fixed[*pair].2 <= risk);
+        let costs = (0..pairs).filter(keeps);
+        let costs: Vec<f64> = costs.map(|pair| mean(&|cell| cell.fixed[pair].3)).collect();
+        let ours = mean(&|cell| cell.found.cost);
+        writeln!(
+            out,
+            "risk {risk}: of {pairs} fixed pairs {} keep to it in all {count} worlds, {} of these at less than our mean cost {ours:.4}; the cheapest costs {:.4}",
+            costs.len(),
+            costs.iter().filter(|&&cost| cost < ours).count(),
+            costs.iter().copied().fold(f64::INFINITY, f64::min),
+        )?;
     }
     Ok(())
 }

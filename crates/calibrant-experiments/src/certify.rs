@@ -54,6 +54,8 @@ struct Found {
     oracle: f64,
     /// What was answered of that on average, refusals counted as nothing.
     of_oracle: f64,
+    /// The same for one exact test of one threshold, the one that is best to test, were the truth known.
+    one_test: f64,
     /// How often nothing was certified.
     refused: f64,
     /// How often more answers were wrong than stated.
@@ -93,18 +95,19 @@ pub(crate) fn run(data: &Path, options: &Options) -> Result<(), Box<dyn Error>> 
     }
     writeln!(
         out,
-        "{:<14} {:>8} {:>9} {:>8} {:>10} {:>8} {:>8}  kept",
-        "world", "examples", "max error", "oracle", "of oracle", "refused", "failed"
+        "{:<14} {:>8} {:>9} {:>8} {:>10} {:>9} {:>8} {:>8}  kept",
+        "world", "examples", "max error", "oracle", "of oracle", "one test", "refused", "failed"
     )?;
     for found in &all {
         writeln!(
             out,
-            "{:<14} {:>8} {:>9} {:>8.3} {:>10.3} {:>8.3} {:>8.3}  {}",
+            "{:<14} {:>8} {:>9} {:>8.3} {:>10.3} {:>9.3} {:>8.3} {:>8.3}  {}",
             found.world,
             found.examples,
             found.max_error,
             found.oracle,
             found.of_oracle,
+            found.one_test,
             found.refused,
             found.failed,
             if found.kept { "yes" } else { "NO" }
@@ -237,8 +240,33 @@ fn simulate(
         } else {
             0.0
         },
+        one_test: one_test(&sums, max_error, options.examples) / oracle.max(f64::MIN_POSITIVE),
         refused: refused as f64 / draws,
         failed: failed as f64 / draws,
         kept: chance >= 0.01,
     })
+}
+
+/// The largest mean share of answers that one exact test of one threshold gives, over all thresholds: the share above it times how often it
+/// passes. `sums` are the errors among the surest documents of the pool.
+fn one_test(sums: &[f64], max_error: f64, examples: usize) -> f64 {
+    let size = sums.len() - 1;
+    let shares = (1..=200).map(|part| f64::from(part) / 200.0);
+    let gains = shares.map(|share| {
+        let place = ((share * size as f64) as usize).max(1);
+        let error = sums[place] / place as f64;
+        let count = (share * examples as f64).round() as u64;
+        if error > max_error {
+            return 0.0;
+        }
+        // The most errors that pass.
+        let fail = (0..=count)
+            .find(|&errors| binomial_at_most(errors, count, max_error) > 1.0 - CERTAINTY);
+        match fail {
+            None => share,
+            Some(0) => 0.0,
+            Some(errors) => share * binomial_at_most(errors - 1, count, error),
+        }
+    });
+    gains.fold(0.0, f64::max)
 }

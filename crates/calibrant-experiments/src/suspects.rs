@@ -54,6 +54,9 @@ struct Cell {
 }
 
 pub(crate) fn run(data: &Path, options: &Options) -> Result<(), Box<dyn Error>> {
+    if let Some(folder) = &options.export {
+        std::fs::create_dir_all(folder)?;
+    }
     let mut out = std::io::stdout().lock();
     let mut cells = Vec::new();
     for name in &options.corpora {

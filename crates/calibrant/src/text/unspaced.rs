@@ -36,8 +36,7 @@ pub(super) fn for_each_pair(text: &str, mut visit: impl FnMut(&str)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        // The first byte of any character of these scripts; most text has none.
-        let Some(next) = bytes[at..].iter().position(|byte| *byte >= 0xE0) else {
+        let Some(next) = first_of_a_script(&bytes[at..]) else {
             return;
         };
         at += next;
@@ -49,6 +48,17 @@ pub(super) fn for_each_pair(text: &str, mut visit: impl FnMut(&str)) {
         pairs_of_run(&text[at..at + length], &mut visit);
         at += length;
     }
+}
+
+/// Where the first byte is with which characters of these scripts begin; most text has none. Whole blocks are looked at, as their largest byte
+/// is found many bytes at a time.
+fn first_of_a_script(bytes: &[u8]) -> Option<usize> {
+    const LEAST: u8 = 0xE0;
+    const BLOCK: usize = 64;
+    let without = |block: &&[u8]| block.iter().fold(0, |most, &byte| byte.max(most)) < LEAST;
+    let skipped = bytes.chunks(BLOCK).take_while(without).count() * BLOCK;
+    let rest = bytes.get(skipped..)?;
+    Some(skipped + rest.iter().position(|&byte| byte >= LEAST)?)
 }
 
 fn pairs_of_run(run: &str, visit: &mut impl FnMut(&str)) {

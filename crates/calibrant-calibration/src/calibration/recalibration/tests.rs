@@ -81,7 +81,7 @@ fn the_fit_has_the_least_penalised_loss() {
     let value = |slope: f64, intercept: f64| {
         let here = line(slope, &[intercept]);
         let loss: f64 = (0..stated.len()).map(|row| here.loss(&stated, row)).sum();
-        loss + 8.0 * (slope - 1.0).powi(2) + intercept.powi(2)
+        loss + 8.0 * (slope - 1.0).powi(2) + 2.0 * intercept.powi(2)
     };
     let found = Recalibration::fit(&stated, |_| true).unwrap();
     let (a, b) = (found.slope(), found.intercepts()[0]);
