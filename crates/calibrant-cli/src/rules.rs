@@ -12,7 +12,7 @@ use crate::arguments::{RulesArguments, RulesCheckArguments, RulesCommand};
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
-use crate::output::stdout;
+use crate::output::{print_json, stdout};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
 
@@ -74,12 +74,10 @@ fn check(arguments: &RulesCheckArguments) -> Result<(), CliError> {
         error => CliError::new(error.to_string()),
     })?;
     warn_bad_rows(&read);
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(&report);
     }
+    let mut out = stdout();
     show(&mut out, &report)?;
     Ok(out.flush()?)
 }

@@ -2,12 +2,15 @@
 
 mod calibrate;
 mod cascade;
+mod certainty;
 mod choice;
 mod code;
 mod combine;
 mod costs;
 mod features;
 mod field_list;
+mod folds;
+mod held_out;
 mod labels;
 mod learner_options;
 mod learning;
@@ -40,11 +43,14 @@ use choice::{choice, positive};
 
 pub(crate) use calibrate::{CalibrateArguments, Method};
 pub(crate) use cascade::CascadeArguments;
+pub(crate) use certainty::CertaintyArguments;
 pub(crate) use code::CodeArguments;
 pub(crate) use combine::CombineArguments;
 pub(crate) use costs::CostArguments;
 pub(crate) use features::FeatureArguments;
 pub(crate) use field_list::all_fields;
+pub(crate) use folds::FoldArguments;
+pub(crate) use held_out::HeldOutArguments;
 pub(crate) use labels::{EmptyLabelArguments, LabelArguments};
 pub(crate) use learner_options::check as check_learner_options;
 pub(crate) use learning::{LabelCount, LearningArguments};
