@@ -67,7 +67,13 @@ fn check(arguments: &RulesCheckArguments) -> Result<(), CliError> {
     let options = arguments.reading.options(fields, LabelNeed::Required);
     let source = input::source(&arguments.file);
     let progress = TerminalProgress::default();
-    let checked = check_rules(&set, &arguments.analyzer(), &source, &options, &progress);
+    let checked = check_rules(
+        &set,
+        &arguments.spelling.analyzer(),
+        &source,
+        &options,
+        &progress,
+    );
     let (report, read) = checked.map_err(|error| match error {
         CheckRulesError::Rules(error) => mistake(Some(&arguments.rules), &error),
         CheckRulesError::Read(error) => error.into(),
