@@ -60,7 +60,7 @@ tools() {
 }
 # The calibrators without text, files or an index; the library without its optional parts.
 parts_alone() {
-  cargo check -p calibrant --no-default-features
+  cargo clippy -p calibrant --no-default-features -- -D warnings
   local others
   others="$(cargo tree -p calibrant-calibration -e normal --prefix none | grep -vE '^(calibrant-calibration|rayon|rayon-core|either|crossbeam-[a-z]+|serde|serde_core|serde_derive|thiserror|thiserror-impl|proc-macro2|quote|syn|unicode-ident) v' || true)"
   [ -z "$others" ] || { printf 'calibrant-calibration needs more than it should: %s\n' "$others" >&2; return 1; }

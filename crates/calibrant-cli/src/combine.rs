@@ -2,31 +2,23 @@
 
 use std::io::Write;
 
-use calibrant::corpus::{Fields, LabelNeed};
 use calibrant::jobs::{
     CombineJobError, CombineReport, CombinedModels, combine_source, system_names,
 };
 use calibrant::pipeline::{CombineSettings, CombinedModel, Combiner, Model};
 
-use crate::arguments::CombineArguments;
+use crate::arguments::{CombineArguments, FoldArguments};
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::labels::note_unlabelled;
 use crate::output::{
-    check_distinct, check_target, count_of, file_size, loss_unit, stdout, unknown_label_notes, warn,
+    SavedReport, check_distinct, check_target, count_of, loss_unit, print_json, stdout,
+    unknown_label_notes, warn, wrote,
 };
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
 use crate::training::{warn_known, write_copies};
-
-#[derive(serde::Serialize)]
-struct SavedReport<'a> {
-    model: String,
-    model_bytes: u64,
-    #[serde(flatten)]
-    report: CombineReport<'a>,
-}
 
 pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
     check_target(&arguments.output, &arguments.data)?;
@@ -47,22 +39,16 @@ pub(crate) fn run(arguments: &CombineArguments) -> Result<(), CliError> {
         models.push((name, Model::open(path)?));
     }
     let combiner = Combiner::new(models)?;
-    let fields = Fields {
-        group: arguments.group.clone(),
-        ..arguments.reading.fields(combiner.fields())
-    };
-    let options = arguments.reading.options(fields, LabelNeed::Required);
-    let options = arguments.empty.with(options);
-    let settings = CombineSettings {
-        folds: arguments.folds,
-        seed: arguments.seed,
-    };
+    let held_out = &arguments.held_out;
+    let options = arguments.empty.with(held_out.options(combiner.fields()));
+    let FoldArguments { folds, seed } = held_out.folds;
+    let settings = CombineSettings { folds, seed };
     let combined = combine_source(
         combiner,
         &input::source(&arguments.data),
         &options,
         &settings,
-        arguments.even_if_learned_from,
+        held_out.even_if_learned_from,
         &TerminalProgress::default(),
     )?;
     warn_of(arguments, &combined);
@@ -101,19 +87,14 @@ fn warn_of(arguments: &CombineArguments, combined: &CombinedModels) {
 }
 
 fn report(arguments: &CombineArguments, combined: &CombinedModels) -> Result<(), CliError> {
-    let model_bytes = std::fs::metadata(&arguments.output)?.len();
     let summary = combined.model.summary();
-    let mut out = stdout();
     if arguments.json {
-        let report = SavedReport {
-            model: arguments.output.display().to_string(),
-            model_bytes,
-            report: CombineReport::of(combined),
-        };
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(&SavedReport::new(
+            &arguments.output,
+            CombineReport::of(combined),
+        )?);
     }
+    let mut out = stdout();
     writeln!(
         out,
         "{} models combined on {}, {} classes ({})",
@@ -126,12 +107,7 @@ fn report(arguments: &CombineArguments, combined: &CombinedModels) -> Result<(),
     if let Some(model) = combined.model.as_combined() {
         write_members(&mut out, model)?;
     }
-    writeln!(
-        out,
-        "\nwrote {} ({})",
-        arguments.output.display(),
-        file_size(model_bytes)
-    )?;
+    writeln!(out, "\n{}", wrote(&arguments.output)?)?;
     Ok(out.flush()?)
 }
 

@@ -9,7 +9,7 @@ use calibrant::pipeline::{Explanation, Model};
 use crate::arguments::ExplainArguments;
 use crate::error::CliError;
 use crate::input;
-use crate::output::stdout;
+use crate::output::{print_json, stdout};
 use crate::progress::TerminalProgress;
 use crate::table::{probability, table};
 
@@ -17,12 +17,10 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
     let content = content(arguments, &model)?;
     let explanations = explain(&model, &content, &arguments.class)?;
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, &explanations)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(&explanations);
     }
+    let mut out = stdout();
     for explanation in &explanations {
         show(&mut out, explanation, arguments.terms)?;
     }

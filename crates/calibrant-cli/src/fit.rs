@@ -183,12 +183,12 @@ fn settings(
         monotone: learning.monotone,
         multiclass: learning.multiclass,
         other_cost: learning.other_cost,
-        folds: learning.folds,
+        folds: learning.folds.folds,
         classes: (!learning.classes.is_empty()).then(|| learning.classes.clone()),
         task: learning.task(),
         fold_labels: arguments.labels.fold_labels,
         allow_unique_labels: arguments.allow_unique_labels,
-        seed: learning.seed,
+        seed: learning.folds.seed,
         training_keys: true,
     })
 }

@@ -12,41 +12,25 @@ use crate::arguments::FitArguments;
 use crate::combine::write_members;
 use crate::error::CliError;
 use crate::labels::{note_unlabelled, warn_alike};
-use crate::output::{count_of, file_size, loss_unit, stdout, warn};
+use crate::output::{SavedReport, count_of, loss_unit, print_json, stdout, warn, wrote};
 use crate::table::decimal;
 use crate::training::{
     describe_code, searched_for, write_classes, write_copies, write_costs, write_multiclass,
     write_trials, write_weightings,
 };
 
-#[derive(serde::Serialize)]
-struct SavedReport {
-    model: String,
-    model_bytes: u64,
-    #[serde(flatten)]
-    report: FitReport,
-}
-
 /// Says what was fitted, and what to beware of.
 pub(crate) fn report(arguments: &FitArguments, fitted: &FittedModel) -> Result<(), CliError> {
     let summary = fitted.model.summary();
-    let model_bytes = std::fs::metadata(&arguments.output)?.len();
     warn_bad_rows(&fitted.read);
     note_unlabelled(&fitted.read, summary.task);
     let classes = summary.classes.iter();
     warn_alike(classes.map(|class| (class.label.as_str(), class.positives)));
     warn_of_training(arguments, summary);
-    let mut out = stdout();
     if arguments.json {
-        let report = SavedReport {
-            model: arguments.output.display().to_string(),
-            model_bytes,
-            report: FitReport::of(fitted),
-        };
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(&SavedReport::new(&arguments.output, FitReport::of(fitted))?);
     }
+    let mut out = stdout();
     if let Some(search) = &fitted.search {
         let seconds: Vec<f64> = search.trials.iter().map(|trial| trial.seconds).collect();
         write_trials(&mut out, &summary.search, Some(&seconds))?;
@@ -63,12 +47,7 @@ pub(crate) fn report(arguments: &FitArguments, fitted: &FittedModel) -> Result<(
     }
     write_few_positives(&mut out, summary)?;
     warn_of_one_fold(summary);
-    writeln!(
-        out,
-        "\nwrote {} ({})",
-        arguments.output.display(),
-        file_size(model_bytes)
-    )?;
+    writeln!(out, "\n{}", wrote(&arguments.output)?)?;
     Ok(out.flush()?)
 }
 

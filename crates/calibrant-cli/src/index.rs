@@ -9,7 +9,7 @@ use calibrant::text::WordRules;
 use crate::arguments::{IndexArguments, all_fields};
 use crate::error::CliError;
 use crate::input;
-use crate::output::{stdout, warn};
+use crate::output::{print_json, stdout, warn};
 use crate::progress::TerminalProgress;
 use crate::table::table;
 
@@ -56,12 +56,10 @@ pub(crate) fn run(arguments: &IndexArguments) -> Result<(), CliError> {
     if bad_rows > 0 {
         warn(&format!("{bad_rows} malformed rows were skipped"));
     }
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, &summary)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(&summary);
     }
+    let mut out = stdout();
     writeln!(
         out,
         "{}: {} documents ({} without a word), {} bytes",

@@ -18,7 +18,7 @@ use crate::cascade::write_policy;
 use crate::combine::write_members;
 use crate::error::CliError;
 use crate::index::write_analyses;
-use crate::output::{file_size, stdout};
+use crate::output::{file_size, print_json, stdout};
 use crate::recalibrate::write_recalibration;
 use crate::table::{Facts, decimal, table};
 use crate::training::{
@@ -58,12 +58,10 @@ fn failure(error: InspectError) -> CliError {
 
 /// As JSON, or as text by the kind.
 fn show(arguments: &InspectArguments, inspection: &Inspection<'_>) -> Result<(), CliError> {
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, inspection)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(inspection);
     }
+    let mut out = stdout();
     let path = &arguments.model;
     match inspection {
         Inspection::Model(model) => write_model(&mut out, path, model)?,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use calibrant::evaluation::LossUnit;
 use calibrant::saved::{AtomicFile, check_writable, write_file};
+use serde::Serialize;
 
 use crate::error::CliError;
 
@@ -33,6 +34,40 @@ impl Write for Stdout {
 
 pub(crate) fn stdout() -> BufWriter<Stdout> {
     BufWriter::new(Stdout(io::stdout()))
+}
+
+/// One value as a line of JSON on standard output.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
+    let mut out = stdout();
+    serde_json::to_writer(&mut out, value)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
+}
+
+/// What a command has to tell of a model that it wrote, as its `--json` prints it.
+#[derive(Serialize)]
+pub(crate) struct SavedReport<R> {
+    model: String,
+    model_bytes: u64,
+    #[serde(flatten)]
+    report: R,
+}
+
+impl<R: Serialize> SavedReport<R> {
+    /// Of a model that was just written.
+    pub(crate) fn new(path: &Path, report: R) -> Result<Self, CliError> {
+        Ok(Self {
+            model: path.display().to_string(),
+            model_bytes: std::fs::metadata(path)?.len(),
+            report,
+        })
+    }
+}
+
+/// The place and the size of a file that was just written.
+pub(crate) fn wrote(path: &Path) -> Result<String, CliError> {
+    let size = file_size(std::fs::metadata(path)?.len());
+    Ok(format!("wrote {} ({size})", path.display()))
 }
 
 pub(crate) fn warn(message: &str) {

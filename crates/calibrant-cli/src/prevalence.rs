@@ -11,7 +11,7 @@ use crate::arguments::PrevalenceArguments;
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
-use crate::output::{check_target_of, count_of, note, stdout};
+use crate::output::{check_target_of, count_of, note, print_json, stdout};
 use crate::progress::TerminalProgress;
 use crate::suspects::check_list;
 use crate::table::{decimal, table};
@@ -69,12 +69,10 @@ pub(crate) fn run(arguments: &PrevalenceArguments) -> Result<(), CliError> {
 }
 
 fn show_plan(arguments: &PrevalenceArguments, report: &PlanReport) -> Result<(), CliError> {
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(report);
     }
+    let mut out = stdout();
     let plan = &report.plan;
     writeln!(
         out,
@@ -116,12 +114,10 @@ fn show_plan(arguments: &PrevalenceArguments, report: &PlanReport) -> Result<(),
 }
 
 fn show(arguments: &PrevalenceArguments, report: &PrevalenceReport) -> Result<(), CliError> {
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(report);
     }
+    let mut out = stdout();
     match report.design.as_deref() {
         None => writeln!(
             out,

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use calibrant::corpus::{Fields, LabelNeed};
+use calibrant::corpus::Fields;
 use calibrant::jobs::{
     RecalibrateJobError, RecalibrateReport, RecalibratedModel, recalibrate_source,
 };
@@ -10,13 +10,14 @@ use calibrant::pipeline::{
     Model, ModelRecalibration, RecalibrateError, RecalibrateSettings, TrainingSummary,
 };
 
-use crate::arguments::RecalibrateArguments;
+use crate::arguments::{FoldArguments, RecalibrateArguments};
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::labels::note_unlabelled;
 use crate::output::{
-    check_target, count_of, file_size, loss_unit, stdout, unknown_label_notes, warn,
+    SavedReport, check_target, count_of, loss_unit, print_json, stdout, unknown_label_notes, warn,
+    wrote,
 };
 use crate::progress::TerminalProgress;
 use crate::table::table;
@@ -25,39 +26,25 @@ use crate::training::warn_known;
 /// Classes that are listed, those that moved most.
 const MOST_CLASSES: usize = 20;
 
-#[derive(serde::Serialize)]
-struct SavedReport<'a> {
-    model: String,
-    model_bytes: u64,
-    #[serde(flatten)]
-    report: RecalibrateReport<'a>,
-}
-
 pub(crate) fn run(arguments: &RecalibrateArguments) -> Result<(), CliError> {
-    if !(2..=255).contains(&arguments.folds) {
-        let given = arguments.folds;
+    let held_out = &arguments.held_out;
+    let FoldArguments { folds, seed } = held_out.folds;
+    if !(2..=255).contains(&folds) {
         return Err(
-            CliError::new(format!("--folds must be 2 to 255, not {given}"))
+            CliError::new(format!("--folds must be 2 to 255, not {folds}"))
                 .hint("leave it out for 10"),
         );
     }
     check_target(&arguments.output, &arguments.file)?;
     let model = Model::open(&arguments.model)?;
-    let fields = Fields {
-        group: arguments.group.clone(),
-        ..arguments.reading.fields(&Fields::default())
-    };
-    let options = arguments.reading.options(fields, LabelNeed::Required);
-    let settings = RecalibrateSettings {
-        folds: arguments.folds,
-        seed: arguments.seed,
-    };
+    let options = held_out.options(&Fields::default());
+    let settings = RecalibrateSettings { folds, seed };
     let found = recalibrate_source(
         model,
         &input::source(&arguments.file),
         &options,
         &settings,
-        arguments.even_if_learned_from,
+        held_out.even_if_learned_from,
         &TerminalProgress::default(),
     )?;
     warn_bad_rows(&found.read);
@@ -86,19 +73,11 @@ impl From<RecalibrateJobError> for CliError {
 }
 
 fn report(arguments: &RecalibrateArguments, found: &RecalibratedModel) -> Result<(), CliError> {
-    let model_bytes = std::fs::metadata(&arguments.output)?.len();
     let report = RecalibrateReport::of(found);
-    let mut out = stdout();
     if arguments.json {
-        let report = SavedReport {
-            model: arguments.output.display().to_string(),
-            model_bytes,
-            report,
-        };
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(&SavedReport::new(&arguments.output, report)?);
     }
+    let mut out = stdout();
     let mut of = count_of(report.documents, "new labelled document");
     if report.copies > 0 {
         of.push_str(&format!(
@@ -142,13 +121,8 @@ fn report(arguments: &RecalibrateArguments, found: &RecalibratedModel) -> Result
             "the old probabilities are kept: what these labels suggest is not clearly better on labels that took no part"
         )?;
     }
-    writeln!(
-        out,
-        "\nwrote {} ({}){}",
-        arguments.output.display(),
-        file_size(model_bytes),
-        if report.changed { "" } else { ", unchanged" }
-    )?;
+    let unchanged = if report.changed { "" } else { ", unchanged" };
+    writeln!(out, "\n{}{unchanged}", wrote(&arguments.output)?)?;
     Ok(out.flush()?)
 }
 

@@ -12,7 +12,7 @@ use crate::arguments::{RulesArguments, RulesCheckArguments, RulesCommand};
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
-use crate::output::stdout;
+use crate::output::{print_json, stdout};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
 
@@ -67,19 +67,23 @@ fn check(arguments: &RulesCheckArguments) -> Result<(), CliError> {
     let options = arguments.reading.options(fields, LabelNeed::Required);
     let source = input::source(&arguments.file);
     let progress = TerminalProgress::default();
-    let checked = check_rules(&set, &arguments.analyzer(), &source, &options, &progress);
+    let checked = check_rules(
+        &set,
+        &arguments.spelling.analyzer(),
+        &source,
+        &options,
+        &progress,
+    );
     let (report, read) = checked.map_err(|error| match error {
         CheckRulesError::Rules(error) => mistake(Some(&arguments.rules), &error),
         CheckRulesError::Read(error) => error.into(),
         error => CliError::new(error.to_string()),
     })?;
     warn_bad_rows(&read);
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(&report);
     }
+    let mut out = stdout();
     show(&mut out, &report)?;
     Ok(out.flush()?)
 }

@@ -10,7 +10,7 @@ use calibrant::saved::is_same_file;
 use crate::arguments::SplitArguments;
 use crate::error::CliError;
 use crate::input;
-use crate::output::{check_target_of, count_of, note, stdout, warn};
+use crate::output::{check_target_of, count_of, note, print_json, stdout, warn};
 use crate::progress::TerminalProgress;
 use crate::table::table;
 
@@ -46,13 +46,11 @@ pub(crate) fn run(arguments: &SplitArguments) -> Result<(), CliError> {
     let progress = TerminalProgress::default();
     let report = split_source(&source, &options, &settings, &places, &progress)?;
     tell(&report);
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
-    } else {
-        show(&mut out, &report)?;
+        return print_json(&report);
     }
+    let mut out = stdout();
+    show(&mut out, &report)?;
     Ok(out.flush()?)
 }
 

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use calibrant::NoProgress;
-use calibrant::corpus::{Content, Document, Fields, Filter, ReadOptions, Source, read_all};
+use calibrant::corpus::{Document, Fields, Filter, ReadOptions, Source, read_all};
 
 use crate::bennett::human_ratings;
 
@@ -239,15 +239,8 @@ pub(crate) fn sms_spam(data: &Path) -> Result<Vec<(Document, usize)>, Box<dyn Er
         let line = line?;
         let (label, message) = line.split_once('\t').ok_or("a message without a label")?;
         let document = Document {
-            id: None,
-            content: Content::Text(message.to_owned()),
-            labels: vec![label.to_owned()],
-            labels_were_list: false,
-            weight: 1.0,
-            group: None,
-            amounts: Vec::new(),
             line: number as u64 + 1,
-            row: 0,
+            ..Document::new(message).label(label)
         };
         Ok((document, number % 5))
     });

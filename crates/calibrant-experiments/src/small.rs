@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use calibrant::NoProgress;
 use calibrant::calibration::MulticlassKind;
-use calibrant::corpus::{Content, Document, Fields};
+use calibrant::corpus::{Document, Fields};
 use calibrant::evaluation::evaluate;
 use calibrant::features::DocumentFrequencyLimits;
 use calibrant::numeric::Random;
@@ -289,15 +289,8 @@ fn packages(listing: &str) -> Vec<Document> {
             continue;
         };
         documents.push(Document {
-            id: None,
-            content: Content::Text(text.to_owned()),
-            labels: vec![section.to_owned()],
-            labels_were_list: false,
-            weight: 1.0,
-            group: None,
-            amounts: Vec::new(),
             line: number as u64 + 1,
-            row: 0,
+            ..Document::new(text).label(section)
         });
     }
     documents

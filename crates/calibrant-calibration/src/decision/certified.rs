@@ -47,6 +47,24 @@ pub struct CertifiedThreshold {
     pub upper_bound: f64,
 }
 
+impl CertifiedThreshold {
+    /// Of a threshold with how many examples are above it, and the sum of their losses.
+    fn new(
+        examples: &AnswerTable,
+        (threshold, answered, sum): (f64, u64, f64),
+        upper_bound: f64,
+    ) -> Self {
+        Self {
+            threshold,
+            answered_share: answered as f64 / examples.examples() as f64,
+            answered,
+            errors: sum.ceil() as u64,
+            mean_loss: sum / answered.max(1) as f64,
+            upper_bound,
+        }
+    }
+}
+
 /// JSON has no infinite numbers: all are answered where nothing is written.
 mod finite_or_nothing {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -176,14 +194,9 @@ impl Certify {
             let examples_needed = self.needed(examples, level, &p_value);
             return Ok(Certified::Refused { examples_needed });
         };
-        Ok(Certified::Granted(CertifiedThreshold {
-            threshold,
-            answered_share: answered as f64 / examples.examples() as f64,
-            answered,
-            errors: sum.ceil() as u64,
-            mean_loss: sum / answered.max(1) as f64,
-            upper_bound: exact_upper_share(sum.round() as u64, answered, level).min(self.max_error),
-        }))
+        let bound = exact_upper_share(sum.round() as u64, answered, level).min(self.max_error);
+        let found = CertifiedThreshold::new(examples, (threshold, answered, sum), bound);
+        Ok(Certified::Granted(found))
     }
 
     /// As [`Self::threshold`], where an answer has a loss from 0 to 1 in place of being right or wrong (a cost divided by
@@ -223,15 +236,10 @@ impl Certify {
             let examples_needed = self.needed(&examples, |_| level, &p_value);
             return Ok(Certified::Refused { examples_needed });
         };
-        Ok(Certified::Granted(CertifiedThreshold {
-            threshold,
-            answered_share: answered as f64 / losses.len() as f64,
-            answered,
-            errors: sum.ceil() as u64,
-            mean_loss: sum / answered.max(1) as f64,
-            // Of losses between 0 and 1 the binomial bound is none; what was tested is.
-            upper_bound: self.max_error,
-        }))
+        // Of losses between 0 and 1 the binomial bound is none; what was tested is.
+        let bound = self.max_error;
+        let found = CertifiedThreshold::new(&examples, (threshold, answered, sum), bound);
+        Ok(Certified::Granted(found))
     }
 
     fn check(&self) -> Result<(), CalibrationError> {

@@ -20,6 +20,7 @@ mod other;
 mod prevalence;
 mod prior;
 mod sets;
+mod stated;
 mod suspects;
 mod threshold;
 

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 
 pub use labels::{LabelSuspect, suspect_labels};
 
+use super::stated::check_stated;
 use crate::CalibrationError;
 use crate::numeric::{least_marked, most_marked, rising_order};
 use serde::{Deserialize, Serialize};
@@ -181,21 +182,11 @@ fn check(
     class_count: usize,
     labels: &[u32],
 ) -> Result<(), CalibrationError> {
-    if class_count == 0 || labels.is_empty() {
-        return Err(CalibrationError::NoExamples);
+    check_stated(probabilities, class_count, labels.len())?;
+    match labels.iter().find(|&&label| label as usize >= class_count) {
+        Some(&label) => Err(unknown_label(label)),
+        None => Ok(()),
     }
-    if labels.len().checked_mul(class_count) != Some(probabilities.len()) {
-        return Err(CalibrationError::LengthMismatch {
-            left_name: "probabilities",
-            left: probabilities.len() / class_count,
-            right_name: "labels",
-            right: labels.len(),
-        });
-    }
-    if let Some(&label) = labels.iter().find(|&&label| label as usize >= class_count) {
-        return Err(unknown_label(label));
-    }
-    check_probabilities(probabilities)
 }
 
 /// How suspect a label is that has this probability, where labels of its class have this one on average.
@@ -215,17 +206,6 @@ fn unknown_label(label: u32) -> CalibrationError {
         setting: "label",
         requirement: "below the number of classes",
         value: label.to_string(),
-    }
-}
-
-fn check_probabilities(probabilities: &[f64]) -> Result<(), CalibrationError> {
-    let fine = |p: &f64| (0.0..=1.0).contains(p);
-    match probabilities.iter().position(|p| !fine(p)) {
-        Some(position) => Err(CalibrationError::BadScore {
-            position,
-            value: probabilities[position],
-        }),
-        None => Ok(()),
     }
 }
 

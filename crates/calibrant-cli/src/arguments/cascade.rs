@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ReadArguments;
+use super::{CertaintyArguments, ReadArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct CascadeArguments {
@@ -36,14 +36,8 @@ pub(crate) struct CascadeArguments {
         allow_negative_numbers = true
     )]
     pub(crate) max_error: f64,
-    /// How sure that must be
-    #[arg(
-        long,
-        value_name = "P",
-        default_value_t = 0.95,
-        allow_negative_numbers = true
-    )]
-    pub(crate) certainty: f64,
+    #[command(flatten)]
+    pub(crate) certainty: CertaintyArguments,
     /// Choose the policies to be tested by this share of the documents, and test them on the others: the statement then holds exactly
     #[arg(
         long,

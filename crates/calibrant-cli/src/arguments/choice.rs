@@ -1,4 +1,4 @@
-//! Values that several commands take: the library's closed sets with its words and its sentences of help, languages, counts.
+//! Values that several commands take: the library's closed sets with its words and its sentences of help, languages, counts, shares.
 
 use std::num::NonZeroUsize;
 
@@ -26,6 +26,14 @@ fn spellings(word: &'static str) -> [String; 2] {
 pub(crate) fn positive(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "it must be a whole number, 1 or more".to_owned())
+}
+
+/// A share that is neither nothing nor all.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err("it must be between 0 and 1, both excluded, for example 0.9".into()),
+    }
 }
 
 /// A language; if there is no such language, those with a stemmer are listed.

@@ -9,7 +9,8 @@ use calibrant::features::{
 use calibrant::text::{Analyzer, Language, NgramRange, Segmentation, WordRules};
 use clap::Args;
 
-use super::choice::{choice, stem_language, stop_language};
+use super::SpellingArguments;
+use super::choice::{choice, stop_language};
 use super::field_list::FieldList;
 use crate::error::CliError;
 
@@ -31,15 +32,8 @@ pub(crate) struct FeatureArguments {
     /// A file with a Boolean query for each category; how strongly each matches is a feature (or, with --classifier rules, the score)
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Keep upper and lower case distinct
-    #[arg(long)]
-    pub(crate) keep_case: bool,
-    /// Fold accents: é becomes e
-    #[arg(long)]
-    pub(crate) fold_accents: bool,
-    /// Reduce words to Snowball stems of this language
-    #[arg(long, value_name = "LANGUAGE", value_parser = stem_language)]
-    pub(crate) stem: Option<Language>,
+    #[command(flatten)]
+    pub(crate) spelling: SpellingArguments,
     /// Drop the stop words of this language
     #[arg(long, value_name = "LANGUAGE", value_parser = stop_language)]
     pub(crate) stop_words: Option<Language>,
@@ -149,10 +143,7 @@ fn yes_or_no(text: &str) -> Result<bool, String> {
 impl FeatureArguments {
     pub(crate) fn analyzer(&self) -> Analyzer {
         Analyzer {
-            lowercase: !self.keep_case,
-            fold_accents: self.fold_accents,
             stop_words: self.stop_words,
-            stemmer: self.stem,
             min_token_chars: self.min_word_length,
             word_ngrams: self.word_ngrams,
             char_ngrams: self.char_ngrams,
@@ -162,7 +153,7 @@ impl FeatureArguments {
                 emoji: !self.no_emoji,
                 signs: !self.no_signs,
             },
-            ..Analyzer::default()
+            ..self.spelling.analyzer()
         }
     }
 

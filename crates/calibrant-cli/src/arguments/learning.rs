@@ -13,11 +13,14 @@ use calibrant::scorers::{
 use calibrant::solvers::{HingeLoss, SolverLimits};
 use clap::Args;
 
+use super::FoldArguments;
 use super::choice::choice;
 use crate::error::CliError;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Learning and calibration")]
+#[command(mut_arg("folds", |folds| folds.help("Folds of the cross-fitting that gives calibration its held-out scores")))]
+#[command(mut_arg("seed", |seed| seed.help("The random seed of folds and of the order in which rows are visited")))]
 pub(crate) struct LearningArguments {
     /// The learner (default: svm; with --search, any)
     #[arg(long, value_name = "CLASSIFIER", value_parser = choice::<LearnerName>())]
@@ -95,22 +98,8 @@ pub(crate) struct LearningArguments {
     /// The costs of a false positive and of a false negative, for `predict --other cost`
     #[arg(long, value_name = "FP:FN", value_parser = threshold_costs)]
     pub(crate) other_cost: Option<ThresholdCosts>,
-    /// Folds of the cross-fitting that gives calibration its held-out scores
-    #[arg(
-        long,
-        allow_negative_numbers = true,
-        value_name = "N",
-        default_value_t = 5
-    )]
-    pub(crate) folds: usize,
-    /// The random seed of folds and of the order in which rows are visited
-    #[arg(
-        long,
-        allow_negative_numbers = true,
-        value_name = "N",
-        default_value_t = 0
-    )]
-    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) folds: FoldArguments,
 }
 
 fn neighbour_count(text: &str) -> Result<NeighbourCount, String> {

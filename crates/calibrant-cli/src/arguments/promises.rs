@@ -4,10 +4,12 @@ use calibrant::decision::{Certify, SetKind};
 use calibrant::jobs::{AskF, AskSets, FAverage};
 use clap::Args;
 
-use super::choice::choice;
+use super::CertaintyArguments;
+use super::choice::{choice, share};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Promises")]
+#[command(mut_arg("certainty", |certainty| certainty.help("How sure --max-error is to be, over calibration files")))]
 pub(crate) struct PromiseArguments {
     /// Give every document a set of classes that holds the true one with this probability, for example 0.9; where documents have several labels, a set that holds this share of the true ones on average
     #[arg(long, value_name = "COVERAGE", value_parser = share)]
@@ -24,9 +26,8 @@ pub(crate) struct PromiseArguments {
     /// Answer only where at most this share of the answers is wrong, for example 0.02; the decision about other documents is `ask`
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) max_error: Option<f64>,
-    /// How sure --max-error is to be, over calibration files
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.95)]
-    pub(crate) certainty: f64,
+    #[command(flatten)]
+    pub(crate) certainty: CertaintyArguments,
     /// Labelled documents that the model has not seen, for --sets and --max-error to rest on (by default its held-out forecasts of the training documents, with which promises are approximate)
     #[arg(long, value_name = "FILE")]
     pub(crate) calibration: Option<String>,
@@ -56,7 +57,7 @@ impl PromiseArguments {
     pub(crate) fn certify(&self) -> Option<Certify> {
         self.max_error.map(|max_error| Certify {
             max_error,
-            certainty: self.certainty,
+            certainty: self.certainty.certainty,
         })
     }
 
@@ -72,13 +73,5 @@ impl FArguments {
             beta,
             average: self.f_average.unwrap_or_default(),
         })
-    }
-}
-
-/// A share that is neither nothing nor all.
-fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
-        _ => Err("it must be between 0 and 1, both excluded, for example 0.9".into()),
     }
 }

@@ -2,11 +2,9 @@
 
 use std::path::PathBuf;
 
-use calibrant::text::{Analyzer, Language};
 use clap::{Args, Subcommand};
 
-use super::ReadArguments;
-use super::choice::stem_language;
+use super::{ReadArguments, SpellingArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct RulesArguments {
@@ -28,27 +26,9 @@ pub(crate) struct RulesCheckArguments {
     pub(crate) file: String,
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
-    /// Keep upper and lower case distinct
-    #[arg(long)]
-    pub(crate) keep_case: bool,
-    /// Fold accents: é becomes e
-    #[arg(long)]
-    pub(crate) fold_accents: bool,
-    /// Reduce words to Snowball stems of this language
-    #[arg(long, value_name = "LANGUAGE", value_parser = stem_language)]
-    pub(crate) stem: Option<Language>,
+    #[command(flatten)]
+    pub(crate) spelling: SpellingArguments,
     /// Print everything as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-impl RulesCheckArguments {
-    pub(crate) fn analyzer(&self) -> Analyzer {
-        Analyzer {
-            lowercase: !self.keep_case,
-            fold_accents: self.fold_accents,
-            stemmer: self.stem,
-            ..Analyzer::default()
-        }
-    }
 }

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::TrainingArguments;
 use super::choice::positive;
+use super::{CertaintyArguments, TrainingArguments};
 
 #[derive(Debug, Args)]
+#[command(mut_arg("certainty", |certainty| certainty.help("How often the interval of --reread holds the truth, at least")))]
 pub(crate) struct SuspectsArguments {
     #[command(flatten)]
     pub(crate) training: TrainingArguments,
@@ -30,14 +31,8 @@ pub(crate) struct SuspectsArguments {
     /// The sample with its column `correct` filled in: says how many labels of the list are really wrong
     #[arg(long, value_name = "FILE", conflicts_with = "sample")]
     pub(crate) reread: Option<String>,
-    /// How often the interval of --reread holds the truth, at least
-    #[arg(
-        long,
-        value_name = "P",
-        default_value_t = 0.95,
-        allow_negative_numbers = true
-    )]
-    pub(crate) certainty: f64,
+    #[command(flatten)]
+    pub(crate) certainty: CertaintyArguments,
     /// Print the list as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,

@@ -21,8 +21,8 @@ use crate::input;
 use crate::labels::{fold_note, note_unlabelled};
 use crate::ledger::record;
 use crate::output::{
-    WRITE_ALIKE, check_distinct, check_target_of, note, stdout, unknown_label_notes, warn,
-    write_whole,
+    WRITE_ALIKE, check_distinct, check_target_of, note, print_json, stdout, unknown_label_notes,
+    warn, write_whole,
 };
 use crate::progress::TerminalProgress;
 use crate::training::warn_known;
@@ -80,13 +80,11 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), CliError> {
             path,
         )?;
     }
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
-    } else {
-        terminal::show(&mut out, &report)?;
+        return print_json(&report);
     }
+    let mut out = stdout();
+    terminal::show(&mut out, &report)?;
     Ok(out.flush()?)
 }
 

@@ -35,15 +35,8 @@ pub(super) fn training_documents(seed: u64) -> Result<Vec<Document>, CliError> {
         .into_iter()
         .zip(1..)
         .map(|(message, line)| Document {
-            id: None,
-            content: Content::Text(message.text),
-            labels: vec![class_names[message.label].clone()],
-            labels_were_list: false,
-            weight: 1.0,
-            group: None,
-            amounts: Vec::new(),
             line,
-            row: 0,
+            ..Document::new(message.text).label(class_names[message.label].clone())
         })
         .collect())
 }

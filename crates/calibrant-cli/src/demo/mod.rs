@@ -12,7 +12,7 @@ use std::io::Write;
 
 use crate::arguments::DemoArguments;
 use crate::error::CliError;
-use crate::output::{check_target, stdout, write_whole};
+use crate::output::{check_target, print_json, stdout, write_whole};
 use crate::progress::TerminalProgress;
 
 pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
@@ -23,12 +23,10 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
         page::render(&comparison).as_bytes(),
         &arguments.output,
     )?;
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, &comparison)?;
-        writeln!(out)?;
-    } else {
-        terminal::show(&mut out, &comparison, &arguments.output)?;
+        return print_json(&comparison);
     }
+    let mut out = stdout();
+    terminal::show(&mut out, &comparison, &arguments.output)?;
     Ok(out.flush()?)
 }

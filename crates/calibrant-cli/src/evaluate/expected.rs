@@ -13,7 +13,7 @@ use crate::arguments::EvaluateArguments;
 use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
-use crate::output::{count_of, stdout, warn, write_whole};
+use crate::output::{count_of, print_json, stdout, warn, write_whole};
 use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
 use crate::side_columns::unknown_notes;
@@ -96,12 +96,10 @@ pub(super) fn run(arguments: &EvaluateArguments, model: &Model) -> Result<(), Cl
 }
 
 fn write(arguments: &EvaluateArguments, report: &ExpectedReport) -> Result<(), CliError> {
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(report);
     }
+    let mut out = stdout();
     writeln!(
         out,
         "{} ({}), labels not read: all of this is what the probabilities promise",

@@ -25,7 +25,7 @@ use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::labels::{fold_note, note_unlabelled};
 use crate::ledger::{record, show_note};
-use crate::output::{WRITE_ALIKE, stdout, unknown_label_notes, warn};
+use crate::output::{WRITE_ALIKE, print_json, stdout, unknown_label_notes, warn};
 use crate::prior::{choice, show_prior};
 use crate::progress::TerminalProgress;
 use crate::promises;
@@ -169,12 +169,10 @@ fn finish(
 }
 
 fn write(arguments: &EvaluateArguments, report: &EvaluateReport) -> Result<(), CliError> {
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, report)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(report);
     }
+    let mut out = stdout();
     let grouped = arguments.test.group.is_some();
     show::show(&mut out, &report.evaluation, &report.answered, grouped)?;
     if let Some(seen) = &report.promises {

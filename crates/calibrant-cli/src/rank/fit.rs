@@ -11,7 +11,7 @@ use calibrant::ranking::{Relevance, ScoreFrame};
 use super::{reading, tell_judged};
 use crate::arguments::RankFitArguments;
 use crate::error::CliError;
-use crate::output::{check_target, note, stdout, warn};
+use crate::output::{check_target, note, print_json, stdout, warn};
 use crate::progress::TerminalProgress;
 use crate::table::{decimal, table};
 
@@ -35,12 +35,10 @@ pub(crate) fn run(arguments: &RankFitArguments) -> Result<(), CliError> {
     let model = fit.map_err(failure)?.model;
     model.save(&arguments.output)?;
     tell_summary(model.summary());
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, model.summary())?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(model.summary());
     }
+    let mut out = stdout();
     show(&mut out, &model, arguments.qrels.is_none())?;
     Ok(out.flush()?)
 }

@@ -11,7 +11,7 @@ use calibrant::ranking::{Qrels, Run};
 use super::reading::source;
 use crate::arguments::RankOutlookArguments;
 use crate::error::CliError;
-use crate::output::{note, stdout, warn};
+use crate::output::{note, print_json, stdout, warn};
 use crate::table::table;
 
 pub(crate) fn run(arguments: &RankOutlookArguments) -> Result<(), CliError> {
@@ -39,13 +39,11 @@ pub(crate) fn run(arguments: &RankOutlookArguments) -> Result<(), CliError> {
     if qrels.is_some() {
         tell_truth(&found);
     }
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, &found)?;
-        writeln!(out)?;
-    } else {
-        show(&found, &settings, &mut out)?;
+        return print_json(&found);
     }
+    let mut out = stdout();
+    show(&found, &settings, &mut out)?;
     Ok(out.flush()?)
 }
 

@@ -17,7 +17,7 @@ use crate::fit::FitJob;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::labels::{note_unlabelled, warn_alike};
-use crate::output::{check_target_of, count_of, note, stdout, write_whole};
+use crate::output::{check_target_of, count_of, note, print_json, stdout, write_whole};
 use crate::progress::TerminalProgress;
 use crate::table::{probability, table};
 
@@ -55,7 +55,8 @@ pub(crate) fn run(arguments: &SuspectsArguments) -> Result<(), CliError> {
             let classes: Vec<&str> = fitted.model.class_names().collect();
             let options = ReadOptions::default();
             let source = input::source(file);
-            Some(list.reread(&source, &options, arguments.certainty, &classes, &progress)?)
+            let certainty = arguments.certainty.certainty;
+            Some(list.reread(&source, &options, certainty, &classes, &progress)?)
         }
         None => None,
     };
@@ -64,7 +65,7 @@ pub(crate) fn run(arguments: &SuspectsArguments) -> Result<(), CliError> {
     }
     if let Some(path) = &arguments.sample {
         let size = arguments.sample_size as usize;
-        let sample = list.sample(size, training.learning.seed);
+        let sample = list.sample(size, training.learning.folds.seed);
         sample.save(path)?;
         note(&format!(
             "{}: {} of the list, drawn at random; fill in `correct` in every row, then --reread {}",
@@ -110,13 +111,6 @@ fn check(arguments: &SuspectsArguments) -> Result<(), CliError> {
         for path in targets {
             check_target_of("output", path, sample)?;
         }
-    }
-    let certainty = arguments.certainty;
-    if !(certainty > 0.0 && certainty < 1.0) {
-        return Err(CliError::new(format!(
-            "--certainty: {certainty} does not lie between 0 and 1"
-        ))
-        .hint("for example --certainty 0.95"));
     }
     Ok(())
 }
@@ -176,12 +170,10 @@ fn show(
     list: &SuspectList,
     reread: Option<RereadReport>,
 ) -> Result<(), CliError> {
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, &Printed { list, reread })?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(&Printed { list, reread });
     }
+    let mut out = stdout();
     writeln!(out, "{}", summary(list))?;
     if let Some(found) = &reread {
         writeln!(out, "{}", yield_sentence(found))?;

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io::Read;
 use std::path::Path;
 
-use calibrant::corpus::{Content, Document};
+use calibrant::corpus::Document;
 use calibrant::numeric::Random;
 use flate2::read::GzDecoder;
 
@@ -144,15 +144,8 @@ impl Table {
         let documents = rows.iter().zip(features).zip(1..);
         Ok(documents
             .map(|((row, features), line)| Document {
-                id: None,
-                content: Content::Features(features),
-                labels: vec![row[class].clone()],
-                labels_were_list: false,
-                weight: 1.0,
-                group: None,
-                amounts: Vec::new(),
                 line,
-                row: 0,
+                ..Document::new(features).label(row[class].clone())
             })
             .collect())
     }

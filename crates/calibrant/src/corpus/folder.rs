@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::RowProblem;
+use super::pieces::PieceSource;
 use super::plan::{Plan, Value};
-use super::read::PieceSource;
 use super::rows::Parsed;
 use super::source::{path_error, read_small_file};
 use super::{Document, ReadError, ReadOptions};

@@ -10,8 +10,8 @@ use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor
 use super::error::RowProblem;
 use super::kept::Form;
 use super::lines::{Cutter, RowEnds};
+use super::pieces::PieceSource as _;
 use super::plan::{Plan, Row, Value};
-use super::read::PieceSource as _;
 use super::rows::{RowFormat, locate};
 use super::source::Stream;
 use super::{Document, FileStyle, KeptColumn, KeptFile, ReadError, ReadOptions};

@@ -9,7 +9,7 @@ use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
 use super::kept::LineEnd;
 use super::live::Live;
-use super::read::PieceSource;
+use super::pieces::PieceSource;
 use super::source::Stream;
 use super::{BadRow, ReadError};
 

@@ -29,6 +29,7 @@ mod decimals;
 mod decoded;
 mod delimited;
 mod document;
+mod driver;
 mod each_line;
 mod error;
 mod fast_text;
@@ -46,6 +47,7 @@ mod live;
 mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_footer;
+mod pieces;
 mod plan;
 mod rankings;
 mod read;

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use super::driver::Driver;
 use super::error::RowProblem;
 use super::plan::{Plan, Row, Value};
-use super::read::Driver;
 use super::source::{Opened, open};
 use super::{Format, Kept, ReadError, ReadOptions, ReadSummary, Source};
 use crate::Progress;

@@ -209,10 +209,6 @@ pub(super) struct Stream {
     /// The size as stored, where known.
     pub(super) size: Option<u64>,
     /// The file, if it is a regular one and not compressed: Parquet and spreadsheets are read out of order.
-    #[cfg_attr(
-        not(any(feature = "parquet", feature = "spreadsheet")),
-        expect(dead_code)
-    )]
     pub(super) plain_file: Option<PathBuf>,
     /// The first bytes, for a look at how the file is written.
     pub(super) head: Vec<u8>,

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::corpus::{ReadError, ReadOptions, ReadSummary, Source, read_batches};
+use super::held_out::{NotHeldOut, read_held_out};
+use crate::corpus::{ReadError, ReadOptions, ReadSummary, Source};
 use crate::pipeline::{
     Acquaintance, CombineError, CombineSettings, CombinedModel, Combiner, FitSettings,
-    HeldOutDocuments, HeldOutMeasures, Model,
+    HeldOutMeasures, Model,
 };
 use crate::{FitError, Progress};
 
@@ -63,35 +64,34 @@ pub fn combine_source(
     even_if_learned_from: bool,
     progress: &dyn Progress,
 ) -> Result<CombinedModels, CombineJobError> {
-    let mut documents = HeldOutDocuments::default();
-    let read = read_batches(
+    let held_out = read_held_out(
         source,
         options,
+        even_if_learned_from,
         progress,
         |documents| combiner.forecast(documents),
-        |batch| combiner.add(batch, &mut documents),
-    )?;
-    for (name, known) in combiner.names().iter().zip(&documents.known) {
-        match known.learned_from() {
-            Some(count) if 2 * count > known.documents && !even_if_learned_from => {
-                return Err(CombineJobError::LearnedFrom {
-                    member: name.clone(),
-                    count,
-                    documents: known.documents,
-                    file: source.name(),
-                });
-            }
-            _ => {}
-        }
-    }
-    crate::progress::check(progress).map_err(|_| CombineError::from(FitError::Cancelled))?;
-    let unknown_labels = documents.unknown_labels.clone();
-    let (left_out, known) = (documents.left_out, documents.known.clone());
+        |batch, documents| combiner.add(batch, documents),
+    );
+    let held_out = held_out.map_err(|error| match error {
+        NotHeldOut::Read(error) => error.into(),
+        NotHeldOut::Cancelled => CombineError::from(FitError::Cancelled).into(),
+        NotHeldOut::LearnedFrom {
+            member,
+            count,
+            documents,
+        } => CombineJobError::LearnedFrom {
+            member: combiner.names()[member].clone(),
+            count,
+            documents,
+            file: source.name(),
+        },
+    })?;
+    let known = held_out.documents.known.clone();
     Ok(CombinedModels {
-        model: combiner.combine(documents, settings)?,
-        read,
-        unknown_labels,
-        left_out,
+        model: combiner.combine(held_out.documents, settings)?,
+        read: held_out.read,
+        unknown_labels: held_out.unknown_labels,
+        left_out: held_out.left_out,
         known,
     })
 }

@@ -28,6 +28,7 @@ mod fit;
 mod fit_report;
 mod fit_rows;
 mod forecast;
+mod held_out;
 mod inspect;
 mod ledger;
 mod open_any;

@@ -1,30 +1,29 @@
 //! Documents to probabilities, with the most probable classes, other shares and `other` as asked for.
 
+mod error;
+mod rows;
+mod source;
+
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::content::{Readable, Unreadable};
-use super::decide::{AskReport, Decider};
+use self::rows::{Buffers, Row, Rows};
+use super::content::Readable;
+use super::decide::Decider;
 use super::prediction::{DocumentKey, DocumentKeys, Prediction};
 use super::predictions::free_separator;
 use super::promises::{
-    Answerer, AskF, AskSets, BestDecisions, CalibrationExamples, FAverage, PromiseCounts,
-    PromiseError, PromiseSummary, SetMaker, SetRoom,
+    Answerer, AskF, AskSets, CalibrationExamples, FAverage, PromiseError, SetMaker,
 };
-use crate::corpus::{
-    ContentRef, Document, Fields, Kept, KeptRow, LabelNeed, ReadError, ReadOptions, ReadSummary,
-    Source, read_kept_batches,
-};
+use crate::corpus::{ContentRef, Document, Fields};
 use crate::decision::{
-    ASK, AskBudget, Certify, CostEntry, CostError, OtherError, OtherRule, PriorChoice, PriorError,
-    PriorPlan, PriorReport,
+    ASK, AskBudget, Certify, CostEntry, OtherRule, PriorChoice, PriorPlan, PriorReport,
 };
-use crate::features::UnknownCells;
-use crate::numeric::StableSum;
-use crate::pipeline::{Model, PredictBuffers};
-use crate::{CalibrationError, FitError, Probability, Progress};
+use crate::pipeline::Model;
+
+pub use error::PredictError;
+pub use source::{PredictSummary, UnknownDocuments};
 
 /// What is asked of predictions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -48,75 +47,6 @@ pub struct PredictSettings {
     pub max_error: Option<Certify>,
     /// Yes or no about every label so that F is largest; not combined with `costs`.
     pub f_beta: Option<AskF>,
-}
-
-impl From<CalibrationError> for PredictError {
-    fn from(error: CalibrationError) -> Self {
-        Self::Fit(error.into())
-    }
-}
-
-/// Why nothing can be predicted.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PredictError {
-    /// The documents cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// Something is wrong with the shares of classes.
-    #[error(transparent)]
-    Prior(#[from] PriorError),
-    /// Shares cannot be estimated from these documents.
-    #[error(transparent)]
-    Fit(#[from] FitError),
-    /// The model does not allow such a rule.
-    #[error(transparent)]
-    Other(#[from] OtherError),
-    /// The costs cannot be used with the model.
-    #[error(transparent)]
-    Costs(#[from] CostError),
-    /// Something cannot be promised.
-    #[error(transparent)]
-    Promise(#[from] PromiseError),
-    /// A class is called as documents of none of the classes would be.
-    #[error("the model already has a class named `{}`", Predictor::OTHER)]
-    OtherIsAClass,
-    /// A class is called as asking a person is.
-    #[error("the model already has a class named `{ASK}`")]
-    AskIsAClass,
-    /// The documents most worth a person's time are told from all.
-    #[error("the documents most worth a person's time are chosen from many, not from one")]
-    AskAboutOne,
-    /// Shifted shares say how common the known classes are, not whether there are others.
-    #[error("a rule for documents of no class cannot be combined with other class priors")]
-    OtherWithPrior,
-    /// With `other` there are more classes than scores.
-    #[error("scores cannot be combined with a rule for documents of no class")]
-    OtherWithScores,
-    /// A combination has no learner of its own.
-    #[error("a combination of models has no scores of its own")]
-    NoScores,
-    /// A text for a model that reads none.
-    #[error("the model reads no text, only {}", fields.join(", "))]
-    NoText {
-        /// What it reads.
-        fields: Vec<String>,
-    },
-    /// Numbered features for a model that reads none.
-    #[error("the model reads no numbered features: it was fitted on text or named columns")]
-    NoFeatures,
-    /// Shares are estimated from many documents.
-    #[error("class priors are estimated from many documents, not from one")]
-    OneDocument,
-}
-
-impl From<Unreadable> for PredictError {
-    fn from(content: Unreadable) -> Self {
-        match content {
-            Unreadable::Text(fields) => Self::NoText { fields },
-            Unreadable::Features => Self::NoFeatures,
-        }
-    }
 }
 
 /// A model with what is asked of its predictions.
@@ -151,100 +81,6 @@ pub struct Predictor<'m> {
     answerer: Option<Answerer>,
     f_beta: Option<AskF>,
     readable: Readable<'m>,
-}
-
-/// What a source of documents was like.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct PredictSummary {
-    /// What was read.
-    pub read: ReadSummary,
-    /// How many documents were predicted.
-    pub documents: u64,
-    /// How many of them have an empty identifier where others have one.
-    pub without_id: u64,
-    /// Cells beside the text that mean nothing to the model.
-    pub unknown_cells: UnknownCells,
-    /// Documents in which the model knows nothing at all.
-    pub unknown_documents: Option<UnknownDocuments>,
-    /// What was done about the classes' shares, where something was asked for.
-    pub prior: Option<PriorReport>,
-    /// Which documents a person is asked about, where that was wanted.
-    pub asked: Option<AskReport>,
-    /// What was promised, on which data, and what came of it.
-    pub promises: PromiseSummary,
-}
-
-/// Documents that are empty, or hold no term of the model and nothing else that it goes by: their probabilities are those of an empty text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownDocuments {
-    /// How many.
-    pub documents: u64,
-    /// Where the first of them starts: the line from 1, the row of Parquet or a sheet.
-    pub first_line: u64,
-}
-
-impl UnknownDocuments {
-    /// Adds those of later documents.
-    fn add(all: &mut Option<Self>, later: Option<Self>) {
-        match (all, later) {
-            (Some(all), Some(later)) => all.documents += later.documents,
-            (all, later) => *all = all.or(later),
-        }
-    }
-}
-
-/// Probabilities of some documents before the most probable are chosen.
-#[derive(Default)]
-struct Rows {
-    /// The identifier of each document, and the number of its row.
-    ids: Vec<(Option<String>, u64)>,
-    /// The rows as they stand in the file, where they are kept.
-    kept: Vec<Option<KeptRow>>,
-    /// Document by document, class by class.
-    probabilities: Vec<Probability>,
-    /// The same of the learner's scores; empty where they are not wanted.
-    scores: Vec<f64>,
-    /// The numbers of the fields that costs are read from.
-    amounts: Vec<f64>,
-    /// Document by document, the classes in its set; empty where sets are not wanted.
-    sets: Vec<Vec<u32>>,
-    unknown: UnknownCells,
-    unknown_documents: Option<UnknownDocuments>,
-}
-
-/// One document of them.
-#[derive(Clone, Copy, Default)]
-struct Row<'r> {
-    probabilities: &'r [Probability],
-    scores: &'r [f64],
-    amounts: &'r [f64],
-    /// Whether a person is asked about it; `None` leaves that to the costs.
-    asked: Option<bool>,
-    /// The classes in its set, where sets are wanted.
-    set: Option<&'r [u32]>,
-    /// What is decided about labels by the best F.
-    best: Option<&'r BestDecisions>,
-}
-
-impl Rows {
-    /// Counts the document of the last prediction if the model knew nothing of it.
-    fn count_unknown(&mut self, buffers: &Buffers, line: u64) {
-        let one = UnknownDocuments {
-            documents: 1,
-            first_line: line,
-        };
-        let unknown = buffers.predict.knew_nothing().then_some(one);
-        UnknownDocuments::add(&mut self.unknown_documents, unknown);
-    }
-}
-
-/// Buffers of one thread.
-#[derive(Default)]
-struct Buffers {
-    predict: PredictBuffers,
-    shift: Vec<f64>,
-    sets: SetRoom,
 }
 
 impl<'m> Predictor<'m> {
@@ -581,135 +417,6 @@ impl<'m> Predictor<'m> {
         Ok((predictions.collect(), report))
     }
 
-    /// Every document of a source, in its order, to `sink` on the calling thread. Documents are read and predicted in
-    /// parallel and go on as soon as they can; only shares that must be estimated hold them back until all are read.
-    /// Labels and weights have no part in predicting and are not looked at; fields that `options` do not name are those that
-    /// the model learned from.
-    pub fn predict_source<E: From<PredictError>>(
-        &self,
-        source: &Source,
-        options: &ReadOptions,
-        progress: &dyn Progress,
-        mut sink: impl FnMut(Prediction<'m>) -> Result<(), E>,
-    ) -> Result<PredictSummary, E> {
-        self.predict_live(source, options, progress, |prediction| {
-            prediction.map_or(Ok(()), &mut sink)
-        })
-    }
-
-    /// As [`Self::predict_source`]; `sink` is also told, by `None`, where a batch ends: with [`ReadOptions::as_they_come`] whoever writes
-    /// the source may wait for answers to what is written so far.
-    pub fn predict_live<E: From<PredictError>>(
-        &self,
-        source: &Source,
-        options: &ReadOptions,
-        progress: &dyn Progress,
-        mut sink: impl FnMut(Option<Prediction<'m>>) -> Result<(), E>,
-    ) -> Result<PredictSummary, E> {
-        let options = self.reading(options);
-        let mut keys = DocumentKeys::new(options.fields.asks_for_id());
-        let mut held = Rows::default();
-        let mut unknown_cells = UnknownCells::default();
-        let mut unknown_documents: Option<UnknownDocuments> = None;
-        let mut failure = None;
-        let mut counts = PromiseCounts::default();
-        let map = |documents| self.predict_kept(documents, options.keep);
-        let read = read_kept_batches(source, &options, progress, map, |batch| {
-            let (mut rows, chosen) = match batch {
-                Ok(batch) => batch,
-                Err(error) => {
-                    failure = Some(error.into());
-                    return ControlFlow::Break(());
-                }
-            };
-            unknown_cells.merge(std::mem::take(&mut rows.unknown));
-            UnknownDocuments::add(&mut unknown_documents, rows.unknown_documents);
-            let Some(chosen) = chosen else {
-                held.append(rows);
-                return ControlFlow::Continue(());
-            };
-            let mut kept = rows.kept.into_iter();
-            let named = rows.ids.into_iter().zip(chosen);
-            let mut said = named.map(|((id, row), prediction)| {
-                counts.count(&prediction);
-                let prediction = prediction.with_key(keys.next(id, row));
-                prediction.with_row(kept.next().flatten())
-            });
-            let sent = said.try_for_each(|prediction| sink(Some(prediction)));
-            match sent.and_then(|()| sink(None)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    failure = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
-        });
-        let read = read.map_err(PredictError::from)?;
-        if let Some(error) = failure {
-            return Err(error);
-        }
-        let prior = self.shift_all(&mut held)?;
-        let (chosen, asked) = self.choose_asked(&held);
-        let ids = std::mem::take(&mut held.ids);
-        let mut kept = std::mem::take(&mut held.kept).into_iter();
-        let best = self.best_decisions(&held);
-        let ids = ids.into_iter();
-        for prediction in self.predictions(&held, &chosen, ids, &mut keys, best.as_ref()) {
-            counts.count(&prediction);
-            sink(Some(prediction.with_row(kept.next().flatten())))?;
-        }
-        let (sets, answers) = (self.sets.as_ref(), self.answerer.as_ref());
-        let f_beta = best.map(|best| best.summary);
-        Ok(PredictSummary {
-            read,
-            documents: keys.documents(),
-            without_id: keys.without_id(),
-            unknown_cells,
-            unknown_documents,
-            prior,
-            asked,
-            promises: counts.summary(self.model, sets, answers, f_beta),
-        })
-    }
-
-    /// Predicts some documents; the best are chosen where that need not wait for all.
-    fn predict_kept(
-        &self,
-        documents: Vec<Kept<Document>>,
-        keep: bool,
-    ) -> Result<(Rows, Option<Vec<Prediction<'m>>>), PredictError> {
-        let mut rows = Rows::default();
-        let mut buffers = Buffers::default();
-        for Kept { row, kept } in documents {
-            let content = ContentRef::from(&row);
-            self.readable.check(content)?;
-            self.model.count_unknown_cells(content, &mut rows.unknown);
-            self.add_row(content, &mut buffers, &mut rows);
-            rows.amounts.extend(row.amounts);
-            rows.count_unknown(&buffers, row.line);
-            rows.ids.push((row.id, row.row));
-            rows.kept.extend(keep.then_some(kept));
-        }
-        // The best are chosen here, on many threads.
-        let chosen = (!self.must_see_all()).then(|| self.all_chosen(&rows));
-        Ok((rows, chosen))
-    }
-
-    /// How documents are read: fields that are not named are those that the model learned from, and labels are not looked at.
-    fn reading(&self, options: &ReadOptions) -> ReadOptions {
-        let mut options = options.clone();
-        options.labels_required = LabelNeed::Ignored;
-        options.own_id = true;
-        options.as_they_come &= !self.must_see_all();
-        options.fields = options.fields.completed_by(&self.fields());
-        options.fields.weight = None;
-        options.fields.amounts = self
-            .decider
-            .as_ref()
-            .map_or_else(Vec::new, |decider| decider.fields().to_vec());
-        options
-    }
-
     /// Whether nothing can be said before all documents are read: the classes' shares are estimated from them, the documents to ask about are
     /// chosen among all, or F is taken over all.
     pub fn must_see_all(&self) -> bool {
@@ -718,148 +425,6 @@ impl<'m> Predictor<'m> {
 
     fn must_estimate(&self) -> bool {
         self.plan.as_ref().is_some_and(PriorPlan::must_see_all)
-    }
-
-    /// Which documents a person is asked about, and what that saves; nothing where that is left to the costs.
-    fn choose_asked(&self, rows: &Rows) -> (Vec<bool>, Option<AskReport>) {
-        use rayon::prelude::*;
-        let (Some(budget), Some(decider)) = (self.ask, &self.decider) else {
-            return (Vec::new(), None);
-        };
-        let all: Vec<Row<'_>> = self.rows(rows).collect();
-        let costs: Vec<(f64, f64)> = all
-            .par_iter()
-            .map(|row| decider.without_and_with(row.probabilities, row.amounts))
-            .collect();
-        let worth: Vec<f64> = costs.iter().map(|(without, with)| without - with).collect();
-        let chosen = budget.choose(&worth);
-        let without: StableSum = costs.iter().map(|(without, _)| *without).collect();
-        let paid = costs.iter().zip(&chosen);
-        let paid = paid.map(|((without, with), &asked)| if asked { *with } else { *without });
-        let report = AskReport {
-            asked: chosen.iter().filter(|&&asked| asked).count(),
-            expected_cost: paid.collect::<StableSum>().total(),
-            expected_cost_without: without.total(),
-            by_costs: !decider.entries().is_empty(),
-        };
-        (chosen, Some(report))
-    }
-
-    /// The documents one by one.
-    fn rows<'r>(&self, rows: &'r Rows) -> impl Iterator<Item = Row<'r>> + use<'r, 'm> {
-        let width = self.names.len();
-        let fields = self
-            .decider
-            .as_ref()
-            .map_or(0, |decider| decider.fields().len());
-        let mut scores = rows.scores.chunks_exact(width);
-        let stated = rows.probabilities.chunks_exact(width).enumerate();
-        stated.map(move |(number, probabilities)| Row {
-            probabilities,
-            scores: scores.next().unwrap_or_default(),
-            amounts: &rows.amounts[number * fields..(number + 1) * fields],
-            asked: None,
-            set: rows.sets.get(number).map(Vec::as_slice),
-            best: None,
-        })
-    }
-
-    /// The decisions of the best F for these documents, where they are asked for.
-    fn best_decisions(&self, rows: &Rows) -> Option<BestDecisions> {
-        let asked = self.f_beta?;
-        Some(asked.decide(&rows.probabilities, self.names.len()))
-    }
-
-    /// Adds what the model says of one document, shifted where the shares are known.
-    fn add_row(&self, content: ContentRef<'_>, buffers: &mut Buffers, rows: &mut Rows) {
-        let first = rows.probabilities.len();
-        let even = Probability::from_log_odds(0.0);
-        rows.probabilities.resize(first + self.names.len(), even);
-        let classes = &mut rows.probabilities[first..];
-        if let Some(thresholds) = &self.thresholds {
-            let model = self.model;
-            model.predict_open_into(content, thresholds, &mut buffers.predict, classes);
-            return;
-        }
-        let scores = self
-            .model
-            .predict_into(content, &mut buffers.predict, classes);
-        if self.scores {
-            rows.scores.extend(scores.of_classes());
-        }
-        if let Some(maker) = &self.sets {
-            // By what calibration examples were judged by: the probabilities before any shift.
-            let (model, room) = (self.model, &mut buffers.sets);
-            let set = maker.set(model, content, classes, &mut buffers.predict, room);
-            rows.sets.push(set.to_vec());
-        }
-        if let Some(shift) = self.plan.as_ref().and_then(PriorPlan::known_shift) {
-            shift.apply(classes, &mut buffers.shift);
-        }
-    }
-
-    /// Shifts all rows where that had to wait for them.
-    fn shift_all(&self, rows: &mut Rows) -> Result<Option<PriorReport>, PredictError> {
-        let Some(plan) = &self.plan else {
-            return Ok(None);
-        };
-        let decided = plan.decide(&rows.probabilities, None)?;
-        if plan.must_see_all() {
-            decided.apply(self.names.len(), &mut rows.probabilities);
-        }
-        Ok(decided.report)
-    }
-
-    /// The most probable classes of one document.
-    fn chosen(&self, row: Row<'_>) -> Prediction<'m> {
-        let most = self.top.map_or(self.names.len(), NonZeroUsize::get);
-        let mut said = Prediction::best_first(&self.names, row.probabilities, row.scores, most);
-        if let Some(decider) = &self.decider {
-            decider.decide(row.probabilities, row.amounts, row.asked, &mut said);
-        }
-        if let Some(answerer) = &self.answerer {
-            said.decision = Some(answerer.decide(&self.names, row.probabilities));
-        }
-        if let Some(best) = row.best {
-            best.decide(&self.names, row.probabilities, &mut said);
-        }
-        if let Some(set) = row.set {
-            let labels = set.iter().map(|&class| self.names[class as usize].into());
-            said.set = Some(labels.collect());
-        }
-        said
-    }
-
-    fn all_chosen(&self, rows: &Rows) -> Vec<Prediction<'m>> {
-        self.rows(rows).map(|row| self.chosen(row)).collect()
-    }
-
-    fn predictions<'r>(
-        &'r self,
-        rows: &'r Rows,
-        asked: &'r [bool],
-        ids: impl Iterator<Item = (Option<String>, u64)> + 'r,
-        keys: &'r mut DocumentKeys,
-        best: Option<&'r BestDecisions>,
-    ) -> impl Iterator<Item = Prediction<'m>> + 'r {
-        let mut asked = asked.iter().copied();
-        self.rows(rows).zip(ids).map(move |(row, (id, number))| {
-            let asked = asked.next();
-            let prediction = self.chosen(Row { asked, best, ..row });
-            prediction.with_key(keys.next(id, number))
-        })
-    }
-}
-
-impl Rows {
-    fn append(&mut self, later: Self) {
-        self.ids.extend(later.ids);
-        self.kept.extend(later.kept);
-        self.probabilities.extend(later.probabilities);
-        self.scores.extend(later.scores);
-        self.amounts.extend(later.amounts);
-        self.sets.extend(later.sets);
-        self.unknown.merge(later.unknown);
     }
 }
 

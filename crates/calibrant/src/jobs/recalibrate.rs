@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::corpus::{ReadError, ReadOptions, ReadSummary, Source, read_batches};
+use super::held_out::{NotHeldOut, read_held_out};
+use crate::corpus::{ReadError, ReadOptions, ReadSummary, Source};
 use crate::evaluation::LossUnit;
 use crate::pipeline::{
-    Acquaintance, HeldOutDocuments, Model, RecalibrateError, RecalibrateSettings, Recalibrated,
-    Recalibrator,
+    Acquaintance, Model, RecalibrateError, RecalibrateSettings, Recalibrated, Recalibrator,
 };
 use crate::{FitError, Progress, Task};
 
@@ -83,34 +83,32 @@ pub fn recalibrate_source(
     let mut options = options.clone();
     options.fields = options.fields.completed_by(model.fields());
     let recalibrator = Recalibrator::new(model);
-    let mut documents = HeldOutDocuments::default();
-    let read = read_batches(
+    let held_out = read_held_out(
         source,
         &options,
+        even_if_learned_from,
         progress,
         |documents| recalibrator.forecast(documents),
-        |batch| recalibrator.add(batch, &mut documents),
-    )?;
-    let known = documents.known.first().cloned().unwrap_or_default();
-    match known.learned_from() {
-        Some(count) if 2 * count > known.documents && !even_if_learned_from => {
-            return Err(RecalibrateJobError::LearnedFrom {
-                count,
-                documents: known.documents,
-                file: source.name(),
-            });
-        }
-        _ => {}
-    }
-    crate::progress::check(progress).map_err(|_| RecalibrateError::from(FitError::Cancelled))?;
-    let unknown_labels = documents.unknown_labels.clone();
-    let left_out = documents.left_out;
+        |batch, documents| recalibrator.add(batch, documents),
+    );
+    let held_out = held_out.map_err(|error| match error {
+        NotHeldOut::Read(error) => error.into(),
+        NotHeldOut::Cancelled => RecalibrateError::from(FitError::Cancelled).into(),
+        NotHeldOut::LearnedFrom {
+            count, documents, ..
+        } => RecalibrateJobError::LearnedFrom {
+            count,
+            documents,
+            file: source.name(),
+        },
+    })?;
+    let known = held_out.documents.known.first().cloned();
     Ok(RecalibratedModel {
-        recalibrated: recalibrator.recalibrate(documents, settings)?,
-        read,
-        unknown_labels,
-        left_out,
-        known,
+        recalibrated: recalibrator.recalibrate(held_out.documents, settings)?,
+        read: held_out.read,
+        unknown_labels: held_out.unknown_labels,
+        left_out: held_out.left_out,
+        known: known.unwrap_or_default(),
     })
 }
 

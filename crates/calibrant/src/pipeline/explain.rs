@@ -69,6 +69,16 @@ pub struct TermContribution {
     pub log_odds: f64,
 }
 
+impl TermContribution {
+    /// Those that moved the log-odds most come first; of equals, by their names.
+    pub(super) fn strongest_first(terms: &mut [Self]) {
+        terms.sort_by(|a, b| {
+            let strength = b.log_odds.abs().total_cmp(&a.log_odds.abs());
+            strength.then_with(|| a.term.cmp(&b.term))
+        });
+    }
+}
+
 /// Calibrated log-odds without any entry and with all, and what each adds in between.
 struct LogOddsShares {
     base: f64,
@@ -129,10 +139,7 @@ impl SingleModel {
             }
         });
         let mut terms: Vec<TermContribution> = terms.collect();
-        terms.sort_by(|a, b| {
-            let strength = b.log_odds.abs().total_cmp(&a.log_odds.abs());
-            strength.then_with(|| a.term.cmp(&b.term))
-        });
+        TermContribution::strongest_first(&mut terms);
         let mut explanation = Explanation {
             label: self.summary.classes[class].label.clone(),
             probability: classes[class].value(),

@@ -37,10 +37,7 @@ impl CombinedModel {
             unknown.extend(missing);
         }
         let mut terms: Vec<TermContribution> = terms.into_values().collect();
-        terms.sort_by(|a, b| {
-            let strength = b.log_odds.abs().total_cmp(&a.log_odds.abs());
-            strength.then_with(|| a.term.cmp(&b.term))
-        });
+        TermContribution::strongest_first(&mut terms);
         let mut explanation = Explanation {
             label: self.summary.classes[class].label.clone(),
             probability: classes[class].value(),

@@ -7,6 +7,9 @@ use crate::common;
 
 use std::path::PathBuf;
 
+use calibrant::Task;
+use calibrant::decision::Certify;
+use calibrant::jobs::{AskSets, PredictSettings, Predictor};
 use calibrant::multiclass::{CodeDesign, CodeSettings};
 use calibrant::pipeline::{
     Classifier, FORMAT_VERSION, FitSettings, HeldOutDocuments, Model, RecalibrateSettings,
@@ -30,6 +33,18 @@ struct Expected {
 struct Answer {
     text: String,
     probabilities: Vec<f64>,
+    /// What the model promises by the forecasts that it keeps; absent in models of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    promised: Option<Promised>,
+}
+
+/// The set of classes that holds the true one in four of five cases, and where classes exclude each other, what is answered if at most one
+/// answer in five may be wrong.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Promised {
+    set: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
 }
 
 const TEXTS: [&str; 6] = [
@@ -112,6 +127,11 @@ fn fit_anew(name: &str) -> Model {
         }
         // Probabilities corrected by new labels.
         "format-4-recalibrated" => recalibrated(),
+        // With tables of held-out forecasts, for sets and certified answers.
+        "format-4-promises" => fitted(&documents(300, 3, 60, 1), &FitSettings::default()),
+        "format-4-promises-labels" => {
+            fitted(&multi_label_documents(300, 4, 1), &FitSettings::default())
+        }
         // Each label's own curve, weighed with one for all.
         "format-3-labels" => fitted(&multi_label_documents(300, 6, 1), &FitSettings::default()),
         _ => {
@@ -143,12 +163,39 @@ fn probabilities(model: &Model, text: &str) -> Vec<f64> {
     model.predict(text).iter().map(|p| p.value()).collect()
 }
 
+fn promised(model: &Model, text: &str) -> Promised {
+    let one_label = model.task() == Task::SingleLabel;
+    let settings = PredictSettings {
+        sets: Some(AskSets {
+            coverage: 0.8,
+            ..AskSets::default()
+        }),
+        max_error: one_label.then_some(Certify {
+            max_error: 0.2,
+            certainty: 0.9,
+        }),
+        ..PredictSettings::default()
+    };
+    let predictor = Predictor::with_settings(model, &settings).unwrap();
+    let said = predictor.predict_text(text).unwrap();
+    Promised {
+        set: said
+            .set
+            .unwrap()
+            .iter()
+            .map(|class| class.to_string())
+            .collect(),
+        answer: said.decision.map(|decision| decision.action.into_owned()),
+    }
+}
+
 fn regenerate(name: &str) {
     let model = fit_anew(name);
     model.save(&path(name, "calibrant")).unwrap();
     let answers = TEXTS.iter().map(|text| Answer {
         text: (*text).to_owned(),
         probabilities: probabilities(&model, text),
+        promised: name.contains("promises").then(|| promised(&model, text)),
     });
     let expected = Expected {
         classes: model.class_names().map(str::to_owned).collect(),
@@ -178,6 +225,9 @@ fn check(name: &str) {
                 "{:?}: {found} {expected}",
                 answer.text
             );
+        }
+        if let Some(expected) = &answer.promised {
+            assert_eq!(promised(&model, &answer.text), *expected);
         }
     }
 }
@@ -228,4 +278,30 @@ fn a_model_of_format_4_says_what_it_said() {
     check("format-4-recalibrated");
     let model = Model::open(&path("format-4-recalibrated", "calibrant")).unwrap();
     assert_eq!(model.recalibration().unwrap().times, 1);
+}
+
+#[test]
+fn models_of_format_4_keep_their_promises() {
+    for (name, answers) in [
+        ("format-4-promises", true),
+        ("format-4-promises-labels", false),
+    ] {
+        check(name);
+        let bytes = std::fs::read(path(name, "calibrant")).unwrap();
+        let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+        assert!(tensors.tensor("promises").is_ok(), "{name}");
+        let expected = std::fs::read_to_string(path(name, "json")).unwrap();
+        let expected: Expected = serde_json::from_str(&expected).unwrap();
+        let promised = expected
+            .answers
+            .iter()
+            .map(|answer| answer.promised.as_ref().unwrap());
+        let promised: Vec<&Promised> = promised.collect();
+        assert!(promised.iter().all(|said| said.answer.is_some() == answers));
+        // Neither all sets nor all answers are alike: a table that is not read would be noticed.
+        let differ =
+            |of: fn(&Promised) -> String| promised.iter().any(|said| of(said) != of(promised[0]));
+        assert!(differ(|said| said.set.join(",")));
+        assert!(!answers || differ(|said| said.answer.clone().unwrap_or_default()));
+    }
 }

@@ -115,6 +115,18 @@ impl Case {
             .for_each(|&place| labels.push([self.truth[place]]));
         (rows.copied().collect(), labels)
     }
+
+    /// All documents with a simple random sample of them.
+    fn pool<'a>(&'a self, sample: &'a [f64], labels: &'a RowLabels) -> LabelledPool<'a> {
+        LabelledPool {
+            classes: 3,
+            pool: &self.stated,
+            sample,
+            labels,
+            holds_sample: true,
+            design: SampleDesign::SimpleRandom,
+        }
+    }
 }
 
 #[test]
@@ -122,14 +134,7 @@ fn a_sample_outside_the_pool_is_counted_with_it() {
     let case = case(1_000);
     let places: Vec<usize> = (0..100).collect();
     let (sample, labels) = case.sample(&places);
-    let inside = LabelledPool {
-        classes: 3,
-        pool: &case.stated,
-        sample: &sample,
-        labels: &labels,
-        holds_sample: true,
-        design: SampleDesign::SimpleRandom,
-    };
+    let inside = case.pool(&sample, &labels);
     let outside = LabelledPool {
         pool: &case.stated[300..],
         holds_sample: false,
@@ -161,14 +166,7 @@ fn a_pool_that_was_read_whole_is_known() {
     let case = case(60);
     let places: Vec<usize> = (0..60).collect();
     let (sample, labels) = case.sample(&places);
-    let pool = LabelledPool {
-        classes: 3,
-        pool: &case.stated,
-        sample: &sample,
-        labels: &labels,
-        holds_sample: true,
-        design: SampleDesign::SimpleRandom,
-    };
+    let pool = case.pool(&sample, &labels);
     for method in PrevalenceMethod::ALL {
         let settings = PrevalenceSettings {
             method,
@@ -212,11 +210,6 @@ fn follow(plan: &SamplePlan, settings: &PlanSettings, case: &Case, class: usize)
         let (sample, labels) = case.sample(&places);
         let of_sample: Vec<u32> = places.iter().map(|&place| strata[place]).collect();
         let pool = LabelledPool {
-            classes: 3,
-            pool: &case.stated,
-            sample: &sample,
-            labels: &labels,
-            holds_sample: true,
             design: match plan.strata.len() {
                 1 => SampleDesign::SimpleRandom,
                 _ => SampleDesign::Stratified {
@@ -224,6 +217,7 @@ fn follow(plan: &SamplePlan, settings: &PlanSettings, case: &Case, class: usize)
                     sample: &of_sample,
                 },
             },
+            ..case.pool(&sample, &labels)
         };
         let found = &estimate_prevalence(&pool, &settings.prevalence)
             .unwrap()
@@ -263,14 +257,7 @@ fn the_answer_says_how_it_was_found() {
     let case = case(500);
     let places: Vec<usize> = (0..500).step_by(4).collect();
     let (sample, labels) = case.sample(&places);
-    let pool = LabelledPool {
-        classes: 3,
-        pool: &case.stated,
-        sample: &sample,
-        labels: &labels,
-        holds_sample: true,
-        design: SampleDesign::SimpleRandom,
-    };
+    let pool = case.pool(&sample, &labels);
     let found = |method, target| {
         let settings = PrevalenceSettings {
             method,

@@ -1,5 +1,6 @@
 //! Sets for documents with several labels: few of the true ones are missed.
 
+use super::super::stated::check_stated;
 use super::thinned::rounded_up;
 use super::{CalibrationSource, Guarantee, check_coverage};
 use crate::numeric::rising_order;
@@ -98,22 +99,7 @@ impl LabelSetTable {
         labels: &RowLabels,
         source: CalibrationSource,
     ) -> Result<Self, CalibrationError> {
-        if labels.is_empty() || label_count == 0 {
-            return Err(CalibrationError::NoExamples);
-        }
-        if labels.len().checked_mul(label_count) != Some(probabilities.len()) {
-            return Err(CalibrationError::LengthMismatch {
-                left_name: "probabilities",
-                left: probabilities.len() / label_count,
-                right_name: "labels",
-                right: labels.len(),
-            });
-        }
-        let fine = |p: &f64| (0.0..=1.0).contains(p);
-        if let Some(position) = probabilities.iter().position(|p| !fine(p)) {
-            let value = probabilities[position];
-            return Err(CalibrationError::BadScore { position, value });
-        }
+        check_stated(probabilities, label_count, labels.len())?;
         let (mut said, mut parts, mut own) = (Vec::new(), Vec::new(), Vec::new());
         for (truth, row) in labels.iter().zip(probabilities.chunks_exact(label_count)) {
             own.clear();

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::stated::check_stated;
 use super::first_doubted;
 use crate::{CalibrationError, RowLabels};
 
@@ -46,18 +47,7 @@ pub fn suspect_labels(
     label_count: usize,
     labels: &RowLabels,
 ) -> Result<Vec<LabelSuspect>, CalibrationError> {
-    if label_count == 0 || labels.is_empty() {
-        return Err(CalibrationError::NoExamples);
-    }
-    if labels.len().checked_mul(label_count) != Some(probabilities.len()) {
-        return Err(CalibrationError::LengthMismatch {
-            left_name: "probabilities",
-            left: probabilities.len() / label_count,
-            right_name: "labels",
-            right: labels.len(),
-        });
-    }
-    super::check_probabilities(probabilities)?;
+    check_stated(probabilities, label_count, labels.len())?;
     let mut given = vec![false; label_count];
     let mut doubted = Vec::new();
     for (row, (own, of_row)) in probabilities

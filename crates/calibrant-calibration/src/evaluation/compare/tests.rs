@@ -319,20 +319,24 @@ fn closer_most_of_the_time_is_no_mark_where_the_mean_may_differ_by_luck() {
     assert!(marked(&often, 0));
 }
 
+/// Every document four times, and the groups of those that are one.
+fn four_copies(systems: &[Forecasts]) -> (Vec<Forecasts>, Vec<Option<u64>>) {
+    let copied = systems.iter().map(|forecasts| Forecasts {
+        probabilities: forecasts.probabilities.repeat(4),
+        labels: std::iter::repeat_n(&forecasts.labels, 4)
+            .flat_map(crate::RowLabels::iter)
+            .collect(),
+        ..forecasts.clone()
+    });
+    let documents = systems[0].labels.len() as u64;
+    let groups = (0..4 * documents).map(|row| Some(row % documents));
+    (copied.collect(), groups.collect())
+}
+
 #[test]
 fn groups_are_drawn_in_place_of_documents() {
     let systems = systems(Task::SingleLabel, 3, 200, &[0.2, 1.0], false);
-    let copied: Vec<Forecasts> = systems
-        .iter()
-        .map(|forecasts| Forecasts {
-            probabilities: forecasts.probabilities.repeat(4),
-            labels: std::iter::repeat_n(&forecasts.labels, 4)
-                .flat_map(crate::RowLabels::iter)
-                .collect(),
-            ..forecasts.clone()
-        })
-        .collect();
-    let groups: Vec<Option<u64>> = (0..800).map(|row| Some(row % 200)).collect();
+    let (copied, groups) = four_copies(&systems);
     let width = |systems: &[Forecasts], groups: &[Option<u64>]| {
         let named = [("a", &systems[0]), ("b", &systems[1])];
         let comparison = compare_groups(&named, groups, &CompareSettings::default()).unwrap();
@@ -348,17 +352,7 @@ fn groups_are_drawn_in_place_of_documents() {
 fn copies_have_one_vote_in_every_test() {
     for task in [Task::SingleLabel, Task::MultiLabel] {
         let systems = systems(task, 3, 60, &[0.2, 1.0], false);
-        let copied: Vec<Forecasts> = systems
-            .iter()
-            .map(|forecasts| Forecasts {
-                probabilities: forecasts.probabilities.repeat(4),
-                labels: std::iter::repeat_n(&forecasts.labels, 4)
-                    .flat_map(crate::RowLabels::iter)
-                    .collect(),
-                ..forecasts.clone()
-            })
-            .collect();
-        let groups: Vec<Option<u64>> = (0..240).map(|row| Some(row % 60)).collect();
+        let (copied, groups) = four_copies(&systems);
         let of = |systems: &[Forecasts], groups: &[Option<u64>]| {
             let named = [("a", &systems[0]), ("b", &systems[1])];
             let comparison = compare_groups(&named, groups, &CompareSettings::default()).unwrap();

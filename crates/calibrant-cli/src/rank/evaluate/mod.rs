@@ -16,7 +16,7 @@ use calibrant::jobs::rankings::{
 use super::reading::source;
 use crate::arguments::RankEvaluateArguments;
 use crate::error::CliError;
-use crate::output::stdout;
+use crate::output::{print_json, stdout};
 
 pub(crate) fn run(arguments: &RankEvaluateArguments) -> Result<(), CliError> {
     check_inputs(arguments)?;
@@ -32,12 +32,10 @@ pub(crate) fn run(arguments: &RankEvaluateArguments) -> Result<(), CliError> {
             probabilities::tell(rankings, arguments);
         }
     }
-    let mut out = stdout();
     if arguments.json {
-        serde_json::to_writer(&mut out, &measured)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        return print_json(&measured);
     }
+    let mut out = stdout();
     match &measured {
         MeasuredRankings::Runs { runs, comparisons } => match several(comparisons) {
             Some(comparisons) => comparison::show(&mut out, comparisons)?,

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use super::error::RowProblem;
 use super::lines::PIECE_BYTES;
+use super::pieces::PieceSource;
 use super::plan::{Plan, Row, Value, check_distinct};
-use super::read::PieceSource;
 use super::row_values::{ROWS_PER_PIECE, RowValues};
 use super::seekable::seekable;
 use super::source::Stream;

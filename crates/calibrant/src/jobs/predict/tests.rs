@@ -1,5 +1,6 @@
 use super::*;
 use crate::NoProgress;
+use crate::corpus::{ReadOptions, Source};
 use crate::jobs::AdaptPrior;
 use crate::jobs::testing::{file_of, model_of, three_classes};
 

@@ -23,15 +23,8 @@ fn documents(count: usize, mixed: usize) -> Vec<Document> {
                 })
                 .collect();
             Document {
-                id: None,
-                content: Content::Text(words.join(" ")),
-                labels: vec![if class { "yes" } else { "no" }.to_owned()],
-                labels_were_list: false,
-                weight: 1.0,
-                group: None,
-                amounts: Vec::new(),
                 line: number as u64 + 1,
-                row: 0,
+                ..Document::new(words.join(" ")).label(if class { "yes" } else { "no" })
             }
         })
         .collect()

@@ -1,6 +1,6 @@
 use super::*;
 use crate::NoProgress;
-use crate::corpus::{Content, Document};
+use crate::corpus::Document;
 use crate::numeric::Random;
 use crate::pipeline::{Classifier, TrainingCorpus, fit};
 use crate::scorers::{LogisticRegression, NaiveBayes};
@@ -15,15 +15,12 @@ fn documents(
         .map(|number| {
             let class = number % 2 == 1;
             Document {
-                id: None,
-                content: Content::Text(words(&mut random, class, number).join(" ")),
-                labels: vec![if class { "yes" } else { "no" }.to_owned()],
-                labels_were_list: false,
-                weight: 1.0,
-                group: None,
-                amounts: Vec::new(),
                 line: number as u64 + 1,
-                row: 0,
+                ..Document::new(words(&mut random, class, number).join(" ")).label(if class {
+                    "yes"
+                } else {
+                    "no"
+                })
             }
         })
         .collect()

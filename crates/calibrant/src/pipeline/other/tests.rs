@@ -7,17 +7,7 @@ use crate::numeric::Random;
 use crate::pipeline::{TrainingCorpus, fit};
 
 fn document(words: &str, label: &str) -> Document {
-    Document {
-        id: None,
-        content: Content::Text(words.to_owned()),
-        labels: vec![label.to_owned()],
-        labels_were_list: false,
-        weight: 1.0,
-        group: None,
-        amounts: Vec::new(),
-        line: 1,
-        row: 0,
-    }
+    Document::new(words).label(label)
 }
 
 /// Three topics with words of their own and many that they share.

@@ -23,17 +23,7 @@ fn documents(count: usize, class_count: usize, seed: u64) -> Vec<Document> {
                     _ => format!("any{}", random.below(30)),
                 })
                 .collect();
-            Document {
-                id: None,
-                content: Content::Text(words.join(" ")),
-                labels: vec![format!("class {class}")],
-                labels_were_list: false,
-                weight: 1.0,
-                group: None,
-                amounts: Vec::new(),
-                line: 1,
-                row: 0,
-            }
+            Document::new(words.join(" ")).label(format!("class {class}"))
         })
         .collect()
 }
