@@ -104,6 +104,9 @@ impl From<ReadError> for CliError {
             ReadError::UnknownField { .. } | ReadError::FieldNeverCame { .. } => {
                 Some(FIELD_OPTIONS)
             }
+            ReadError::BadRow(row) if row.is_cut_off() => {
+                Some("save or copy the file again, whole")
+            }
             ReadError::BadRow(_) => Some(SKIP_BAD_ROWS),
             ReadError::MixedDecimals { .. } | ReadError::AmbiguousComma { .. } => Some(
                 "give --decimal point or --decimal comma; what was printed before this is not to be used",

@@ -103,8 +103,17 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     Ok(())
 }
 
+/// What decisions that rest on `other` are worth.
+const OTHER_IS_NO_PROBABILITY: &str = "the probability of `other` says where it ranks, not how often documents are of no class, which no \
+     training document shows: expected costs that rest on it order decisions, and are no amounts to plan with";
+
 /// What was wrong or odd with the documents.
 fn tell_of_input(arguments: &PredictArguments, summary: &PredictSummary) {
+    if arguments.other.other.is_some()
+        && (arguments.costs.costs.is_some() || arguments.ask.is_some())
+    {
+        note(OTHER_IS_NO_PROBABILITY);
+    }
     warn_bad_rows(&summary.read);
     note_filtered(arguments.results.keep, &summary.read);
     warn_without_id(&arguments.file, summary.without_id, summary.documents);

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use calibrant::corpus::ReadOptions;
 use calibrant::jobs::{
-    CascadeJobError, PlainTable, PolicyFile, PolicyInUse, Prediction, PredictionFormat, Predictor,
-    SourceAnswers,
+    CascadeJobError, Decision, PlainTable, PolicyFile, PolicyInUse, Prediction, PredictionColumns,
+    PredictionFormat, Predictor, SourceAnswers,
 };
 
 use crate::arguments::PredictArguments;
@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::fit_report::warn_bad_rows;
 use crate::input;
 use crate::output::{check_target, note, stdout};
-use crate::predict::note_whole_input;
+use crate::predict::{note_filtered, note_whole_input, prediction_writer};
 use crate::progress::TerminalProgress;
 use crate::suspects::check_list;
 
@@ -53,6 +53,7 @@ pub(crate) fn run(
         },
     )?;
     warn_bad_rows(&summary.read);
+    note_filtered(options.keep, &summary.read);
     let first = predictions.first().and_then(|first| first.key.as_ref());
     let column = first.map_or("row", |key| key.column());
     if column == "row" && !options.filters.is_empty() && !arguments.policy.answers.is_empty() {
@@ -60,33 +61,21 @@ pub(crate) fn run(
     }
     let in_use = in_use(arguments, &policy, column, &progress)?;
     let mut shares: BTreeMap<String, usize> = BTreeMap::new();
-    let mut rows = Vec::with_capacity(predictions.len());
-    for prediction in &predictions {
-        let key = prediction.key.as_ref().map(|key| key.text().into_owned());
-        let key = key.unwrap_or_default();
+    for prediction in &mut predictions {
         let Some(best) = prediction.best() else {
             continue;
         };
+        let key = prediction.key.as_ref().map(|key| key.text());
+        let key = key.unwrap_or_default();
         let decision = in_use.decide(&key, &best.label, best.probability);
         let group = match decision.starts_with("ask ") {
             true => decision.clone(),
             false => "answered".to_owned(),
         };
         *shares.entry(group).or_default() += 1;
-        let label = best.label.as_ref().to_owned();
-        rows.push(vec![
-            key.into(),
-            label.into(),
-            best.probability.into(),
-            decision.into(),
-        ]);
+        prediction.decision = Some(Decision::new(decision));
     }
-    let header = [column, "label", "probability", "decision"];
-    let table = PlainTable {
-        header: header.map(str::to_owned).to_vec(),
-        rows,
-    };
-    write(arguments, &table)?;
+    write(arguments, column, &predictions)?;
     let shares: Vec<String> = shares
         .iter()
         .map(|(what, count)| format!("{what}: {count}"))
@@ -99,7 +88,41 @@ pub(crate) fn run(
     Ok(())
 }
 
-fn write(arguments: &PredictArguments, table: &PlainTable) -> Result<(), CliError> {
+/// Beside the columns of the input where that is asked for, else as a table with one row per document.
+fn write(
+    arguments: &PredictArguments,
+    column: &str,
+    predictions: &[Prediction<'_>],
+) -> Result<(), CliError> {
+    let plain = PredictionColumns::Classes {
+        scores: false,
+        decisions: true,
+        sets: None,
+    };
+    let columns = arguments.results.columns(None, None, plain);
+    if columns != plain {
+        let output = arguments.output.as_deref();
+        let mut writer = prediction_writer(output, arguments.json, columns)?;
+        for prediction in predictions {
+            writer.write(prediction)?;
+        }
+        return Ok(writer.finish()?);
+    }
+    let rows = predictions.iter().filter_map(|prediction| {
+        let (key, best) = (prediction.key.as_ref()?, prediction.best()?);
+        let decision = prediction.decision.as_ref()?;
+        Some(vec![
+            key.text().into(),
+            best.label.as_ref().into(),
+            best.probability.into(),
+            decision.action.as_ref().into(),
+        ])
+    });
+    let header = [column, "label", "probability", "decision"];
+    let table = PlainTable {
+        header: header.map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+    };
     if let Some(output) = &arguments.output {
         return Ok(table.save(output)?);
     }
@@ -124,8 +147,10 @@ fn in_use<'p>(
     for (name, file) in &given.answers {
         let source = input::source_to_read_twice(file)?;
         let last = policy.sources.last().is_some_and(|last| last.name == *name);
-        let options = ReadOptions::default();
-        let answers = SourceAnswers::read(&source, &options, column, !last, progress)?;
+        let options = arguments.reading.rows.options();
+        let answers = options.read_beside(CascadeJobError::is_of_layout, |options| {
+            SourceAnswers::read(&source, options, column, !last, progress)
+        })?;
         in_use = in_use.answers(name, answers)?;
     }
     Ok(in_use)

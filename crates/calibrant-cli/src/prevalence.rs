@@ -54,14 +54,10 @@ pub(crate) fn run(arguments: &PrevalenceArguments) -> Result<(), CliError> {
     }
     let report = match &arguments.labelled {
         Some(file) => {
-            // How the pool is written says nothing of how the sample is.
-            let fields = arguments.reading.fields(&remembered);
-            let options = calibrant::corpus::ReadOptions {
-                fields,
-                ..Default::default()
-            };
             let labelled = input::source_to_read_twice(file)?;
-            pool.estimate(&labelled, &options, &settings, &progress)?
+            options.read_beside(PrevalenceJobError::is_of_layout, |options| {
+                pool.estimate(&labelled, options, &settings, &progress)
+            })?
         }
         None => pool.stated()?,
     };

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use calibrant::corpus::{Fields, LabelNeed, ReadOptions};
+use calibrant::corpus::{Fields, LabelNeed, ReadError, ReadOptions};
 use calibrant::decision::CalibrationSource;
 use calibrant::jobs::{
     AnswerSummary, CalibrationExamples, FAverage, FSummary, LabelledForecasts, PromiseError,
@@ -43,19 +43,22 @@ pub(crate) fn examples(
         )
         .hint("add --sets 0.9 or --max-error 0.02, or leave it out"));
     }
-    // Fields are called alike in both files; how a file is written, and which rows are meant, is each file's own.
-    let options = ReadOptions {
-        fields: Fields {
-            id: None,
-            ..reading.fields(&Fields::default())
-        },
-        labels_required: LabelNeed::Required,
-        skip_bad_rows: reading.rows.options().skip_bad_rows,
-        ..ReadOptions::default()
+    // Fields are called alike in both files; which rows are meant is each file's own.
+    let fields = Fields {
+        id: None,
+        ..reading.fields(&Fields::default())
     };
-    let source = input::source(file);
+    let options = reading.options(fields, LabelNeed::Required);
+    let skip_bad_rows = options.skip_bad_rows;
+    let source = input::source_to_read_twice(file)?;
     let progress = TerminalProgress::default();
-    let found = CalibrationExamples::read(model, &source, &options, &progress)?;
+    let found = options.read_beside(ReadError::is_of_layout, |options| {
+        let options = ReadOptions {
+            skip_bad_rows,
+            ..options.clone()
+        };
+        CalibrationExamples::read(model, &source, &options, &progress)
+    })?;
     let found = found.map_err(|error| about(file, error))?;
     if let Some(read) = &found.read {
         warn_bad_rows(read);
@@ -163,6 +166,13 @@ pub(crate) fn show_seen(out: &mut impl Write, seen: &SeenPromises) -> std::io::R
             answers.interval.0,
             answers.interval.1
         )?;
+        if answers.of_unknown_labels > 0 {
+            writeln!(
+                out,
+                "{} of the documents have a label that the model does not know: an answer to such counts as wrong",
+                answers.of_unknown_labels
+            )?;
+        }
     }
     Ok(())
 }

@@ -123,6 +123,16 @@ pub trait Calibrator {
     }
 }
 
+impl<C: Calibrator + ?Sized> Calibrator for &C {
+    fn probability(&self, score: f64) -> Probability {
+        (**self).probability(score)
+    }
+
+    fn ln_densities(&self, score: f64) -> Option<(f64, f64)> {
+        (**self).ln_densities(score)
+    }
+}
+
 /// Says how sure its probability is.
 pub trait IntervalCalibrator: Calibrator {
     /// A lower and an upper probability, the lower first.

@@ -26,10 +26,12 @@ pub enum CostError {
         found: usize,
     },
     /// A cost is not a number, or beyond all bounds.
-    #[error("{cost} is not a cost; costs must be numbers between -1e100 and 1e100")]
+    #[error("{}{cost} is not a cost; costs must be numbers between -1e100 and 1e100", place(.at))]
     Bad {
         /// The cost.
         cost: f64,
+        /// Where it is written.
+        at: String,
     },
     /// A cost is named for a truth that is not a class.
     #[error(
@@ -137,11 +139,12 @@ pub enum CostError {
 
 impl CostError {
     /// A cost is refused if it is too large or no number.
-    pub(super) fn check(cost: f64) -> Result<f64, Self> {
+    pub(super) fn check(cost: f64, at: &str) -> Result<f64, Self> {
         if cost.abs() <= CostMatrix::LARGEST {
             Ok(cost)
         } else {
-            Err(Self::Bad { cost })
+            let at = at.to_owned();
+            Err(Self::Bad { cost, at })
         }
     }
 }

@@ -64,7 +64,10 @@ impl CostMatrix {
         }
         let fine = |cost: &f64| cost.abs() <= Self::LARGEST;
         match costs.iter().copied().find(|cost| !fine(cost)) {
-            Some(cost) => Err(CostError::Bad { cost }),
+            Some(cost) => Err(CostError::Bad {
+                cost,
+                at: String::new(),
+            }),
             None => Ok(Self { actions, costs }),
         }
     }

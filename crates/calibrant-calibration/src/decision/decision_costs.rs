@@ -98,7 +98,7 @@ impl DecisionCosts {
             let (label, truth) = names.label_and_truth(entry)?;
             let action = names.action(entry)?;
             let (CostAmount::Fixed(cost) | CostAmount::OfField { factor: cost, .. }) = entry.cost;
-            CostError::check(cost)?;
+            CostError::check(cost, &entry.place)?;
             let place = match label {
                 Some(label) => of_labels.entry(label).or_default(),
                 None => &mut common,

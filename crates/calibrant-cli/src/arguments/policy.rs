@@ -11,7 +11,7 @@ use super::cascade::named_file;
 pub(crate) struct PolicyArguments {
     /// Follow the policy that `calibrant cascade` wrote: adds a decision, the label of the first source that is sure enough, or `ask NAME` for the source to ask next
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "top", "scores", "other", "costs", "ask", "keep", "wide", "like_input", "sets", "max_error", "f_beta", "calibration", "prior", "adapt_prior",
+        "top", "scores", "other", "costs", "ask", "sets", "max_error", "f_beta", "calibration", "prior", "adapt_prior",
     ])]
     pub(crate) policy: Option<PathBuf>,
     /// What another source of the policy said of these documents, as `calibrant cascade --source` takes it; may be repeated

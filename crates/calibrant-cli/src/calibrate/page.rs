@@ -1,6 +1,6 @@
 //! The report of a calibration as a page.
 
-use calibrant::calibration::{Calibrator, ScoreScale};
+use calibrant::calibration::ScoreScale;
 use calibrant::jobs::{MeasuredScores, tried_calibrations};
 use calibrant::pipeline::{ScoreCurve, TriedMethod};
 use calibrant::plot::{
@@ -176,12 +176,11 @@ fn curve(report: &Report<'_>, measured: &MeasuredScores) -> Option<Figure> {
             (calibrator.scale().apply(score), labels.contains(&1), weight)
         });
     let method = calibrator.summary().method.replace('_', " ");
-    let shown: &dyn Calibrator = curve;
     let class = &calibrator.classes()[1];
     let fit = ScoreFit::new(&ClassScores {
         class: class.clone(),
         examples: examples.collect(),
-        calibrators: vec![(method.clone(), shown)],
+        calibrators: vec![(method.clone(), Box::new(curve))],
     })?;
     let x_label = match calibrator.scale() {
         ScoreScale::Number => "score",

@@ -87,6 +87,9 @@ fn of_model(arguments: &EvaluateArguments, model: &Model) -> Result<(), CliError
     notes.extend(report.prior.as_ref().and_then(PriorReport::sentence));
     let mut notes: Vec<String> = notes.iter().map(|note| format!("{note}.")).collect();
     notes.extend(copies_sentence(report.copies.unwrap_or(0), COPIES));
+    if arguments.other.other.is_some() && report.other.is_none() {
+        notes.push(open::not_measured());
+    }
     finish(arguments, Some(model), evaluated, notes, &test_set)
 }
 

@@ -7,12 +7,14 @@ use calibrant::evaluation::OpenWorldReport;
 use crate::error::CliError;
 use crate::table::{decimal, table};
 
+/// Why nothing is said of `other`.
+pub(super) fn not_measured() -> String {
+    "`other` is not measured: that needs documents of known and of unknown classes".to_owned()
+}
+
 pub(super) fn show(out: &mut impl Write, report: Option<&OpenWorldReport>) -> Result<(), CliError> {
     let Some(report) = report else {
-        writeln!(
-            out,
-            "\n`other` is not measured: that needs documents of known and of unknown classes"
-        )?;
+        writeln!(out, "\n{}", not_measured())?;
         return Ok(());
     };
     writeln!(

@@ -108,6 +108,9 @@ pub(super) fn answered(out: &mut impl Write, answers: &AnsweredShares) -> Result
             100.0 * accuracy
         )?;
     }
+    if let Some(said) = answers.unknown_labels_sentence() {
+        writeln!(out, "{said}")?;
+    }
     Ok(())
 }
 

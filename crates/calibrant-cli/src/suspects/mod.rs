@@ -6,7 +6,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calibrant::Task;
-use calibrant::corpus::ReadOptions;
 use calibrant::jobs::{PlainTable, RereadError, RereadReport, SuspectList, SuspectSettings};
 use calibrant::saved::is_same_file;
 use serde::Serialize;
@@ -53,10 +52,12 @@ pub(crate) fn run(arguments: &SuspectsArguments) -> Result<(), CliError> {
     let reread = match &arguments.reread {
         Some(file) => {
             let classes: Vec<&str> = fitted.model.class_names().collect();
-            let options = ReadOptions::default();
-            let source = input::source(file);
+            let options = training.reading.rows.options();
+            let source = input::source_to_read_twice(file)?;
             let certainty = arguments.certainty.certainty;
-            Some(list.reread(&source, &options, certainty, &classes, &progress)?)
+            Some(options.read_beside(RereadError::is_of_layout, |options| {
+                list.reread(&source, options, certainty, &classes, &progress)
+            })?)
         }
         None => None,
     };

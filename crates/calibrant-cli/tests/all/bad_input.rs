@@ -396,6 +396,11 @@ fn unknown_classes_are_answered_with_those_there_are() {
         ),
         ("costs.toml", "[corn]\noil = \n", "costs.toml, line 2"),
         ("costs.toml", "[corn]\noil = nan\n", "NaN is not a cost"),
+        (
+            "costs.csv",
+            "truth,decision,cost\ncorn,oil,NaN\n",
+            "costs.csv, line 2: NaN is not a cost",
+        ),
         ("costs.json", "[{\"truth\": 3}]", "is not a list of costs"),
     ] {
         sandbox.write(name, text);

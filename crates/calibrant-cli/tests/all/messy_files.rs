@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::Sandbox;
+use common::{Message, Sandbox, csv, messages};
 
 /// Tickets with a number, as a table whose fields are divided by `delimiter`.
 fn tickets(delimiter: &str, decimal: char) -> String {
@@ -88,4 +88,96 @@ fn rows_are_chosen_by_what_they_are_not() {
         [rows("split!=test"), rows("split="), rows("split!=")],
         [4, 2, 4]
     );
+}
+
+/// A table of messages with an accent in every text.
+fn accented(all: &[Message], names: &[&str], delimiter: &str) -> String {
+    let mut table = names.join(delimiter) + "\n";
+    for message in all {
+        let cells = names.iter().map(|name| match *name {
+            "id" => message.id.clone(),
+            "label" => message.labels[0].to_owned(),
+            _ => format!("{} café", message.text),
+        });
+        table += &(cells.collect::<Vec<_>>().join(delimiter) + "\n");
+    }
+    table
+}
+
+#[test]
+fn a_file_beside_another_is_read_as_it_is_written_itself() {
+    let sandbox = Sandbox::new();
+    sandbox.write("mail.csv", csv(&messages(200, 2, 1)));
+    sandbox.succeed(&["fit", "mail.csv", "-o", "m"]);
+    let all = messages(300, 2, 7);
+    let pool = |delimiter| accented(&all, &["id", "text"], delimiter);
+    let sample = |delimiter| accented(&all[..60], &["id", "label", "text"], delimiter);
+    sandbox.write("pool.csv", pool(","));
+    sandbox.write("export.csv", windows_1252(&pool(":")));
+    sandbox.write("done.csv", sample(","));
+    sandbox.write("done-export.csv", windows_1252(&sample(":")));
+    sandbox.succeed(&["predict", "m", "done.csv", "--keep", "-o", "done.xlsx"]);
+    sandbox.succeed(&["predict", "m", "pool.csv", "--keep", "-o", "pool.xlsx"]);
+    let shares = |pool: &str, done: &str, options: &[&str]| {
+        let run = ["prevalence", "m", pool, "--labelled", done, "--json"];
+        sandbox.json(&[&run[..], options].concat())["classes"].clone()
+    };
+    let plain = shares("pool.csv", "done.csv", &[]);
+    let export = ["--encoding", "windows-1252", "--delimiter", ":"];
+    let sheet = ["--sheet", "calibrant"];
+    for (pool, done, options) in [
+        ("export.csv", "done.csv", &export[..]),
+        ("export.csv", "done-export.csv", &export),
+        ("export.csv", "done.xlsx", &export),
+        ("pool.xlsx", "done.csv", &sheet),
+        ("pool.xlsx", "done.xlsx", &sheet),
+        ("pool.csv", "done.xlsx", &[]),
+    ] {
+        assert_eq!(shares(pool, done, options), plain, "{pool} {done}");
+    }
+    // What neither says cannot be guessed.
+    let bad = [
+        "prevalence",
+        "m",
+        "pool.csv",
+        "--labelled",
+        "done-export.csv",
+    ];
+    let output = sandbox.run(&bad);
+    assert_eq!(output.status.code(), Some(2));
+    // The same for labels that were read again.
+    let mut labelled = messages(120, 2, 3);
+    for message in labelled.iter_mut().step_by(9) {
+        message.labels = vec![if message.labels[0] == "corn" {
+            "money"
+        } else {
+            "corn"
+        }];
+    }
+    let names = ["id", "label", "text"];
+    let text = accented(&labelled, &names, ":");
+    sandbox.write("labelled.csv", windows_1252(&text));
+    let suspects = [&["suspects", "labelled.csv"][..], &export].concat();
+    sandbox.succeed(&[&suspects[..], &["--sample", "again.csv"]].concat());
+    let drawn = String::from_utf8(sandbox.read("again.csv")).unwrap();
+    let mut rows = csv::Reader::from_reader(drawn.as_bytes());
+    let header = rows.headers().unwrap().clone();
+    let [given, correct] =
+        ["given", "correct"].map(|name| header.iter().position(|own| own == name).unwrap());
+    let mut filled = vec![header.iter().map(str::to_owned).collect::<Vec<_>>()];
+    for row in rows.records() {
+        let mut row: Vec<String> = row.unwrap().iter().map(str::to_owned).collect();
+        row[correct] = row[given].clone();
+        filled.push(row);
+    }
+    let written = |delimiter| -> String {
+        let lines = filled.iter().map(|row| row.join(delimiter) + "\n");
+        lines.collect()
+    };
+    sandbox.write("read.csv", written(","));
+    sandbox.write("read-export.csv", windows_1252(&written(":")));
+    for file in ["read.csv", "read-export.csv"] {
+        let reread = [&suspects[..], &["--reread", file, "--json"]].concat();
+        assert_eq!(sandbox.json(&reread)["reread"]["wrong"], 0, "{file}");
+    }
 }

@@ -123,6 +123,8 @@ fn scores_have_messy_labels_too() {
         stderr.contains("8 rows without a label were left out, the first at line 6"),
         "{stderr}"
     );
+    // The calibrator remembers it.
+    sandbox.succeed(&["calibrate", "--calibrator", "c", "--test", "s.csv"]);
 }
 
 #[test]

@@ -34,7 +34,18 @@ fn strangers_are_noticed_at_the_cost_that_was_asked_for() {
         );
         assert!(number("auc") > 0.75, "{classifier}: {other}");
         // What is not asked for is not in the report.
-        assert!(sandbox.json(&evaluate).get("other").is_none());
+        let plain = sandbox.json(&evaluate);
+        assert!(plain.get("other").is_none());
+        // Whatever is answered to a stranger is wrong.
+        let strangers = plain["documents_left_out"].as_f64().unwrap();
+        assert_eq!(plain["answered"]["of_unknown_labels"], strangers);
+        let all = plain["answered"]["shares"].as_array().unwrap().last();
+        let right = 200.0 * plain["accuracy"].as_f64().unwrap();
+        let accuracy = all.unwrap()["accuracy"].as_f64().unwrap();
+        assert!(
+            (accuracy - right / (200.0 + strangers)).abs() < 1e-9,
+            "{all:?}"
+        );
         let shown = sandbox.succeed(&[
             "evaluate",
             "model",
@@ -68,6 +79,22 @@ fn other_is_a_class_among_the_others_in_predictions() {
             assert!((sum - 1.0).abs() < 1e-6, "{document:?}");
         }
     }
+}
+
+#[test]
+fn costs_that_rest_on_other_are_called_what_they_are() {
+    let sandbox = sandbox(&[]);
+    let costs = ["--other", "0.05", "--costs", "*,*,5;*,other,1;other,*,20"];
+    let said = |options: &[&str]| {
+        let command = [&["predict", "model", "test.csv"][..], options].concat();
+        let output = sandbox.run(&command);
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let told = "not how often documents are of no class";
+    assert!(said(&costs).contains(told));
+    assert!(!said(&costs[..2]).contains(told));
+    assert!(!said(&["--costs", "*,*,5"]).contains(told));
 }
 
 #[test]

@@ -102,6 +102,12 @@ fn several_labels_and_combinations_are_recalibrated() {
         log_loss(&sandbox, "several2", "test.jsonl")
             <= 1.02 * log_loss(&sandbox, "several", "test.jsonl")
     );
+    // The page draws the curve in force.
+    let page = ["evaluate", "several2", "test.jsonl", "--html", "page.html"];
+    sandbox.succeed(&page);
+    let html = String::from_utf8(sandbox.read("page.html")).unwrap();
+    assert_eq!(said["changed"], true);
+    assert!(html.contains("corrected by new labels"));
     sandbox.succeed(&[
         "fit",
         "train.csv",

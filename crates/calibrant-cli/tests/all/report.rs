@@ -203,17 +203,23 @@ fn the_page_tells_what_to_do_what_it_costs_and_the_surest_mistakes() {
         "model on test.csv. ",
         concat!("calibrant ", env!("CARGO_PKG_VERSION")),
         "What do decisions cost, with the costs that were given?",
-        "line 152: stated “corn”",
+        "m900: stated “corn”",
         "corn maize bushel &lt;script&gt;alert(1)&lt;/script&gt; crop",
         "For it spoke: ",
         "corn: net benefit",
     ] {
         assert!(html.contains(part), "{part}");
     }
+    // Without identifiers, by their rows as predictions number them.
+    let bare = String::from_utf8(sandbox.read("test.csv")).unwrap();
+    sandbox.write("bare.csv", bare.replacen("id,", "number,", 1));
+    let bare = [&["evaluate", "model", "bare.csv"][..], &command[3..]].concat();
+    sandbox.succeed(&bare);
+    assert!(page(&sandbox).contains("row 151 (line 152): stated “corn”"));
     // Confidential texts stay where they are.
     sandbox.succeed(&[&command[..], &["--no-texts"]].concat());
     let html = page(&sandbox);
-    assert!(html.contains("line 152: stated “corn”") && !html.contains("bushel"));
+    assert!(html.contains("m900: stated “corn”") && !html.contains("bushel"));
     let report = sandbox.json(&["evaluate", "model", "test.csv", "--json", "--no-ledger"]);
     let shares = report["answered"]["shares"].as_array().unwrap();
     let whole = shares.last().unwrap();

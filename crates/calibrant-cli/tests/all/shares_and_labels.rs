@@ -570,6 +570,16 @@ fn a_cascade_is_certified_saved_and_shown() {
         &[&follow[..], &["--as", "oracle"]].concat(),
         &["no source `oracle`"],
     );
+    // The same beside the columns of the file, whose own label stays what it is.
+    sandbox.succeed(&[&follow[..], &["--keep", "--wide"]].concat());
+    let beside = table(&sandbox, "decided.csv");
+    assert_eq!(beside.len(), 1_200);
+    for (beside, alone) in beside.iter().zip(&alone) {
+        assert_eq!(beside["decision"], alone["decision"]);
+        assert_eq!(beside["calibrant_label"], alone["label"]);
+        assert_eq!(beside["id"], alone["id"]);
+        assert!(beside.contains_key("text") && beside.contains_key("corn"));
+    }
     refused(
         &sandbox,
         &[

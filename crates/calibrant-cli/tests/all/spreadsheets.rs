@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::Sandbox;
+use crate::common::{Sandbox, csv, messages};
 use crate::python;
 
 /// Sixty tickets with a score and a moment, as openpyxl, pandas and odfpy write them.
@@ -97,6 +97,71 @@ fn every_command_reads_workbooks() {
         stderr.contains("hint: name one of them with --sheet"),
         "{stderr}"
     );
+}
+
+#[test]
+fn results_leave_the_cells_of_a_sheet_what_they_are() {
+    let sandbox = Sandbox::new();
+    sandbox.write("train.csv", csv(&messages(60, 2, 1)));
+    sandbox.succeed(&["fit", "train.csv", "-o", "m"]);
+    let question = json!({
+        "header": ["text", "day", "at", "clock", "paid", "amount", "large", "code"],
+        "rows": [
+            ["maize", {"date": "2026-11-18"}, {"moment": "2026-11-18T07:30:15"}, {"time": "07:30:00"}, true, 12.5, 1e20, "007"],
+            ["bank", {"date": "1999-12-31"}, {"moment": "2024-02-29T23:59:59"}, {"time": "00:00:01"}, false, -3, 7, "TRUE"],
+            ["loan", null, null, null, null, null, null, null],
+        ],
+        "blank": 0,
+        "openpyxl": sandbox.path("new.xlsx"),
+        "pandas": sandbox.path("pandas.xlsx"),
+        "odfpy": sandbox.path("new.ods"),
+    });
+    if python::ask("write_sheets.py", &question).is_none() {
+        return;
+    }
+    for file in ["new.xlsx", "new.ods"] {
+        sandbox.succeed(&["predict", "m", file, "--keep", "-o", "out.xlsx"]);
+        let asked = json!({"step": "typed_sheet", "folder": sandbox.path("")});
+        let told = python::ask("results_tables.py", &asked).unwrap();
+        let kept = |row: usize| told["rows"][row].as_array().unwrap()[1..8].to_vec();
+        // openpyxl calls a date without a time a moment at midnight.
+        let expected = json!([
+            ["datetime", "2026-11-18T00:00:00"],
+            ["datetime", "2026-11-18T07:30:15"],
+            ["time", "07:30:00"],
+            ["bool", true],
+            ["float", 12.5],
+            ["float", 1e20],
+            ["str", "007"],
+        ]);
+        let said = Value::from(kept(1));
+        // A whole number is one, however large.
+        let large = &said[5][1];
+        assert_eq!(large.as_f64(), Some(1e20), "{file}: {said}");
+        let mut said = said;
+        said[5] = expected[5].clone();
+        assert_eq!(said, expected, "{file}");
+        let second = Value::from(kept(2));
+        assert_eq!(second[1], json!(["datetime", "2024-02-29T23:59:59"]));
+        assert_eq!(second[3], json!(["bool", false]));
+        assert_eq!(second[6], json!(["str", "TRUE"]));
+        assert!(kept(3).iter().all(|cell| cell[1].is_null()));
+        // In text they are what the same sheet saved as CSV would have.
+        let text = sandbox.succeed(&["predict", "m", file, "--keep"]);
+        assert!(
+            text.contains("\nmaize,2026-11-18,2026-11-18T07:30:15,07:30:00,TRUE,12.5,1e20,007,"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\nbank,1999-12-31,2024-02-29T23:59:59,00:00:01,FALSE,-3,7,TRUE,"),
+            "{text}"
+        );
+        // What was written is read as the same.
+        let again = sandbox.succeed(&["predict", "m", "out.xlsx", "--keep"]);
+        for (before, after) in text.lines().zip(again.lines()).skip(1) {
+            assert!(after.starts_with(before), "{after}");
+        }
+    }
 }
 
 /// A zip archive with one deflated part that declares `declared` bytes and unpacks to `mebibytes`.

@@ -23,6 +23,8 @@ pub enum Cell<'a> {
     Real(f64),
     /// True or false.
     Truth(bool),
+    /// A date, a time or both in a workbook, in the notation of ISO 8601: `2026-11-18`, `2026-11-18T07:30:00`, `07:30:00`.
+    Moment(Cow<'a, str>),
     /// A list or an object, as JSON.
     Nested(Cow<'a, str>),
     /// A value of a Parquet file.
@@ -47,6 +49,7 @@ impl<'a> Cell<'a> {
             Self::Whole(number) => Cell::Whole(number),
             Self::Real(number) => Cell::Real(number),
             Self::Truth(truth) => Cell::Truth(truth),
+            Self::Moment(text) => Cell::Moment(owned(text)),
             Self::Nested(json) => Cell::Nested(owned(json)),
             #[cfg(feature = "parquet")]
             Self::Stored(field) => Cell::Stored(field),
@@ -75,7 +78,9 @@ impl<'a> Cell<'a> {
     pub fn written(&self) -> Cow<'_, str> {
         match self {
             Self::Empty => Cow::Borrowed(""),
-            Self::Text(text) | Self::Number(text) | Self::Nested(text) => Cow::Borrowed(text),
+            Self::Text(text) | Self::Number(text) | Self::Moment(text) | Self::Nested(text) => {
+                Cow::Borrowed(text)
+            }
             Self::Whole(number) => Cow::Owned(number.to_string()),
             Self::Real(number) => Cow::Owned(number.to_string()),
             Self::Truth(truth) => Cow::Borrowed(if *truth { "true" } else { "false" }),
@@ -90,7 +95,7 @@ impl<'a> Cell<'a> {
     pub fn write_json(&self, out: &mut String) {
         match self {
             Self::Empty => out.push_str("null"),
-            Self::Text(text) => push_string(out, text),
+            Self::Text(text) | Self::Moment(text) => push_string(out, text),
             // In a list objects may take several lines; inside strings line ends are written otherwise.
             Self::Number(json) | Self::Nested(json) => out.push_str(&one_line(json)),
             Self::Whole(_) | Self::Truth(_) => out.push_str(&self.written()),

@@ -291,7 +291,16 @@ pub(super) const READ_AS_CATEGORY: &str = "read the field as a category instead"
 /// What is wrong with a row without a label, where that was asked for.
 pub(super) const EMPTY_LABEL: &str = "the label is empty";
 
+/// What is wrong with a list without an end.
+pub(super) const NEVER_CLOSED: &str =
+    "the list that opens the file is never closed; the file may be cut off";
+
 impl BadRow {
+    /// Whether the file ends before it should: there is no row to skip.
+    pub fn is_cut_off(&self) -> bool {
+        self.reason == NEVER_CLOSED
+    }
+
     /// Whether nothing but the label is missing.
     pub fn has_empty_label(&self) -> bool {
         self.reason == EMPTY_LABEL

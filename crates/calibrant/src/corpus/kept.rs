@@ -97,6 +97,8 @@ pub(super) enum Form {
     /// One cell.
     Line,
     Cells,
+    /// Cells of a workbook, which writes TRUE and FALSE.
+    Sheet,
 }
 
 /// How a file of text is written, beyond its format.
@@ -149,6 +151,20 @@ impl KeptFile {
             header: None,
             style: FileStyle::default(),
         }
+    }
+
+    /// Rows of a sheet.
+    #[cfg(feature = "spreadsheet")]
+    pub(super) fn of_sheet(columns: Vec<KeptColumn>) -> Self {
+        Self {
+            form: Form::Sheet,
+            ..Self::of_cells(columns)
+        }
+    }
+
+    /// Whether it is a sheet of a workbook.
+    pub(crate) fn is_sheet(&self) -> bool {
+        self.form == Form::Sheet
     }
 
     /// The columns.
@@ -253,7 +269,7 @@ impl KeptRow {
         match self.file.form {
             Form::Delimited(dialect) => Ok(dialect.cells(text)),
             Form::Object => self.object_cells(text),
-            Form::Line | Form::Cells => Ok(vec![Cell::Text(Cow::Borrowed(text))]),
+            Form::Line | Form::Cells | Form::Sheet => Ok(vec![Cell::Text(Cow::Borrowed(text))]),
         }
     }
 

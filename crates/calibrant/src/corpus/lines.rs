@@ -7,6 +7,7 @@ use std::io::Read;
 
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
+use super::error::NEVER_CLOSED;
 use super::kept::LineEnd;
 use super::live::Live;
 use super::pieces::PieceSource;
@@ -310,7 +311,7 @@ impl Cutter {
             line: self.next_line,
             column: None,
             field: None,
-            reason: "the list that opens the file is never closed; the file may be cut off".into(),
+            reason: NEVER_CLOSED.into(),
         })
     }
 

@@ -23,6 +23,7 @@
 //! ```
 
 mod alike_labels;
+mod beside;
 mod cell;
 mod content_ref;
 mod decimals;

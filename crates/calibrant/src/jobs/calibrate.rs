@@ -347,6 +347,7 @@ pub fn fit_scores(
             scores: fields,
             label: options.fields.label.clone(),
             weight: options.fields.weight.clone(),
+            fold_labels: options.fold_labels,
         },
         score_is: settings.score_is,
         method: settings.method,
@@ -366,7 +367,7 @@ pub fn fit_scores(
 }
 
 /// Reads a table of other scores for a calibrator, whose labels have to be its classes. Where `options` names no field for label or
-/// weight, those are read that the calibrator was fitted with; `fields` are the score fields, in the order of the calibrator's.
+/// weight, those are read that the calibrator was fitted with, and labels are made one as they were then; `fields` are the score fields, in the order of the calibrator's.
 pub fn read_examples(
     calibrator: &ScoreCalibrator,
     source: &Source,
@@ -385,6 +386,7 @@ pub fn read_examples(
     fields.label = fields.label.take().or_else(|| remembered.label.clone());
     fields.weight = fields.weight.take().or_else(|| remembered.weight.clone());
     fields.group = None;
+    options.fold_labels |= remembered.fold_labels;
     let (columns, read) = ScoreColumns::read(source, &options, progress)?;
     let (classes, one_score) = (calibrator.classes(), calibrator.is_binary());
     let class_of = class_of_labels(&columns, classes, one_score, &source.name(), &read)?;

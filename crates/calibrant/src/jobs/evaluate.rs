@@ -217,6 +217,8 @@ impl<'m> Evaluator<'m> {
         if let Some(costs) = &self.options.costs {
             options.fields.amounts = costs.fields().to_vec();
         }
+        // Mistakes are called by their identifiers, where the file has any.
+        options.own_id |= self.worst_mistakes > 0;
         let found = self
             .model
             .forecast_with(source, &options, &self.forecast, progress);
@@ -234,12 +236,15 @@ impl<'m> Evaluator<'m> {
         let LabelledForecasts {
             mut forecasts,
             documents,
+            mut strangers,
             ..
         } = found;
         let weights = forecasts.weights.as_deref();
         let decided = self.plan.decide(&forecasts.probabilities, weights);
         let decided = decided.map_err(PredictError::from)?;
-        decided.apply(self.model.class_count(), &mut forecasts.probabilities);
+        let class_count = self.model.class_count();
+        decided.apply(class_count, &mut forecasts.probabilities);
+        decided.apply(class_count, &mut strangers.probabilities);
         let forecasts = restricted(forecasts, &self.wanted);
         let options = EvaluationOptions {
             groups: documents.together(),
@@ -250,7 +255,11 @@ impl<'m> Evaluator<'m> {
         let evaluation = evaluate_with(&forecasts, &options)?;
         let report = EvaluateReport {
             evaluation,
-            answered: AnsweredShares::of(&forecasts, &options.groups),
+            answered: AnsweredShares::with_strangers(
+                &forecasts,
+                &options.groups,
+                &strangers.answers(),
+            ),
             decision_curves: DecisionCurve::of_classes(&forecasts, true),
             unknown_labels: found.unknown_labels,
             documents_left_out: found.left_out,

@@ -17,6 +17,8 @@ pub struct FitReport {
     pub bad_rows: u64,
     /// Rows that a filter rejected.
     pub filtered_rows: u64,
+    /// Rows without a label, where documents have one: they were left out.
+    pub unlabelled_rows: u64,
     /// What the model remembers of its training, but for the trials of a search.
     #[serde(flatten)]
     pub summary: TrainingSummary,
@@ -33,6 +35,10 @@ impl FitReport {
             rows: fitted.read.rows,
             bad_rows: fitted.read.bad_row_count,
             filtered_rows: fitted.read.filtered,
+            unlabelled_rows: match fitted.model.task() {
+                Task::SingleLabel => fitted.read.unlabelled.map_or(0, |found| found.rows),
+                Task::MultiLabel => 0,
+            },
             summary: TrainingSummary {
                 search: Vec::new(),
                 ..fitted.model.summary().clone()

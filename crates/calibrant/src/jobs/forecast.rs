@@ -35,10 +35,8 @@ pub struct LabelledForecasts {
     pub unknown_labels: BTreeMap<String, usize>,
     /// Documents that cannot be measured: with one label per document, those without exactly one that is known.
     pub left_out: usize,
-    /// With one label per document: how sure the model is of its answer to each distinct document whose label it does not know, in log-odds.
-    pub(super) strangers: Vec<f64>,
-    /// How many rows these are.
-    pub(super) stranger_rows: usize,
+    /// With one label per document: those of the documents left out whose label the model does not know.
+    pub(super) strangers: Strangers,
     /// Cells beside the text that mean nothing to the model.
     pub unknown_cells: UnknownCells,
     /// How many of the documents the model learned from.
@@ -57,6 +55,50 @@ pub struct LabelledForecasts {
     pub worst: Vec<(usize, Document)>,
     /// What was read; `None` for documents in memory.
     pub read: Option<ReadSummary>,
+}
+
+/// Documents whose one label is none of the classes: whatever is answered to them is wrong.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Strangers {
+    /// Document by document, class by class.
+    pub(super) probabilities: Vec<Probability>,
+    width: usize,
+    pub(super) weights: Vec<f64>,
+    /// Which of them belong together.
+    documents: TestDocuments,
+    /// Whether the document is the first of its content.
+    first: Vec<bool>,
+}
+
+impl Strangers {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// How sure the model is of its answer to each, in log-odds.
+    pub(super) fn confidences(&self) -> impl Iterator<Item = f64> {
+        let rows = self.probabilities.chunks_exact(self.width.max(1));
+        rows.map(|row| best(row).1)
+    }
+
+    /// The same of those that are no copies of others.
+    pub(super) fn distinct(&self) -> Vec<f64> {
+        let all = self.confidences().zip(&self.first);
+        all.filter_map(|(sure, first)| first.then_some(sure))
+            .collect()
+    }
+
+    /// As answers that are all wrong: how probable each was said to be, its weight, and what it belongs with.
+    pub(super) fn answers(&self) -> Vec<(f64, f64, Option<u64>)> {
+        let together = self.documents.together();
+        let all = self.confidences().zip(&self.weights).enumerate();
+        all.map(|(place, (sure, &weight))| {
+            let unit = together.get(place).copied().flatten();
+            (Probability::from_log_odds(sure).value(), weight, unit)
+        })
+        .collect()
+    }
 }
 
 impl Model {
@@ -148,7 +190,7 @@ impl LabelledForecasts {
         documents.labels.clear();
         let labels = matched.labels();
         let amounts = test_set.amounts_of(&matched);
-        let (strangers, stranger_rows) = strangers(&test_set, &matched, &said.probabilities, width);
+        let strangers = strangers(&test_set, &matched, &said.probabilities, width);
         let worst = said.worst.into_iter().filter_map(|(_, place, document)| {
             Some((matched.measured.binary_search(&place).ok()?, document))
         });
@@ -168,7 +210,6 @@ impl LabelledForecasts {
             scores: matched.rows(said.scores, settings.outputs.len()),
             left_out: matched.matcher.left_out,
             strangers,
-            stranger_rows,
             // A model that was asked for some classes only is expected not to know the others.
             unknown_labels: match model.chose_classes() {
                 true => BTreeMap::new(),
@@ -185,28 +226,32 @@ impl LabelledForecasts {
     }
 }
 
-/// How sure answers to distinct documents are whose one label is none of the classes, and how many rows these are.
+/// Documents whose one label is none of the classes.
 fn strangers(
     test_set: &TestSet,
     matched: &Matched,
     probabilities: &[Probability],
     width: usize,
-) -> (Vec<f64>, usize) {
-    let (mut seen, mut found, mut rows) = (HashSet::new(), Vec::new(), 0);
+) -> Strangers {
+    let (mut seen, mut found) = (HashSet::new(), Strangers::default());
+    let mut places = Vec::new();
+    found.width = width;
     let labels = test_set.labels.iter().zip(matched.classes.iter());
     for (document, (given, known)) in labels.enumerate() {
         let measured = matched.measured.binary_search(&document).is_ok();
         if measured || given.len() != 1 || !known.is_empty() {
             continue;
         }
-        rows += 1;
         let key = test_set.documents.keys.get(document).copied();
-        if seen.insert(key.unwrap_or(document as u128)) {
-            let row = &probabilities[document * width..(document + 1) * width];
-            found.push(best(row).1);
-        }
+        let first = seen.insert(key.unwrap_or(document as u128));
+        let row = &probabilities[document * width..(document + 1) * width];
+        found.probabilities.extend(row);
+        found.first.push(first);
+        found.weights.push(test_set.weights[document]);
+        places.push(document);
     }
-    (found, rows)
+    found.documents = test_set.documents.part(&places);
+    found
 }
 
 /// What became of a document with these known classes; `above` is how far the best class is above its threshold.

@@ -186,7 +186,7 @@ impl SetMaker {
                         .and_then(|tables| tables.labels().cloned())
                         .ok_or(PromiseError::NothingKept)?,
                 };
-                enough(asked.coverage, table.documents())?;
+                enough(asked.coverage, false, table.documents())?;
                 Rule::Labels(table.at(asked.coverage)?)
             }
         };
@@ -296,7 +296,7 @@ fn class_rule(
         true => of_classes.iter().copied().max().unwrap_or(0),
         false => of_classes.iter().sum(),
     };
-    enough(asked.coverage, most)?;
+    enough(asked.coverage, asked.class_by_class, most)?;
     let ratios = new_shares.map(|new| {
         // Those of the table: what it was made of counts evenly, whatever weights the model was fitted with.
         let ratios = new
@@ -316,11 +316,12 @@ fn shares(of_classes: &[u64]) -> Vec<f64> {
 }
 
 /// A promise that examples are too few for is none.
-fn enough(coverage: f64, found: u64) -> Result<(), PromiseError> {
+fn enough(coverage: f64, class_by_class: bool, found: u64) -> Result<(), PromiseError> {
     let needed = SetTable::least_examples(coverage);
     match coverage > 0.0 && coverage < 1.0 && found < needed {
         true => Err(PromiseError::TooFewForSets {
             coverage,
+            class_by_class,
             found,
             needed,
         }),
@@ -379,7 +380,12 @@ impl Answerer {
 
     /// Whether a document is answered.
     pub(super) fn answers(&self, classes: &[Probability]) -> bool {
-        self.found.answers(best(classes).1)
+        self.answers_at(best(classes).1)
+    }
+
+    /// Whether a document is answered whose likeliest class has these log-odds.
+    pub(super) fn answers_at(&self, confidence: f64) -> bool {
+        self.found.answers(confidence)
     }
 
     /// The most probable class, or that a person is asked.

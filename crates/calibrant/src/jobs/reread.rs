@@ -126,6 +126,17 @@ pub enum RereadError {
     },
 }
 
+impl RereadError {
+    /// Whether the file may be in order, and only written otherwise than it was read.
+    pub fn is_of_layout(&self) -> bool {
+        match self {
+            Self::Read(error) => error.is_of_layout(),
+            Self::NoColumn { .. } => true,
+            _ => false,
+        }
+    }
+}
+
 impl SuspectList {
     /// The list as a table.
     pub fn table(&self) -> PlainTable {

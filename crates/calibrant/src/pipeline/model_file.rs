@@ -19,7 +19,8 @@
 use std::sync::Arc;
 
 use memmap2::Mmap;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::extractor::FeatureExtractor;
 use super::single_model::Calibrators;
@@ -37,6 +38,7 @@ use crate::saved::{
     read_arrays, saved_in_files,
 };
 use crate::scorers::{LinearDescription, Link, SavedScorer, ScorerDescription};
+use crate::text::Analyzer;
 
 /// The version that this code writes; it reads this one and all before it.
 pub const FORMAT_VERSION: u32 = SavedKind::Model.version();
@@ -45,6 +47,7 @@ pub const FORMAT_VERSION: u32 = SavedKind::Model.version();
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Description {
+    #[serde(deserialize_with = "saved_settings")]
     settings: FitSettings,
     fields: Fields,
     /// In files of version 1, whose scorers are all linear.
@@ -62,6 +65,22 @@ pub(super) struct Description {
     summary: TrainingSummary,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     recalibration: Option<ModelRecalibration>,
+}
+
+/// What the words of a model were before there was a choice, they stay.
+fn saved_settings<'d, D: Deserializer<'d>>(deserializer: D) -> Result<FitSettings, D::Error> {
+    let mut settings = serde_json::Value::deserialize(deserializer)?;
+    let saved = settings
+        .get_mut("analyzer")
+        .map(serde_json::Value::take)
+        .unwrap_or_else(|| serde_json::json!({}));
+    if let Some(object) = settings.as_object_mut() {
+        object.remove("analyzer");
+    }
+    Ok(FitSettings {
+        analyzer: Analyzer::of_saved_value(saved).map_err(D::Error::custom)?,
+        ..serde_json::from_value(settings).map_err(D::Error::custom)?
+    })
 }
 
 saved_in_files!(Model, "model");

@@ -82,6 +82,9 @@ pub struct ScoreFields {
     pub label: Option<String>,
     /// The weight.
     pub weight: Option<String>,
+    /// Labels that differ in case or space alone are one, also where the calibrator is measured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fold_labels: bool,
 }
 
 /// A method and how well it forecast.

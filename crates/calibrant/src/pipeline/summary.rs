@@ -93,7 +93,11 @@ pub struct MulticlassSummary {
 #[serde(deny_unknown_fields)]
 pub struct TriedSettings {
     /// How texts become terms, where it is not as the settings say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "Analyzer::of_saved_option"
+    )]
     pub analyzer: Option<Analyzer>,
     /// The learner.
     pub classifier: Classifier,

@@ -59,6 +59,8 @@ pub struct AnsweredShares {
     pub shares: Vec<AnsweredShare>,
     /// At round accuracies.
     pub targets: Vec<AnsweredTarget>,
+    /// How many of the documents have a label that the model does not know: whatever is answered to them is wrong.
+    pub of_unknown_labels: usize,
     /// All shares, for a figure.
     #[serde(skip)]
     pub curve: Vec<AnsweredShare>,
@@ -146,6 +148,16 @@ impl AnsweredShares {
     /// assert_eq!(answers.targets[0].answered, Some(0.5));
     /// ```
     pub fn of(forecasts: &Forecasts, together: &[Option<u64>]) -> Self {
+        Self::with_strangers(forecasts, together, &[])
+    }
+
+    /// With documents whose label is none of the classes, to which every answer is wrong: how probable the answer to each is said to be, its
+    /// weight, and what it belongs with.
+    pub(crate) fn with_strangers(
+        forecasts: &Forecasts,
+        together: &[Option<u64>],
+        strangers: &[(f64, f64, Option<u64>)],
+    ) -> Self {
         let rows = documents(forecasts).enumerate();
         let answers = rows.map(|(place, (document, row, labels, weight))| {
             let (confidence, right) = answer(forecasts.task, row, labels);
@@ -161,7 +173,18 @@ impl AnsweredShares {
                     .unwrap_or(place as u64),
             }
         });
-        Self::of_answers(answers.collect())
+        let mut answers: Vec<Answer> = answers.collect();
+        let own = answers.len() as u64..;
+        answers.extend(own.zip(strangers).map(|(place, stranger)| Answer {
+            confidence: stranger.0,
+            right: Some(false),
+            weight: stranger.1,
+            unit: stranger.2.unwrap_or(place),
+        }));
+        Self {
+            of_unknown_labels: strangers.len(),
+            ..Self::of_answers(answers)
+        }
     }
 
     /// Of forecasts whose truth is not known: what the probabilities promise.
@@ -218,6 +241,7 @@ impl AnsweredShares {
         Self {
             shares,
             targets: targets.to_vec(),
+            of_unknown_labels: 0,
             curve,
         }
     }
@@ -237,6 +261,17 @@ impl AnsweredShares {
                 .unwrap_or(std::cmp::Ordering::Equal)
         });
         half.or(most).copied()
+    }
+
+    /// What is counted as wrong whatever is answered, as a sentence.
+    pub fn unknown_labels_sentence(&self) -> Option<String> {
+        match self.of_unknown_labels {
+            0 => None,
+            1 => Some("One document has a label that the model does not know: an answer to it counts as wrong here.".to_owned()),
+            more => Some(format!(
+                "{more} documents have a label that the model does not know: an answer to such a document counts as wrong here."
+            )),
+        }
     }
 
     /// All documents.

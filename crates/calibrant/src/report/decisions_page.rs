@@ -48,17 +48,16 @@ pub(super) fn answered(answers: &AnsweredShares, known: bool) -> Section {
         caption: caption.to_owned(),
     };
     let [targets, shares] = answered_tables(answers, known);
-    section(
-        "How much can be answered by machine?",
-        vec![
-            Block::Figures(vec![figure]),
-            Block::Table(targets),
-            Block::Table(shares),
-            paragraph(
-                "A threshold that was read off these documents looks a little better on them than it will be: the more so, the fewer there are.",
-            ),
-        ],
-    )
+    let mut blocks = vec![
+        Block::Figures(vec![figure]),
+        Block::Table(targets),
+        Block::Table(shares),
+    ];
+    blocks.extend(answers.unknown_labels_sentence().map(paragraph));
+    blocks.push(paragraph(
+        "A threshold that was read off these documents looks a little better on them than it will be: the more so, the fewer there are.",
+    ));
+    section("How much can be answered by machine?", blocks)
 }
 
 /// At wanted accuracies, and at shares.

@@ -13,7 +13,10 @@ fn number(name: impl Into<String>, value: impl Into<String>) -> (String, String)
 pub(super) fn first_screen(report: &Report) -> Section {
     let (evaluation, answers) = (&report.evaluation, &report.answers);
     let mut numbers = vec![number("documents", whole(evaluation.documents))];
-    let right = answers.whole().and_then(|all| all.accuracy);
+    let exactly = answers.whole().and_then(|all| all.accuracy);
+    let right = evaluation.accuracy.or(exactly);
+    // Those with labels that the model does not know are answered, too.
+    let documents = evaluation.documents + answers.of_unknown_labels;
     let right_name = match evaluation.task {
         Task::SingleLabel => "answers that are right",
         Task::MultiLabel => "documents with all labels right",
@@ -33,7 +36,7 @@ pub(super) fn first_screen(report: &Report) -> Section {
             accuracy(target)
         );
         numbers.push(number(name, per_cent(share)));
-        let left = ((1.0 - share) * evaluation.documents as f64).round() as usize;
+        let left = ((1.0 - share) * documents as f64).round() as usize;
         numbers.push(number("documents that deserve a look", whole(left)));
     }
     let mut blocks = Vec::new();
@@ -41,7 +44,8 @@ pub(super) fn first_screen(report: &Report) -> Section {
     blocks.push(Block::Numbers(numbers));
     blocks.push(paragraph(how_right(evaluation, right)));
     blocks.extend(how_sure(evaluation).map(paragraph));
-    blocks.push(paragraph(what_to_do(answers, evaluation.documents)));
+    blocks.push(paragraph(what_to_do(answers, documents)));
+    blocks.extend(answers.unknown_labels_sentence().map(paragraph));
     blocks.extend(what_it_costs(evaluation).map(paragraph));
     blocks.extend(report.notes.iter().map(paragraph));
     section("In short", blocks)

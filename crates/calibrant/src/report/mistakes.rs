@@ -11,6 +11,8 @@ pub struct WorstMistake {
     pub id: Option<String>,
     /// Where the row starts in its file, counting from 1.
     pub line: u64,
+    /// Which row of its file it is, as predictions number them; 0 for a document of no file.
+    pub row: u64,
     /// What was stated: a class, or `not` and a class that the document has.
     pub stated: String,
     /// The probability that was stated for that.
@@ -29,6 +31,7 @@ impl WorstMistake {
         Self {
             id: None,
             line: 1,
+            row: 0,
             stated,
             probability,
             truth,
@@ -55,9 +58,10 @@ pub(super) fn worst_mistakes(mistakes: &[WorstMistake]) -> Option<Section> {
          training documents did not have.",
     )];
     for mistake in mistakes {
-        let which = match &mistake.id {
-            Some(id) => id.clone(),
-            None => format!("line {}", mistake.line),
+        let which = match (&mistake.id, mistake.row) {
+            (Some(id), _) if !id.trim().is_empty() => id.clone(),
+            (_, 0) => format!("line {}", mistake.line),
+            (_, row) => format!("row {row} (line {})", mistake.line),
         };
         let truth = match mistake.truth.as_slice() {
             [] => "none of the labels".to_owned(),

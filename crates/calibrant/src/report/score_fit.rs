@@ -24,7 +24,7 @@ pub struct ClassScores<'a> {
     /// Score, whether the example belongs to the class, and its weight.
     pub examples: Vec<(f64, bool, f64)>,
     /// Calibrators with their names: first the one in use, then others to compare it with.
-    pub calibrators: Vec<(String, &'a dyn Calibrator)>,
+    pub calibrators: Vec<(String, Box<dyn Calibrator + 'a>)>,
 }
 
 /// Counted densities and log-odds by score, with the curves of calibrators.
@@ -236,8 +236,8 @@ mod tests {
             class: "wheat".into(),
             examples,
             calibrators: vec![
-                ("platt".into(), &platt as &dyn Calibrator),
-                ("asymmetric laplace".into(), &laplace),
+                ("platt".into(), Box::new(&platt)),
+                ("asymmetric laplace".into(), Box::new(&laplace)),
             ],
         })
         .unwrap();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::calibration::{Calibrator, PlattCalibrator};
+use crate::calibration::PlattCalibrator;
 use crate::evaluation::evaluate;
 use crate::numeric::Random;
 use crate::plot::well_formed::check_markup;
@@ -87,7 +87,7 @@ fn reports_of_both_tasks_are_whole_pages() {
         let scores = vec![ClassScores {
             class: "class <1>".into(),
             examples: examples.collect(),
-            calibrators: vec![("platt".into(), &platt as &dyn Calibrator)],
+            calibrators: vec![("platt".into(), Box::new(&platt))],
         }];
         let report = report_of(&forecasts, scores);
         assert_eq!(report.class_reliability.len(), 4);

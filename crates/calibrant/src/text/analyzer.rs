@@ -1,6 +1,7 @@
 //! The settings of text analysis, as they are saved with a model.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::compiled::CompiledAnalyzer;
 use super::language::Language;
@@ -8,7 +9,7 @@ use super::word_rules::WordRules;
 
 /// How a text becomes terms. Plain settings: [`Analyzer::compile`] checks them.
 ///
-/// Missing fields of a saved analyzer take their defaults, or what was done before they were thought of;
+/// Missing fields take their defaults (those of a saved model what was done before they were thought of);
 /// unknown ones are refused.
 ///
 /// ```
@@ -58,19 +59,13 @@ pub struct Analyzer {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub char_ngrams_across: bool,
     /// Whether a capital sigma that ends a word becomes the small letter of word ends, so that `ΟΔΟΣ`
-    /// is `οδος` (yes by default; analyzers that were saved before there was a choice made it `οδοσ`).
-    #[serde(default)]
+    /// is `οδος` (yes by default; models that were saved before there was a choice made it `οδοσ`).
     pub final_sigma: bool,
-    /// Whether word n-grams end where a text field ends (yes by default; analyzers that were saved before
+    /// Whether word n-grams end where a text field ends (yes by default; models that were saved before
     /// there was a choice ran on into the next field).
-    #[serde(default)]
     pub fields_apart: bool,
-    /// What is a word where Unicode's boundaries are not enough: scripts without spaces, emoji, `C++` (analyzers
+    /// What is a word where Unicode's boundaries are not enough: scripts without spaces, emoji, `C++` (models
     /// that were saved before there was a choice have [`WordRules::before`]).
-    #[serde(
-        default = "WordRules::before",
-        skip_serializing_if = "WordRules::are_before"
-    )]
     pub words: WordRules,
 }
 
@@ -93,6 +88,28 @@ impl Default for Analyzer {
 }
 
 impl Analyzer {
+    /// The analyzer of a saved model, where it has one: what that does not say is as it was before there was a choice.
+    pub(crate) fn of_saved_option<'d, D: Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<Option<Self>, D::Error> {
+        let saved = Option::<serde_json::Value>::deserialize(deserializer)?;
+        let read = saved.map(Self::of_saved_value).transpose();
+        read.map_err(D::Error::custom)
+    }
+
+    /// The same, of a value of JSON.
+    pub(crate) fn of_saved_value(saved: serde_json::Value) -> Result<Self, serde_json::Error> {
+        let is_older = |key: &str| saved.get(key).is_none();
+        let [sigma, apart, words] = ["final_sigma", "fields_apart", "words"].map(is_older);
+        let mut analyzer: Self = serde_json::from_value(saved)?;
+        analyzer.final_sigma &= !sigma;
+        analyzer.fields_apart &= !apart;
+        if words {
+            analyzer.words = WordRules::before();
+        }
+        Ok(analyzer)
+    }
+
     /// Checks the settings and prepares stop words and stemmer.
     pub fn compile(&self) -> Result<CompiledAnalyzer, AnalyzerError> {
         self.word_ngrams.check("word_ngrams")?;
@@ -265,16 +282,33 @@ mod tests {
         };
         let json = serde_json::to_string(&analyzer).unwrap();
         assert_eq!(serde_json::from_str::<Analyzer>(&json).unwrap(), analyzer);
-        let short: Analyzer = serde_json::from_str(r#"{"stemmer":"english"}"#).unwrap();
-        let expected = Analyzer {
+        let short = r#"{"stemmer":"english"}"#;
+        let today = Analyzer {
             stemmer: Some(Language::English),
-            // As it was before there was a choice.
+            ..Analyzer::default()
+        };
+        assert_eq!(serde_json::from_str::<Analyzer>(short).unwrap(), today);
+        let part: Analyzer = serde_json::from_str(r#"{"words":{"emoji":false}}"#).unwrap();
+        let rules = WordRules {
+            emoji: false,
+            ..WordRules::default()
+        };
+        assert_eq!(part.words, rules);
+        // A saved model that does not say it is of before there was a choice.
+        let saved = |json: &str| {
+            let value = serde_json::from_str(json).unwrap();
+            Analyzer::of_saved_value(value).unwrap()
+        };
+        let before = Analyzer {
             final_sigma: false,
             fields_apart: false,
             words: WordRules::before(),
-            ..Analyzer::default()
+            ..today
         };
-        assert_eq!(short, expected);
+        assert_eq!(saved(short), before);
+        for analyzer in [&analyzer, &before] {
+            assert_eq!(&saved(&serde_json::to_string(analyzer).unwrap()), analyzer);
+        }
     }
 
     #[test]

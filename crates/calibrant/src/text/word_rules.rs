@@ -52,19 +52,16 @@ impl Segmentation {
 /// # Ok::<(), calibrant::text::AnalyzerError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct WordRules {
     /// How words are found where there are no spaces between them.
-    #[serde(default)]
     pub segmentation: Segmentation,
     /// Whether an emoji is a term, with its skin tone, and several joined to one picture as one. It is the same
     /// term with and without the selector that asks for a coloured picture.
-    #[serde(default)]
     pub emoji: bool,
     /// Whether a name of one or two letters keeps the `++` or `#` that directly follows it: `C++`, `g++`, `C#`, `F#`.
     ///
     /// No letter may come behind it (`a++b`, `C#major`), and behind `#` no digit (`A#4`); `C++17` is `c++` and `17`.
-    #[serde(default)]
     pub signs: bool,
 }
 
@@ -76,10 +73,6 @@ impl WordRules {
             emoji: false,
             signs: false,
         }
-    }
-
-    pub(super) fn are_before(&self) -> bool {
-        *self == Self::before()
     }
 }
 

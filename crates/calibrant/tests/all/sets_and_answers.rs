@@ -195,7 +195,8 @@ fn examples_that_were_learned_from_are_refused_and_copies_count_once() {
     let odd: Vec<Document> = (0..200)
         .map(|i| Document::new(format!("{} odd{i}", text_of(&training[i]))).label("eggs"))
         .collect();
-    let mixed = CalibrationExamples::of_documents(&model, &[inbox(200, 9), odd].concat()).unwrap();
+    let mixed = CalibrationExamples::of_documents(&model, &[inbox(200, 9), odd.clone()].concat());
+    let mixed = mixed.unwrap();
     assert_eq!((mixed.strangers, mixed.left_out), (200, 0));
     let certify = Certify {
         max_error: 0.2,
@@ -216,6 +217,22 @@ fn examples_that_were_learned_from_are_refused_and_copies_count_once() {
             documents: 200
         }))
     ));
+    // So it is on documents that are measured: as many more, each answered wrongly or not at all.
+    let loose = Certify {
+        max_error: 0.3,
+        certainty: 0.9,
+    };
+    let seen = |documents: &[Document]| {
+        let found = model.forecast_documents(documents);
+        let seen = SeenPromises::of(&model, &found, (None, Some(loose)), Some(&once));
+        seen.unwrap().unwrap().answers.unwrap()
+    };
+    let test = inbox(300, 11);
+    let (known, both) = (seen(&test), seen(&[test.clone(), odd.clone()].concat()));
+    assert_eq!((known.of_unknown_labels, both.of_unknown_labels), (0, 200));
+    assert_eq!(both.documents, known.documents + 200);
+    assert!(both.answered > known.answered);
+    assert_eq!(both.wrong - known.wrong, both.answered - known.answered);
     let strangers = [Document::new("something else").label("eggs")];
     let none = CalibrationExamples::of_documents(&model, &strangers);
     assert_eq!(none.unwrap_err(), PromiseError::NoExamples);

@@ -12,6 +12,7 @@ use calibrant::jobs::{
     SystemSettings,
 };
 use calibrant::pipeline::{CombineSettings, Contender, FitSettings, SearchSettings};
+use calibrant::text::WordRules;
 use calibrant::{CalibratorKind, RankSettings, Task};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -46,6 +47,12 @@ fn reading() -> ReadOptions {
 #[test]
 fn settings_of_fits_come_back_from_json() {
     check(FitSettings::default());
+    // What an analyzer does not say is today's default, and rules of before are written down.
+    let short: FitSettings = serde_json::from_str(r#"{"analyzer":{"lowercase":true}}"#).unwrap();
+    assert_eq!(short, FitSettings::default());
+    let mut before = FitSettings::default();
+    before.analyzer.words = WordRules::before();
+    check(before);
     check(SearchSettings {
         learners: Contender::usual().into_iter().take(2).collect(),
         time_budget: std::time::Duration::from_millis(1500),

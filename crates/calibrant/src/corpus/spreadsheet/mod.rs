@@ -24,6 +24,7 @@ use super::seekable::seekable;
 use super::source::Stream;
 use super::{Cell, Format, KeptColumn, KeptFile, ReadError, ReadOptions};
 use archive::{FileName, UNPACKED_LIMIT, check_archive};
+use cell::SheetCell;
 use excel::ExcelBook;
 use open_document::OpenDocument;
 
@@ -40,13 +41,13 @@ struct Sheet {
 }
 
 /// Is given the numbers, from 0, of equal rows and their cells that are not empty, each with its columns.
-type VisitRow<'a> = dyn FnMut(Range<u64>, &[(Range<u64>, Value<'static>)]) -> Result<ControlFlow<()>, ReadError>
-    + 'a;
+type VisitRow<'a> =
+    dyn FnMut(Range<u64>, &[(Range<u64>, SheetCell)]) -> Result<ControlFlow<()>, ReadError> + 'a;
 
 /// The cells of one row.
 #[derive(Default)]
 struct RowCells {
-    cells: Vec<(Range<u64>, Value<'static>)>,
+    cells: Vec<(Range<u64>, SheetCell)>,
     bytes: u64,
 }
 
@@ -55,13 +56,13 @@ impl RowCells {
         &mut self,
         name: FileName<'_>,
         columns: Range<u64>,
-        value: Value<'static>,
+        cell: SheetCell,
     ) -> Result<(), ReadError> {
-        self.bytes += value.byte_count() as u64 + CELL_BYTES;
+        self.bytes += cell.value.byte_count() as u64 + CELL_BYTES;
         if self.bytes > UNPACKED_LIMIT {
             return Err(name.too_large());
         }
-        self.cells.push((columns, value));
+        self.cells.push((columns, cell));
         Ok(())
     }
 
@@ -156,8 +157,8 @@ impl Book {
             }
             header_row = Some(rows.start);
             names = vec![String::new(); width as usize];
-            for (columns, value) in cells {
-                let text = match value {
+            for (columns, cell) in cells {
+                let text = match &cell.value {
                     Value::Text(text) => text.trim(),
                     Value::Scalar(printed) => printed,
                     _ => "",
@@ -248,7 +249,7 @@ impl SheetRows {
                 size,
                 kept: keeps.then(|| {
                     let columns = names.iter().map(|name| KeptColumn::new(name, false));
-                    Arc::new(KeptFile::of_cells(columns.collect()))
+                    Arc::new(KeptFile::of_sheet(columns.collect()))
                 }),
             };
             Ok((reader, plan))
@@ -283,14 +284,14 @@ fn wanted_rows<R: Row>(
         }
         let mut values = vec![Value::Null; plan.columns.len()];
         let mut all = vec![Cell::Empty; if keeps { slots.len() } else { 0 }];
-        for (columns, value) in cells {
+        for (columns, cell) in cells {
             let end = columns.end.min(slots.len() as u64);
             for column in columns.start.min(end)..end {
                 if keeps {
-                    all[column as usize] = kept_cell(value);
+                    all[column as usize] = cell.kept();
                 }
                 if let Some(slot) = slots[column as usize] {
-                    values[slot] = value.clone();
+                    values[slot] = cell.value.clone();
                 }
             }
         }
@@ -316,14 +317,6 @@ fn wanted_rows<R: Row>(
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(found)
-}
-
-fn kept_cell(value: &Value<'static>) -> Cell<'static> {
-    match value {
-        Value::Text(text) => Cell::Text(text.clone()),
-        Value::Scalar(printed) => Cell::Number(printed.clone().into()),
-        _ => Cell::Empty,
-    }
 }
 
 impl PieceSource for SheetRows {

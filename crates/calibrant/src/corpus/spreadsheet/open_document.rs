@@ -13,9 +13,8 @@ use quick_xml::{Reader, XmlVersion};
 use zip::ZipArchive;
 
 use super::super::ReadError;
-use super::super::plan::Value;
 use super::archive::FileName;
-use super::cell::{clock, date, number_value, text_value, truth};
+use super::cell::{SheetCell, clock, date, moment_cell, number_cell, text_cell, truth};
 use super::{RowCells, Sheet, VisitRow};
 
 pub(super) struct OpenDocument {
@@ -156,7 +155,7 @@ struct Walk<'a> {
 struct OpenCell {
     repeats: u64,
     /// What its attributes say.
-    value: Option<Value<'static>>,
+    value: Option<SheetCell>,
     text: String,
     paragraphs: usize,
     /// How many elements we are inside of it.
@@ -268,7 +267,7 @@ impl<'a> Walk<'a> {
             }
             let columns = self.next_column..self.next_column.saturating_add(cell.repeats);
             self.next_column = columns.end;
-            if let Some(value) = cell.value.or_else(|| text_value(&cell.text)) {
+            if let Some(value) = cell.value.or_else(|| text_cell(&cell.text)) {
                 self.row.push(self.name, columns, value)?;
             }
             return Ok(true);
@@ -302,7 +301,7 @@ impl<'a> Walk<'a> {
 }
 
 /// The value that a cell's attributes say; a text may stand in its paragraphs alone.
-fn value_of(element: &BytesStart<'_>) -> Option<Value<'static>> {
+fn value_of(element: &BytesStart<'_>) -> Option<SheetCell> {
     let kind = attribute(element, "office:value-type")?;
     // What went wrong is said in the paragraph.
     if attribute(element, "calcext:value-type").as_deref() == Some("error") {
@@ -312,14 +311,14 @@ fn value_of(element: &BytesStart<'_>) -> Option<Value<'static>> {
         "float" | "percentage" | "currency" => {
             let written = attribute(element, "office:value")?;
             match written.parse::<f64>() {
-                Ok(number) => Some(number_value(number)),
-                Err(_) => text_value(&written),
+                Ok(number) => Some(number_cell(number)),
+                Err(_) => text_cell(&written),
             }
         }
-        "date" => text_value(date(&attribute(element, "office:date-value")?)),
-        "time" => text_value(&clock(&attribute(element, "office:time-value")?)),
+        "date" => moment_cell(date(&attribute(element, "office:date-value")?)),
+        "time" => moment_cell(&clock(&attribute(element, "office:time-value")?)),
         "boolean" => Some(truth(attribute(element, "office:boolean-value")? == "true")),
-        _ => text_value(&attribute(element, "office:string-value")?),
+        _ => text_cell(&attribute(element, "office:string-value")?),
     }
 }
 

@@ -42,13 +42,8 @@ impl SourceAnswers {
         sure: bool,
         progress: &dyn Progress,
     ) -> Result<Self, CascadeJobError> {
-        let options = ReadOptions {
-            format: None,
-            filters: Vec::new(),
-            ..options.clone()
-        };
         let file = source.name();
-        let names = names_of(source, &options)?;
+        let names = names_of(source, options)?;
         let has = |name: &str| names.iter().any(|found| found == name);
         for column in [key, "label"] {
             if !has(column) {
@@ -62,7 +57,7 @@ impl SourceAnswers {
         }
         let mut wanted = vec![key, "label"];
         wanted.extend(confidence.map(|(name, _)| name));
-        let rows = read_cells(source, &options, &wanted, progress)?;
+        let rows = read_cells(source, options, &wanted, progress)?;
         let reader = Reader {
             file: &file,
             confidence,

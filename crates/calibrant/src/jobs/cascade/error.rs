@@ -134,3 +134,14 @@ pub enum CascadeJobError {
         sources: String,
     },
 }
+
+impl CascadeJobError {
+    /// Whether a table may be in order, and only written otherwise than it was read.
+    pub fn is_of_layout(&self) -> bool {
+        match self {
+            Self::Read(error) => error.is_of_layout(),
+            Self::NoColumn { .. } | Self::NoConfidence { .. } => true,
+            _ => false,
+        }
+    }
+}

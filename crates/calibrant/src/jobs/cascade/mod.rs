@@ -102,7 +102,9 @@ pub fn build_cascade(
                 if column == "row" && !options.filters.is_empty() {
                     return Err(CascadeJobError::RowsFiltered);
                 }
-                let answers = SourceAnswers::read(table, options, column, !last, progress)?;
+                let answers = options.read_beside(CascadeJobError::is_of_layout, |options| {
+                    SourceAnswers::read(table, options, column, !last, progress)
+                })?;
                 known_truth.hold_against(source, &answers, &table.name())?
             }
             Says::Person { accuracy: None } => CascadeTier::truth(&source.name, source.cost),

@@ -2,8 +2,43 @@
 
 use crate::calibration::{Calibrator, SavedCalibrator};
 use crate::evaluation::Forecasts;
-use crate::pipeline::{CalibrationNote, ClassSummary, Model};
+use crate::pipeline::{CalibrationNote, ClassSummary, Model, SingleModel};
 use crate::report::ClassScores;
+use crate::{Probability, Task};
+
+/// A curve as new labels corrected it.
+struct Corrected<'m> {
+    curve: &'m SavedCalibrator,
+    slope: f64,
+    intercept: f64,
+}
+
+impl<'m> Corrected<'m> {
+    /// The curve of an output after the model's recalibration, where it has one and that moves each class along a line of its own: where documents
+    /// may have several labels, and of two classes. Of more classes that exclude each other, what becomes of one depends on all.
+    fn of(model: &'m SingleModel, output: usize) -> Option<Self> {
+        let correction = &model.recalibration()?.correction;
+        let intercepts = correction.intercepts();
+        let class = model.class_of_output(output);
+        let intercept = match (model.summary().task, intercepts) {
+            (Task::MultiLabel, _) => intercepts[class],
+            (Task::SingleLabel, [_, _]) => intercepts[class] - intercepts[1 - class],
+            (Task::SingleLabel, _) => return None,
+        };
+        Some(Self {
+            curve: &model.calibrators()[output],
+            slope: correction.slope(),
+            intercept,
+        })
+    }
+}
+
+impl Calibrator for Corrected<'_> {
+    fn probability(&self, score: f64) -> Probability {
+        let stated = self.curve.probability(score).log_odds();
+        Probability::from_log_odds(self.slope * stated + self.intercept)
+    }
+}
 
 /// The outputs whose scores are shown: of the wanted classes the most frequent in training. A combination has no scores of
 /// its own.
@@ -47,11 +82,26 @@ pub(super) fn class_scores<'m>(
             let weight = weights.map_or(1.0, |weights| weights[document]);
             (scores[place], labels.contains(&(class as u32)), weight)
         });
-        let calibrator: &dyn Calibrator = &model.calibrators()[output];
-        let mut calibrators = vec![(curve_name(summary), calibrator)];
+        let curve = &model.calibrators()[output];
+        let name = curve_name(summary);
+        let mut calibrators: Vec<(String, Box<dyn Calibrator + 'm>)> = Vec::new();
+        match (model.recalibration(), Corrected::of(model, output)) {
+            (_, Some(corrected)) => {
+                calibrators.push((
+                    format!("{name}, corrected by new labels"),
+                    Box::new(corrected),
+                ));
+                calibrators.push((format!("{name}, before"), Box::new(curve)));
+            }
+            (Some(_), None) => {
+                calibrators.push((format!("{name}, before new labels"), Box::new(curve)));
+            }
+            (None, None) => calibrators.push((name, Box::new(curve))),
+        }
         let states_log_odds = model.settings().states_log_odds();
-        if states_log_odds && model.calibrators()[output] != SavedCalibrator::Identity {
-            calibrators.push(("without calibration".to_owned(), &SavedCalibrator::Identity));
+        if states_log_odds && *curve != SavedCalibrator::Identity {
+            let without = Box::new(SavedCalibrator::Identity);
+            calibrators.push(("without calibration".to_owned(), without));
         }
         shown.push(ClassScores {
             class: summary.label.clone(),

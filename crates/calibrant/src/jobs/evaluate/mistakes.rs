@@ -67,6 +67,7 @@ pub(super) fn worst_mistakes(
         WorstMistake {
             id: document.id.clone(),
             line: document.line,
+            row: document.row,
             text: beginning(document),
             words: words(model, document, wanted[class], missed),
             ..WorstMistake::new(stated, probability, names.cloned().collect())

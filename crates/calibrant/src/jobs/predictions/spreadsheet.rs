@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rust_xlsxwriter::{Format, Workbook, Worksheet, XlsxError};
+use rust_xlsxwriter::{ExcelDateTime, Format, Workbook, Worksheet, XlsxError};
 
 use super::table::kept_cells;
 use super::{Out, WritePredictionsError};
@@ -20,6 +20,44 @@ pub(super) struct Spreadsheet<'a> {
     out: Out<'a>,
     sheet: Worksheet,
     next: u32,
+    moments: MomentFormats,
+}
+
+/// How dates and times are shown: a number of days is a date by its format alone.
+struct MomentFormats {
+    date: Format,
+    time: Format,
+    both: Format,
+    /// More than a day of hours.
+    hours: Format,
+}
+
+impl MomentFormats {
+    fn new() -> Self {
+        let shown = |shape: &str| Format::new().set_num_format(shape);
+        Self {
+            date: shown("yyyy-mm-dd"),
+            time: shown("hh:mm:ss"),
+            both: shown("yyyy-mm-dd hh:mm:ss"),
+            hours: shown("[hh]:mm:ss"),
+        }
+    }
+
+    /// The days since 1900 that this moment is, and how they are shown; nothing where a sheet has no such moment.
+    fn of(&self, written: &str) -> Option<(f64, &Format)> {
+        let digits = |c: char| c.is_ascii_digit() || matches!(c, '-' | ':' | 'T' | '.');
+        if !written.starts_with(|c: char| c.is_ascii_digit()) || !written.chars().all(digits) {
+            return None;
+        }
+        let days = ExcelDateTime::parse_from_str(written).ok()?.to_excel();
+        let format = match (written.contains('-'), written.contains('T')) {
+            (true, true) => &self.both,
+            (true, false) => &self.date,
+            (false, _) if days < 1.0 => &self.time,
+            (false, _) => &self.hours,
+        };
+        Some((days, format))
+    }
 }
 
 impl<'a> Spreadsheet<'a> {
@@ -55,6 +93,7 @@ impl<'a> Spreadsheet<'a> {
             out,
             sheet,
             next: 1,
+            moments: MomentFormats::new(),
         })
     }
 
@@ -79,6 +118,13 @@ impl<'a> Spreadsheet<'a> {
     }
 
     fn cell(&mut self, row: u32, column: u16, cell: &Cell<'_>) -> Result<(), XlsxError> {
+        if let Cell::Moment(written) = cell
+            && let Some((days, format)) = self.moments.of(written)
+        {
+            self.sheet
+                .write_number_with_format(row, column, days, format)?;
+            return Ok(());
+        }
         match (number(cell), cell) {
             (Some(number), _) => self.sheet.write_number(row, column, number)?,
             (None, Cell::Truth(truth)) => self.sheet.write_boolean(row, column, *truth)?,
@@ -108,7 +154,14 @@ fn number(cell: &Cell<'_>) -> Option<f64> {
     let number = match cell {
         Cell::Whole(whole) => *whole as f64,
         Cell::Real(number) => return Some(*number).filter(|number| number.is_finite()),
-        Cell::Number(written) => written.parse().ok()?,
+        Cell::Number(written) => {
+            let number: f64 = written.parse().ok()?;
+            // What has decimals or an exponent is no identifier, whose every digit counts.
+            if number.is_finite() && written.contains(['.', 'e', 'E']) {
+                return Some(number);
+            }
+            number
+        }
         #[cfg(feature = "parquet")]
         Cell::Stored(field) => {
             use parquet::record::Field;

@@ -95,8 +95,15 @@ impl<'a> TextTable<'a> {
                 }
             }
             None => {
+                let sheet = kept.is_some_and(|row| row.file().is_sheet());
                 for cell in kept_cells(kept)? {
-                    self.push_field(&cell.written(), std::mem::take(&mut first));
+                    let text = match cell {
+                        // As the same sheet saved as CSV would have it.
+                        Cell::Truth(true) if sheet => "TRUE".into(),
+                        Cell::Truth(false) if sheet => "FALSE".into(),
+                        _ => cell.written(),
+                    };
+                    self.push_field(&text, std::mem::take(&mut first));
                 }
             }
         }

@@ -122,3 +122,10 @@ pub enum PrevalenceJobError {
         reason: String,
     },
 }
+
+impl PrevalenceJobError {
+    /// Whether a file may be in order, and only written otherwise than it was read.
+    pub fn is_of_layout(&self) -> bool {
+        matches!(self, Self::Read(error) if error.is_of_layout())
+    }
+}

@@ -242,7 +242,9 @@ impl Pool<'_> {
             names => names.to_vec(),
         };
         let key = self.keys.first().map_or("row", |key| key.column());
-        let label = self.model.fields().label_name().to_owned();
+        // Called as it was asked for, so that the same options find it again.
+        let label = options.fields.label.clone();
+        let label = label.unwrap_or_else(|| self.model.fields().label_name().to_owned());
         let mut header = vec![key.to_owned()];
         header.extend(text.iter().cloned());
         header.push(label);

@@ -12,10 +12,18 @@ pub enum PromiseError {
     )]
     NothingKept,
     /// Too few examples for sets.
-    #[error("sets that hold the true class in {} % of documents take at least {needed} calibration examples; there are {found}", 100.0 * coverage)]
+    #[error(
+        "sets that hold the true class in {} % of {} take at least {needed} calibration examples{}; there are {found}{}",
+        100.0 * coverage,
+        if *class_by_class { "the documents of each class" } else { "documents" },
+        if *class_by_class { " of one" } else { "" },
+        if *class_by_class { " of the most frequent class" } else { "" }
+    )]
     TooFewForSets {
         /// What was asked for.
         coverage: f64,
+        /// Whether it was asked for each class.
+        class_by_class: bool,
         /// How many there are: of the most frequent class, where classes are treated one by one.
         found: u64,
         /// How many it takes.

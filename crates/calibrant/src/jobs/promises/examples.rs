@@ -76,9 +76,9 @@ impl CalibrationExamples {
         };
         let (mut confidences, mut right): (Vec<f64>, Vec<bool>) =
             kept().zip(labels.iter()).map(answer).unzip();
-        let strangers = found.strangers.len();
+        let strangers = found.strangers.distinct();
         // Whatever is answered to a label that the model does not know is wrong.
-        confidences.extend(&found.strangers);
+        confidences.extend(&strangers);
         right.resize(confidences.len(), false);
         let key = |row: usize| {
             found
@@ -96,8 +96,8 @@ impl CalibrationExamples {
             keys: kept().map(|row| draw_key_of(key(row))).collect(),
             copies: all - labels.len(),
             labels,
-            left_out: found.left_out - found.stranger_rows,
-            strangers,
+            left_out: found.left_out - found.strangers.len(),
+            strangers: strangers.len(),
             learned,
             read: found.read,
         })

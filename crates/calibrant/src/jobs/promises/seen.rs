@@ -55,6 +55,9 @@ pub struct SeenAnswers {
     pub least_probability: f64,
     /// How many documents there were.
     pub documents: u64,
+    /// How many of them have a label that the model does not know: an answer to such a document is wrong.
+    #[serde(default)]
+    pub of_unknown_labels: u64,
     /// How many of them are answered.
     pub answered: u64,
     /// How many of these wrongly.
@@ -173,6 +176,12 @@ fn seen_answers(answerer: &Answerer, found: &LabelledForecasts) -> SeenAnswers {
             wrong += u64::from(labels.first() != Some(&(best(row).0 as u32)));
         }
     }
+    for confidence in found.strangers.confidences() {
+        let is_answered = u64::from(answerer.answers_at(confidence));
+        documents += 1;
+        answered += is_answered;
+        wrong += is_answered;
+    }
     let summary = answerer.summary(documents, answered);
     SeenAnswers {
         asked: summary.asked,
@@ -180,6 +189,7 @@ fn seen_answers(answerer: &Answerer, found: &LabelledForecasts) -> SeenAnswers {
         examples: summary.examples,
         least_probability: summary.least_probability,
         documents,
+        of_unknown_labels: found.strangers.len() as u64,
         answered,
         wrong,
         interval: interval(wrong, answered),

@@ -11,6 +11,7 @@ pub(crate) fn settings(classes: &[&str], scores: &[&str]) -> ScoreSettings {
             scores: owned(scores),
             label: Some("label".into()),
             weight: None,
+            fold_labels: false,
         },
         score_is: ScoreIs::Auto,
         method: CalibratorKind::Auto,

@@ -58,6 +58,18 @@ def sheet(folder):
     return {"kept": rows("out.xlsx"), "long": rows("long.xlsx")}
 
 
+def typed_sheet(folder):
+    """The cells of a sheet with their types, dates in the notation of ISO."""
+    import openpyxl
+
+    def cell(value):
+        kind = type(value).__name__
+        return [kind, value.isoformat() if hasattr(value, "isoformat") else value]
+
+    book = openpyxl.load_workbook(os.path.join(folder, "out.xlsx"))
+    return {"rows": [[cell(value) for value in row] for row in book.active.iter_rows(values_only=True)]}
+
+
 question = json.load(sys.stdin)
-steps = {"write": write, "differences": differences, "sheet": sheet}
+steps = {"write": write, "differences": differences, "sheet": sheet, "typed_sheet": typed_sheet}
 json.dump(steps[question["step"]](question["folder"]), sys.stdout)

@@ -23,6 +23,14 @@ class Handed:
 # MAPIE asks this function for its random state; what is handed in is passed on.
 aps.check_random_state = lambda state: state
 
+
+class PaperRAPS(RAPSConformityScore):
+    """RAPS that keeps the last class by algorithm 3 of Angelopoulos et al. (ICLR 2021): what it exceeds the threshold by is divided by its
+    probability, as in APS. MAPIE takes λ·(L - k - 1) off that for the L-th class, where this is above 0."""
+
+    _compute_v_parameter = APSConformityScore._compute_v_parameter
+
+
 asked = question()
 answers = []
 for case in asked["cases"]:
@@ -59,10 +67,14 @@ for case in asked["cases"]:
     last = {"drawn": "randomized", "added": True, "whole": False}[case["last_class"]]
     arguments = {} if case["kind"] == "lac" else {"include_last_label": last}
     sets = score.get_prediction_sets(proba, scores, alpha, cv="prefit", **arguments)
-    answers.append(
-        {
-            "threshold": float(np.ravel(score.quantiles_)[0]),
-            "sets": [np.flatnonzero(row).tolist() for row in sets[:, :, 0]],
-        }
-    )
+    listed = [np.flatnonzero(row).tolist() for row in sets[:, :, 0]]
+    found = {"threshold": float(np.ravel(score.quantiles_)[0]), "sets": listed}
+    if case["kind"] == "raps" and last == "randomized":
+        everything = score.get_prediction_sets(proba, scores, alpha, cv="prefit", include_last_label=True)
+        # How many classes there are with the last: up to one more than the free ones, MAPIE divides as the paper does.
+        found["same_rule"] = (everything.sum(axis=1)[:, 0] <= case["free"] + 1).tolist()
+        score.__class__ = PaperRAPS
+        sets = score.get_prediction_sets(proba, scores, alpha, cv="prefit", **arguments)
+        found["by_the_paper"] = [np.flatnonzero(row).tolist() for row in sets[:, :, 0]]
+    answers.append(found)
 answer(answers)
