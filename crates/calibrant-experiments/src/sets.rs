@@ -149,7 +149,7 @@ fn measure(name: &str, data: &Path, most: usize) -> Result<Vec<Seen>, Box<dyn Er
     let model = model_of(name, training)?;
     let several = model.task() == Task::MultiLabel;
     let is_known = |label: &String| model.class_names().any(|class| class == label);
-    calibration.retain(|document| several || document.labels.iter().any(is_known));
+    calibration.retain(|document| document.labels.iter().any(is_known));
     let examples = CalibrationExamples::of_documents(&model, &calibration)?;
     let kinds = SetKind::ALL.iter().copied();
     let kinds = kinds.filter(|&kind| !several || kind == SetKind::Lac);
@@ -202,18 +202,14 @@ fn compare(
                     .any(|class| class == **label)
             })
             .collect();
-        if known.is_empty() && !several {
+        // Nothing is promised where there is nothing to find.
+        if known.is_empty() {
             continue;
         }
         let set = prediction.set.as_deref().unwrap_or_default();
         let in_set = |label: &&&String| set.iter().any(|own| *own == label.as_str());
         let found = known.iter().filter(in_set).count() as f64;
-        // Nothing is missed where there is nothing to find.
-        held += if known.is_empty() {
-            1.0
-        } else {
-            found / known.len() as f64
-        };
+        held += found / known.len() as f64;
         if let [label] = known[..] {
             let own = of_class.entry(label).or_insert((0.0, 0.0));
             *own = (own.0 + found, own.1 + 1.0);

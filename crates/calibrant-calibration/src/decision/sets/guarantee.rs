@@ -33,7 +33,7 @@ named! {
 /// hard documents may have less, unless classes are treated one by one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Guarantee {
-    /// The share of documents whose true class is in the set (for several labels: the share of true labels that are), at least.
+    /// The share of documents whose true class is in the set (for several labels: the share of true labels that are, over documents that have any), at least.
     pub coverage: f64,
     /// The most that coverage can be on average, where that is known: the examples had no ties and nothing is added to sets.
     pub at_most: Option<f64>,
@@ -58,7 +58,7 @@ impl fmt::Display for Guarantee {
             (false, false) => "the set holds the true class in",
         };
         let of = if self.several_labels {
-            "of a document's true labels"
+            "of the true labels of a document that has any"
         } else {
             "of documents"
         };

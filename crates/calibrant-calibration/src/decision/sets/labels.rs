@@ -13,12 +13,13 @@ const MOST_KEPT: usize = 10_000;
 /// What was said of true labels, from which a threshold for any allowed share of missed ones is read.
 ///
 /// # Formula
-/// A set holds the labels of at least probability `t`; its loss is the share of the document's true labels that it misses
-/// (0 for a document without any). With `R(t)` the mean loss of `n` calibration documents, the threshold is
+/// A set holds the labels of at least probability `t`; its loss is the share of the document's true labels that it misses.
+/// With `R(t)` the mean loss of the `n` calibration documents that have a label, the threshold is
 /// ```text
 /// the largest t with   n/(n+1) · R(t) + 1/(n+1)  ≤  1 - coverage
 /// ```
-/// and a further document of the same kind then has a loss of at most `1 - coverage` on average.
+/// and a further document that has a label then has a loss of at most `1 - coverage` on average. Documents without any take no part: nothing of
+/// them can be missed, and to count them as held would let more be missed of the others.
 ///
 /// # When it misleads
 /// It is a mean over documents (and over calibration sets): one with twenty labels counts as one with a single label, and
@@ -32,11 +33,11 @@ const MOST_KEPT: usize = 10_000;
 /// let labels = RowLabels::from([vec![0, 1], vec![0], vec![1], vec![]]);
 /// let probabilities = [0.9, 0.4, 0.8, 0.1, 0.3, 0.7, 0.2, 0.2];
 /// let table = LabelSetTable::fit(&probabilities, 2, &labels, CalibrationSource::Unseen)?;
-/// // By hand, at 60 %: losses may sum to 0.4 · 5 - 1 = 1. Above 0.4 half a document is missed, above 0.7 one and a half.
+/// // By hand, at 60 %: losses of the three with a label may sum to 0.4 · 4 - 1 = 0.6. Above 0.4 half a document is missed, above 0.7 one and a half.
 /// let rule = table.at(0.6)?;
 /// assert_eq!(rule.threshold(), 0.7);
 /// assert_eq!(rule.set(&[0.75, 0.6]), [0]);
-/// // Nothing can be promised at 90 % with four documents: all labels are in.
+/// // Nothing can be promised at 90 % with three documents: all labels are in.
 /// assert_eq!(table.at(0.9)?.set(&[0.75, 0.6]), [0, 1]);
 /// # Ok::<(), calibrant_calibration::CalibrationError>(())
 /// ```
@@ -101,11 +102,13 @@ impl LabelSetTable {
     ) -> Result<Self, CalibrationError> {
         check_stated(probabilities, label_count, labels.len())?;
         let (mut said, mut parts, mut own) = (Vec::new(), Vec::new(), Vec::new());
+        let mut documents = 0;
         for (truth, row) in labels.iter().zip(probabilities.chunks_exact(label_count)) {
             own.clear();
             own.extend_from_slice(truth);
             own.sort_unstable();
             own.dedup();
+            documents += u64::from(!own.is_empty());
             for &label in &own {
                 let Some(&p) = row.get(label as usize) else {
                     return Err(CalibrationError::BadSetting {
@@ -117,6 +120,13 @@ impl LabelSetTable {
                 said.push(p);
                 parts.push(1.0 / own.len() as f64);
             }
+        }
+        if documents == 0 {
+            return Err(CalibrationError::BadSetting {
+                setting: "calibration documents",
+                requirement: "such that some have a label",
+                value: "without any".to_owned(),
+            });
         }
         let order = rising_order(&said);
         let step = order.len().div_ceil(MOST_KEPT).max(1);
@@ -131,7 +141,7 @@ impl LabelSetTable {
         };
         Ok(Self {
             label_count,
-            documents: labels.len() as u64,
+            documents,
             source,
             probabilities: lowest.collect(),
             masses: chunks().map(mass).collect(),
@@ -197,7 +207,7 @@ impl LabelSetTable {
         }
     }
 
-    /// How many documents it rests on.
+    /// How many documents it rests on: those with a label.
     pub fn documents(&self) -> u64 {
         self.documents
     }

@@ -17,7 +17,7 @@ pub struct SeenSets {
     pub guarantee: Guarantee,
     /// How many documents there were.
     pub documents: u64,
-    /// The share whose set holds the true class; of several labels, the mean share of true labels that sets hold.
+    /// The share whose set holds the true class; of several labels, the mean share of true labels that sets hold, over documents that have any.
     pub coverage: f64,
     /// The ends of the exact 95 % interval of that share; absent for several labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,6 +123,7 @@ fn interval(part: u64, all: u64) -> (f64, f64) {
 
 fn seen_sets(maker: &SetMaker, found: &LabelledForecasts) -> SeenSets {
     let (mut held, mut classes, mut empty, mut documents) = (0.0, 0, 0, 0);
+    let mut labelled = 0;
     let mut room = SetRoom::default();
     let names = &found.forecasts.class_names;
     let mut of_class = vec![(0, 0); names.len()];
@@ -135,11 +136,11 @@ fn seen_sets(maker: &SetMaker, found: &LabelledForecasts) -> SeenSets {
             *documents += 1;
             *held += in_set as u64;
         }
-        // Nothing is missed where there is nothing to find.
-        held += match labels.len() {
-            0 => 1.0,
-            all => in_set as f64 / all as f64,
-        };
+        // Nothing is promised where there is nothing to find.
+        if !labels.is_empty() {
+            held += in_set as f64 / labels.len() as f64;
+            labelled += 1;
+        }
         classes += set.len() as u64;
         empty += u64::from(set.is_empty());
         documents += 1;
@@ -160,8 +161,8 @@ fn seen_sets(maker: &SetMaker, found: &LabelledForecasts) -> SeenSets {
         asked: *maker.asked(),
         guarantee: maker.guarantee().clone(),
         documents,
-        coverage: held / all,
-        interval: (!several).then(|| interval(held.round() as u64, documents)),
+        coverage: held / f64::max(labelled as f64, 1.0),
+        interval: (!several).then(|| interval(held.round() as u64, labelled)),
         mean_size: classes as f64 / all,
         empty: empty as f64 / all,
     }
