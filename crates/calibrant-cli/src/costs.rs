@@ -3,10 +3,13 @@
 use std::path::Path;
 
 use calibrant::corpus::Source;
-use calibrant::decision::{CostEntry, CostError};
+use calibrant::decision::{CostEntry, CostError, DecisionCosts};
 use calibrant::jobs::{parse_costs, read_costs};
+use calibrant::pipeline::Model;
+use calibrant::Task;
 
 use crate::error::CliError;
+use crate::output::warn;
 
 /// How costs are written.
 const WRITE: &str =
@@ -18,11 +21,27 @@ pub(crate) fn read(given: Option<&str>) -> Result<Vec<CostEntry>, CliError> {
         return Ok(Vec::new());
     };
     let path = Path::new(given);
+    // What has no comma are no costs.
+    if !given.contains(',') && !path.is_file() {
+        return Err(CliError::new(format!("--costs: there is no file `{given}`")).hint(WRITE));
+    }
     let entries = match path.is_file() {
         true => read_costs(&Source::from(path)),
         false => parse_costs(given),
     };
     entries.map_err(|error| CliError::new(format!("--costs: {error}")).hint(WRITE))
+}
+
+/// Says which actions are spelled nearly as a class.
+pub(crate) fn note_near_classes(costs: &[CostEntry], model: &Model) {
+    if model.task() != Task::SingleLabel {
+        return;
+    }
+    for (action, class) in DecisionCosts::near_classes(costs, model.class_names()) {
+        warn(&format!(
+            "--costs: `{action}` is not a class, so it is an action of its own; the nearest class is `{class}`"
+        ));
+    }
 }
 
 impl From<CostError> for CliError {

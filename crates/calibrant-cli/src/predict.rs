@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
     let results = &arguments.results;
     let costs = costs::read(arguments.costs.costs.as_deref())?;
+    costs::note_near_classes(&costs, &model);
     let decisions = !costs.is_empty()
         || arguments.ask.is_some()
         || arguments.promises.max_error.is_some()

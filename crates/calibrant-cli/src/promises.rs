@@ -93,9 +93,10 @@ pub(crate) fn examples(
     }
     if found.learned > 0 {
         warn(&format!(
-            "{file}: about {} of {} are among those that the model learned from; what is promised is approximate",
-            found.learned,
-            count_of(found.len(), "document")
+            "{file}: {} that the model learned from {} left out; {} remain",
+            count_of(found.learned, "document"),
+            if found.learned == 1 { "is" } else { "are" },
+            found.len()
         ));
     }
     Ok(Some(found))

@@ -218,6 +218,33 @@ impl DecisionCosts {
         fields
     }
 
+    /// Actions that are no classes but are spelled nearly as one, with that class: slips of the pen, perhaps. Where documents have one label.
+    ///
+    /// ```
+    /// use calibrant_calibration::decision::{CostEntry, DecisionCosts};
+    /// let costs = ["Sprots", "ask", "Sports", "refund"].map(|action| CostEntry::new("*", action, 1.0));
+    /// let near = DecisionCosts::near_classes(&costs, ["Sports", "World"]);
+    /// assert_eq!(near, [("Sprots".to_owned(), "Sports".to_owned())]);
+    /// ```
+    pub fn near_classes<'a>(
+        entries: &[CostEntry],
+        class_names: impl IntoIterator<Item = &'a str>,
+    ) -> Vec<(String, String)> {
+        let classes: Vec<&str> = class_names.into_iter().collect();
+        let mut found: Vec<(String, String)> = Vec::new();
+        for entry in entries {
+            let action = entry.decision.as_str();
+            let is_own = classes.contains(&action) || matches!(action, "*" | "ask" | "other");
+            if is_own || found.iter().any(|(known, _)| known == action) {
+                continue;
+            }
+            if let Some(class) = nearest(action, &classes) {
+                found.push((action.to_owned(), class));
+            }
+        }
+        found
+    }
+
     fn table(
         &self,
         names: &Names<'_>,

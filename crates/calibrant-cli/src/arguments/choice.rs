@@ -28,11 +28,18 @@ pub(crate) fn positive(text: &str) -> Result<NonZeroUsize, String> {
         .map_err(|_| "it must be a whole number, 1 or more".to_owned())
 }
 
-/// A share that is neither nothing nor all.
+/// A share that is neither nothing nor all: 0.05 or 5%.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
+    let read = match text.strip_suffix('%') {
+        Some(number) => number.trim_end().parse::<f64>().map(|share| share / 100.0),
+        None => text.parse(),
+    };
+    match read {
         Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
-        _ => Err("it must be between 0 and 1, both excluded, for example 0.9".into()),
+        _ => Err(
+            "it must be between 0 and 1, both excluded, with a point, or a percentage: 0.05 or 5%"
+                .into(),
+        ),
     }
 }
 

@@ -70,6 +70,7 @@ fn of_model(arguments: &EvaluateArguments, model: &Model) -> Result<(), CliError
         shown_scores: page.map_or(0, |_| SHOWN_CLASSES),
         worst_mistakes: page.map_or(0, |_| SHOWN_MISTAKES),
     };
+    costs::note_near_classes(&settings.costs, model);
     let evaluator = Evaluator::new(model, &settings)?;
     check_page(arguments)?;
     let progress = TerminalProgress::default();

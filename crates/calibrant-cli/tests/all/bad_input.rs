@@ -355,7 +355,7 @@ fn unknown_classes_are_answered_with_those_there_are() {
         ("corn,oil", "2 values instead of 3"),
         ("corn,oil,dear", "`dear` is not a number"),
         ("corn,oil,inf", "inf is not a cost"),
-        ("missing.csv", "1 values instead of 3"),
+        ("missing.csv", "there is no file `missing.csv`"),
         (
             "corn,oil,1;corn,oil,2",
             "`corn,oil,2` contradicts `corn,oil,1`",

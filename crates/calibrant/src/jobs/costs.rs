@@ -239,7 +239,17 @@ fn of_table(source: &Source, file: &str) -> Result<Vec<CostEntry>, ReadCostsErro
         .map(|name| name.trim().to_lowercase())
         .collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let is_list = !headed || matches!(words[..], ["truth", "decision" | "action", "cost"]);
+    // In another language the headings of a list are other words: it has names in its second column, and amounts in its third.
+    let is_like_a_list = || {
+        let is_like = |document: &Document| match cells(document) {
+            [_, Some(action), Some(cost)] => amount(action).is_err() && amount(cost).is_ok(),
+            _ => false,
+        };
+        names.len() == 3 && !documents.is_empty() && documents.iter().all(is_like)
+    };
+    let is_list = !headed
+        || matches!(words[..], ["truth", "decision" | "action", "cost"])
+        || is_like_a_list();
     let refused = |line: u64| {
         move |problem| ReadCostsError::Line {
             file: file.to_owned(),

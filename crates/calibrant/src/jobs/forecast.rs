@@ -41,6 +41,8 @@ pub struct LabelledForecasts {
     pub unknown_cells: UnknownCells,
     /// How many of the documents the model learned from.
     pub known: Acquaintance,
+    /// Of each measured document, whether it is taken for one of these.
+    pub(super) learned: Vec<bool>,
     /// What tells this test set from others.
     pub test_set: TestSetHash,
     /// Which of the measured documents belong together.
@@ -208,6 +210,7 @@ impl LabelledForecasts {
             },
             amounts,
             scores: matched.rows(said.scores, settings.outputs.len()),
+            learned: matched.rows(said.learned, 1),
             left_out: matched.matcher.left_out,
             strangers,
             // A model that was asked for some classes only is expected not to know the others.

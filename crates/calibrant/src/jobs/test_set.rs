@@ -51,6 +51,8 @@ pub(super) struct Said {
     pub(super) above: Vec<f64>,
     /// How many of the documents the model learned from.
     pub(super) known: Acquaintance,
+    /// Document by document, whether it is taken for one of these.
+    pub(super) learned: Vec<bool>,
     /// Cells that mean nothing to it.
     pub(super) unknown_cells: UnknownCells,
     /// The surest mistakes: log-odds of what was said, the document's place, and the document.
@@ -267,6 +269,7 @@ impl Said {
         self.scores.extend(later.scores);
         self.above.extend(later.above);
         self.known.merge(&later.known);
+        self.learned.extend(later.learned);
         self.unknown_cells.merge(later.unknown_cells);
     }
 
@@ -304,7 +307,9 @@ impl Said {
             let kept = ask.outputs.iter();
             said.scores
                 .extend(kept.map(|&output| scores.outputs()[output]));
+            let hits = said.known.hits;
             keys.push(model.count_known(document, &mut buffers, &mut said.known));
+            said.learned.push(said.known.hits > hits);
             if ask.worst > 0 {
                 let labels = document.labels.iter().map(String::as_str);
                 let (labels, measured) = matcher.classes(labels);

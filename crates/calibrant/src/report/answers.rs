@@ -246,21 +246,24 @@ impl AnsweredShares {
         }
     }
 
-    /// What to advise: the highest of the wanted accuracies at which at least half of the documents can be answered, else the one
-    /// with the most answers. `None` where none is reached.
+    /// What to advise, of the wanted accuracies at which at least half of the documents can be answered: the lowest with at most half as many
+    /// wrong answers as if all were answered, else the highest. Where there is none, the accuracy with the most answers; `None` where none is reached.
     pub fn advice(&self) -> Option<AnsweredTarget> {
         let reached = || {
             self.targets
                 .iter()
                 .filter(|target| target.answered.is_some())
         };
-        let half = reached().find(|target| target.answered >= Some(0.5));
+        let half = || reached().filter(|target| target.answered >= Some(0.5));
+        let all = self.whole()?;
+        let wrong = 1.0 - all.accuracy.unwrap_or(all.stated);
+        let fewer = half().rfind(|target| 1.0 - target.accuracy <= 0.5 * wrong);
         let most = reached().max_by(|a, b| {
             a.answered
                 .partial_cmp(&b.answered)
                 .unwrap_or(std::cmp::Ordering::Equal)
         });
-        half.or(most).copied()
+        fewer.or_else(|| half().next()).or(most).copied()
     }
 
     /// What is counted as wrong whatever is answered, as a sentence.
@@ -505,6 +508,42 @@ mod tests {
             held += usize::from(whole.lower <= 0.9 && 0.9 <= whole.upper);
         }
         assert!((370..=395).contains(&held), "{held} of 400");
+    }
+
+    #[test]
+    fn the_advice_halves_the_mistakes_and_asks_for_no_more() {
+        let target = |accuracy: f64, answered: f64| AnsweredTarget {
+            accuracy,
+            answered: (answered > 0.0).then_some(answered),
+            threshold: Some(0.5),
+            lower: Some(0.5),
+        };
+        let advice = |right: f64, answered: [f64; 4]| {
+            let whole = AnsweredShare {
+                answered: 1.0,
+                threshold: 0.0,
+                accuracy: Some(right),
+                lower: 0.0,
+                upper: 1.0,
+                stated: right,
+            };
+            let targets = [0.999, 0.995, 0.99, 0.9].into_iter().zip(answered);
+            let answers = AnsweredShares {
+                shares: vec![whole],
+                targets: targets.map(|(a, share)| target(a, share)).collect(),
+                of_unknown_labels: 0,
+                curve: Vec::new(),
+            };
+            answers.advice().map(|advice| advice.accuracy)
+        };
+        // 98.6 % are right: 99 % would leave more than half of the mistakes.
+        assert_eq!(advice(0.986, [0.79, 0.98, 0.99, 1.0]), Some(0.995));
+        assert_eq!(advice(0.7, [0.1, 0.2, 0.4, 0.6]), Some(0.9));
+        // What halves them leaves less than half of the documents.
+        assert_eq!(advice(0.986, [0.3, 0.4, 0.9, 1.0]), Some(0.99));
+        assert_eq!(advice(0.5, [0.0, 0.1, 0.2, 0.4]), Some(0.9));
+        assert_eq!(advice(0.5, [0.0; 4]), None);
+        assert_eq!(advice(1.0, [1.0; 4]), Some(0.999));
     }
 
     #[test]

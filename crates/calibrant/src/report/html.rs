@@ -164,11 +164,17 @@ fn verdict(report: &Report) -> String {
     } else {
         "more than chance alone would show"
     };
-    format!(
-        "On average the stated probabilities are off by {}, {error} ({} on average). Cut into {} bins of log-odds, {} \
-         {} outside the range of 95 % of perfect forecasters, where about {} would be by chance{way}",
+    let off = format!(
+        "On average the stated probabilities are off by {}, {error} ({} on average).",
         measure(evaluation.ece),
-        measure(evaluation.ece_of_perfect),
+        measure(evaluation.ece_of_perfect)
+    );
+    // One bin says no more than that.
+    if points.len() < 2 {
+        return off;
+    }
+    format!(
+        "{off} Cut into {} bins of log-odds, {} {} outside the range of 95 % of perfect forecasters, where about {} would be by chance{way}",
         points.len(),
         surprising.len(),
         if surprising.len() == 1 { "is" } else { "are" },

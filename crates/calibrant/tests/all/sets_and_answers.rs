@@ -181,6 +181,11 @@ fn examples_that_were_learned_from_are_refused_and_copies_count_once() {
     assert!(matches!(known, Err(PromiseError::Learned { learned, .. }) if learned > 390));
     let fresh = inbox(200, 9);
     let once = CalibrationExamples::of_documents(&model, &fresh).unwrap();
+    // Some that it knows beside new ones: those are left out, and the promise is that of the others.
+    let mixed = [fresh.clone(), training[..50].to_vec()].concat();
+    let mixed = CalibrationExamples::of_documents(&model, &mixed).unwrap();
+    assert!((48..=51).contains(&mixed.learned), "{}", mixed.learned);
+    assert!(mixed.len() <= once.len() && mixed.len() + 2 >= once.len());
     let twice =
         CalibrationExamples::of_documents(&model, &[fresh.clone(), fresh].concat()).unwrap();
     assert_eq!((once.len(), twice.copies), (twice.len(), 200 + once.copies));

@@ -56,7 +56,11 @@ impl FileName<'_> {
 
 /// Looks through all XML of the archive; pictures and the like are never unpacked.
 pub(super) fn check_archive(name: FileName<'_>, file: &File, limit: u64) -> Result<(), ReadError> {
-    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| name.damaged(error))?;
+    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| {
+        name.damaged(format!(
+            "it is cut off, damaged, or not a workbook whatever its name says ({error})"
+        ))
+    })?;
     let mut declared = 0u64;
     let mut parts: Vec<(usize, String)> = Vec::new();
     for at in 0..archive.len() {

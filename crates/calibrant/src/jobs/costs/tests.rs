@@ -36,6 +36,10 @@ fn every_way_of_writing_says_the_same() {
             "costs.tsv",
             "truth\tdecision\tcost\nham\tspam\t20\nspam\tspam\t-0.5\n*\task\t0.25*@amount\n",
         ),
+        (
+            "kosten.csv",
+            "Wahrheit;Entscheidung;Kosten\nham;spam;20\nspam;spam;-0,5\n*;ask;0,25*@amount\n",
+        ),
         ("costs.csv", table),
         ("costs.json", json),
         ("costs", json),

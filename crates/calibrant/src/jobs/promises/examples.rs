@@ -11,7 +11,7 @@ use crate::jobs::LabelledForecasts;
 use crate::pipeline::{Model, TestDocuments, best, draw_key_of};
 use crate::{Progress, RowLabels, Task};
 
-/// What a model says of labelled documents that it has not seen. Copies of a document count once.
+/// What a model says of labelled documents that it has not seen. Copies of a document count once, and those of documents that it learned from do not count.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CalibrationExamples {
@@ -30,8 +30,10 @@ pub struct CalibrationExamples {
     pub left_out: usize,
     /// How many distinct documents have a label that the model does not know: whatever it answers is wrong.
     pub strangers: usize,
-    /// About how many of the documents the model has learned from: a few at most.
+    /// How many of the documents the model has learned from: they are left out.
     pub learned: usize,
+    /// Whether some of those that are left may be such, too: of very many training documents a model remembers a part.
+    partly_seen: bool,
     /// What was read; `None` for documents in memory.
     pub read: Option<ReadSummary>,
 }
@@ -58,13 +60,21 @@ impl CalibrationExamples {
         let width = model.class_count();
         let all = found.forecasts.labels.len();
         let (learned, documents) = (found.known.learned_from(), all + found.left_out);
-        let learned = learned.unwrap_or(0);
-        // A few short texts come again by themselves.
-        if learned * 20 > documents {
+        // Short texts come again by themselves; what the model mostly knows is no new file.
+        if let Some(learned) = learned
+            && learned * 2 > documents
+        {
             return Err(PromiseError::Learned { learned, documents });
         }
+        // As few as chance would show are none.
+        let is_known = |row: usize| learned.is_some() && found.learned[row];
+        let partly_seen = learned.is_some() && found.known.looked_up < found.known.documents;
+        let learned = (0..all).filter(|&row| is_known(row)).count();
         let first = found.documents.firsts();
-        let kept = || (0..all).filter(|&row| first.get(row).copied().unwrap_or(true));
+        let is_first = |row: usize| first.get(row).copied().unwrap_or(true);
+        let kept = || (0..all).filter(|&row| is_first(row) && !is_known(row));
+        let copies = (0..all).filter(|&row| !is_first(row) && !is_known(row));
+        let copies = copies.count();
         let row = |row: usize| &found.forecasts.probabilities[row * width..(row + 1) * width];
         let labels = found.forecasts.labels.of_rows(kept());
         if labels.is_empty() {
@@ -94,11 +104,12 @@ impl CalibrationExamples {
             confidences,
             right,
             keys: kept().map(|row| draw_key_of(key(row))).collect(),
-            copies: all - labels.len(),
+            copies,
             labels,
             left_out: found.left_out - found.strangers.len(),
             strangers: strangers.len(),
             learned,
+            partly_seen,
             read: found.read,
         })
     }
@@ -112,9 +123,9 @@ impl CalibrationExamples {
 
     /// Where they come from.
     pub(super) fn source(&self) -> CalibrationSource {
-        match self.learned {
-            0 => CalibrationSource::Unseen,
-            _ => CalibrationSource::PartlySeen,
+        match self.partly_seen {
+            false => CalibrationSource::Unseen,
+            true => CalibrationSource::PartlySeen,
         }
     }
 
