@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use calibrant::Task;
 use calibrant::corpus::Source;
 use calibrant::decision::{CostEntry, CostError, DecisionCosts};
 use calibrant::jobs::{parse_costs, read_costs};
 use calibrant::pipeline::Model;
-use calibrant::Task;
 
 use crate::error::CliError;
 use crate::output::warn;

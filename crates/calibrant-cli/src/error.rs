@@ -108,7 +108,9 @@ impl From<ReadError> for CliError {
                 Some("save or copy the file again, whole")
             }
             ReadError::BadRow(_) => Some(SKIP_BAD_ROWS),
-            ReadError::MixedDecimals { .. } | ReadError::AmbiguousComma { .. } => Some(
+            ReadError::MixedDecimals { .. }
+            | ReadError::AmbiguousComma { .. }
+            | ReadError::AmbiguousPoint { .. } => Some(
                 "give --decimal point or --decimal comma; what was printed before this is not to be used",
             ),
             ReadError::UnknownFormat { .. } => Some("name the format with --format"),

@@ -72,10 +72,14 @@ fn show_plan(arguments: &PrevalenceArguments, report: &PlanReport) -> Result<(),
     let plan = &report.plan;
     writeln!(
         out,
-        "{} of {} to label for `{}`, an interval at most {} wide; by labels alone it would be {}",
+        "{} of {} to label for `{}`{}, an interval at most {} wide; by labels alone it would be {}",
         count_of(plan.labels, "document"),
         report.documents,
         report.class,
+        match arguments.class {
+            Some(_) => "",
+            None => " (the class that needs most; the others need no more)",
+        },
         report.width,
         plan.labels_alone,
     )?;
@@ -91,7 +95,7 @@ fn show_plan(arguments: &PrevalenceArguments, report: &PlanReport) -> Result<(),
         for (number, stratum) in plan.strata.iter().enumerate() {
             rows.add_row(vec![
                 (number + 1).to_string(),
-                format!("{}", stratum.from),
+                decimal(stratum.from),
                 stratum.documents.to_string(),
                 stratum.labels.to_string(),
             ]);

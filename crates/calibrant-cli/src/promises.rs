@@ -306,7 +306,9 @@ impl From<PromiseError> for CliError {
                 said.hint("give the shares: --prior CLASS=SHARE; or leave out --adapt-prior")
             }
             PromiseError::WithOther => said.hint("leave out --other"),
-            PromiseError::TwoDecisions => said.hint("leave out --costs, --max-error or --f-beta"),
+            PromiseError::TwoDecisions => said.hint(
+                "leave out --costs and --ask, or --max-error, or --f-beta; a rate and a number of questions cannot both be kept: with --max-error, `ask` is as often as the rate needs",
+            ),
             PromiseError::OneLabel => said.hint("leave out --f-beta"),
             PromiseError::AnswersOfLabels => {
                 said.hint("--sets and --f-beta are for models with several labels")

@@ -60,6 +60,7 @@ impl ReadError {
                 | ReadError::NoRows { .. }
                 | ReadError::MixedDecimals { .. }
                 | ReadError::AmbiguousComma { .. }
+                | ReadError::AmbiguousPoint { .. }
         )
     }
 }

@@ -21,6 +21,8 @@ struct Seen {
     point: AtomicU64,
     /// A comma that cannot stand between thousands.
     decimal_comma: AtomicU64,
+    /// A point that cannot.
+    decimal_point: AtomicU64,
 }
 
 const NOWHERE: u64 = u64::MAX;
@@ -31,6 +33,7 @@ impl Decimals {
             comma: AtomicU64::new(NOWHERE),
             point: AtomicU64::new(NOWHERE),
             decimal_comma: AtomicU64::new(NOWHERE),
+            decimal_point: AtomicU64::new(NOWHERE),
         };
         Self {
             given,
@@ -58,12 +61,16 @@ impl Decimals {
                 if let Ok(number) = cell.parse() {
                     if cell.contains('.') {
                         self.saw(column, line, |seen| &seen.point);
+                        if !may_be_thousands(cell, '.') {
+                            self.saw(column, line, |seen| &seen.decimal_point);
+                        }
                     }
                     return Some(number);
                 }
-                let number = with_comma(cell).filter(|_| self.commas && !cell.contains('.'))?;
+                // Points before a comma stand between thousands.
+                let number = with_comma(cell).filter(|_| self.commas && cell.contains(','))?;
                 self.saw(column, line, |seen| &seen.comma);
-                if !may_be_thousands(cell) {
+                if !may_be_thousands(cell, ',') {
                     self.saw(column, line, |seen| &seen.decimal_comma);
                 }
                 Some(number)
@@ -77,8 +84,10 @@ impl Decimals {
         }
     }
 
-    /// An error if a column has both signs, or if its commas may all stand between thousands.
+    /// An error if a column has both signs, or if its commas may all stand between thousands; its points, too, if another column has decimal commas.
     pub(super) fn check(&self, file: &str, names: &[String]) -> Result<(), ReadError> {
+        let has = |sign: &AtomicU64| sign.load(Ordering::Relaxed) != NOWHERE;
+        let has_commas = self.columns.iter().any(|seen| has(&seen.decimal_comma));
         for (seen, name) in self.columns.iter().zip(names) {
             let comma = seen.comma.load(Ordering::Relaxed);
             let point = seen.point.load(Ordering::Relaxed);
@@ -97,16 +106,23 @@ impl Decimals {
                     line: comma,
                 });
             }
+            if has_commas && point != NOWHERE && !has(&seen.decimal_point) {
+                return Err(ReadError::AmbiguousPoint {
+                    file: file.to_owned(),
+                    field: name.clone(),
+                    line: point,
+                });
+            }
         }
         Ok(())
     }
 }
 
-/// Whether it could be a whole number with a comma between its thousands.
-fn may_be_thousands(cell: &str) -> bool {
+/// Whether it could be a whole number with such signs between its thousands.
+fn may_be_thousands(cell: &str, sign: char) -> bool {
     let digits = cell.trim_start_matches(['+', '-']);
     let only_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    digits.split_once(',').is_some_and(|(whole, parts)| {
+    digits.split_once(sign).is_some_and(|(whole, parts)| {
         (1..=3).contains(&whole.len())
             && !whole.starts_with('0')
             && parts.len() == 3
@@ -214,8 +230,29 @@ mod tests {
             ),
             "{both}"
         );
-        let said = table("length;label\n1.500,5;a\n", Some(DecimalSign::Comma)).unwrap();
-        assert_eq!(said, [Some(1500.5)]);
+        for sign in [Some(DecimalSign::Comma), None] {
+            let said = table("length;label\n1.500,5;a\n", sign).unwrap();
+            assert_eq!(said, [Some(1500.5)]);
+        }
+        // 5.179 beside a column of decimal commas may be five thousand; beside 0.5 it cannot.
+        let two = |text: &str| {
+            let options = ReadOptions {
+                fields: Fields {
+                    numeric: vec!["length".into(), "share".into()],
+                    ..Fields::default()
+                },
+                format: Some(Format::Csv),
+                ..ReadOptions::default()
+            };
+            read(text.as_bytes(), &options)
+        };
+        let points = two("length;share\n237;0,5\n5.179;0,7\n").unwrap_err();
+        assert!(
+            matches!(points, ReadError::AmbiguousPoint { line: 3, .. }),
+            "{points}"
+        );
+        assert!(two("length;share\n0.5;0,5\n5.179;0,7\n").is_ok());
+        assert!(two("length;share\n237;5\n5.179;7\n").is_ok());
         // Numbers of JSON are numbers, whatever is said of text.
         let options = ReadOptions {
             fields: Fields {

@@ -118,6 +118,18 @@ pub enum ReadError {
         /// The first line with a comma.
         line: u64,
     },
+    /// All points in the numbers of a column may stand between thousands, and other columns have decimal commas.
+    #[error(
+        "{file}, field `{field}`: the point of line {line} may be a decimal sign or stand between thousands, as other fields have decimal commas; say which is the decimal sign"
+    )]
+    AmbiguousPoint {
+        /// The file.
+        file: String,
+        /// The field.
+        field: String,
+        /// The first line with a point.
+        line: u64,
+    },
     /// A row cannot be understood.
     #[error("{0}")]
     BadRow(BadRow),

@@ -109,7 +109,7 @@ pub enum PromiseError {
     WithOther,
     /// Two rules for one decision.
     #[error(
-        "costs, a stated error rate and the best F are different ways to decide: only one can be asked for"
+        "costs (with or without a number of questions), a stated error rate and the best F are different ways to decide: only one can be asked for"
     )]
     TwoDecisions,
     /// A number that cannot be.
