@@ -136,6 +136,7 @@ fn write(
 }
 
 /// The policy with this model in its part, and what other sources said.
+#[allow(clippy::result_large_err)] // The library's error, once for a file.
 fn in_use<'p>(
     arguments: &PredictArguments,
     policy: &'p PolicyFile,

@@ -16,6 +16,7 @@ use crate::progress::TerminalProgress;
 use crate::suspects::check_list;
 use crate::table::{decimal, table};
 
+#[allow(clippy::result_large_err)] // The library's error, once for a file.
 pub(crate) fn run(arguments: &PrevalenceArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
     let settings = PrevalenceSettings {

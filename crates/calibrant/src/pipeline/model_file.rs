@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::extractor::FeatureExtractor;
 use super::single_model::Calibrators;
@@ -47,7 +47,10 @@ pub const FORMAT_VERSION: u32 = SavedKind::Model.version();
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Description {
-    #[serde(deserialize_with = "saved_settings")]
+    #[serde(
+        serialize_with = "settings_to_save",
+        deserialize_with = "saved_settings"
+    )]
     settings: FitSettings,
     fields: Fields,
     /// In files of version 1, whose scorers are all linear.
@@ -65,6 +68,13 @@ pub(super) struct Description {
     summary: TrainingSummary,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     recalibration: Option<ModelRecalibration>,
+}
+
+fn settings_to_save<S: Serializer>(
+    settings: &FitSettings,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    settings.analyzer.save_with(settings, serializer)
 }
 
 /// What the words of a model were before there was a choice, they stay.

@@ -96,6 +96,7 @@ pub struct TriedSettings {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
+        serialize_with = "Analyzer::save_option",
         deserialize_with = "Analyzer::of_saved_option"
     )]
     pub analyzer: Option<Analyzer>,

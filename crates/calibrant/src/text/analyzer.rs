@@ -1,7 +1,8 @@
 //! The settings of text analysis, as they are saved with a model.
 
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use super::compiled::CompiledAnalyzer;
 use super::language::Language;
@@ -95,6 +96,36 @@ impl Analyzer {
         let saved = Option::<serde_json::Value>::deserialize(deserializer)?;
         let read = saved.map(Self::of_saved_value).transpose();
         read.map_err(D::Error::custom)
+    }
+
+    /// Writes what holds this analyzer as models were saved before there was a choice of words, where it has the words of then: such a model
+    /// is saved again to the byte.
+    pub(crate) fn save_with<S: Serializer>(
+        &self,
+        whole: &impl Serialize,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        use serde::ser::Error;
+        if self.words != WordRules::before() {
+            return whole.serialize(serializer);
+        }
+        let words = serde_json::to_string(&WordRules::before()).map_err(S::Error::custom)?;
+        let written = serde_json::to_string(whole).map_err(S::Error::custom)?;
+        // Quotes inside of texts are written otherwise, so that this is the analyzer's.
+        let written = written.replacen(&format!(",\"words\":{words}"), "", 1);
+        let raw = RawValue::from_string(written).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
+    }
+
+    /// The same, where there may be no analyzer.
+    pub(crate) fn save_option<S: Serializer>(
+        analyzer: &Option<Self>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match analyzer {
+            Some(own) => own.save_with(own, serializer),
+            None => serializer.serialize_none(),
+        }
     }
 
     /// The same, of a value of JSON.

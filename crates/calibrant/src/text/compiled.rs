@@ -299,8 +299,8 @@ mod tests {
         // Inside a word, before an apostrophe with letters behind it, and alone it is no last letter.
         let found = terms(Analyzer::default(), "ΣΟΦΟΣ Σ ΑΣ'ΤΟ Σ.");
         assert_eq!(found, ["σοφος", "σ", "ασ'το", "σ"]);
-        // As analyzers did that were saved before.
-        let old: Analyzer = serde_json::from_str(r#"{"lowercase":true}"#).unwrap();
+        // As models do that were saved before.
+        let old = Analyzer::of_saved_value(serde_json::json!({"lowercase": true})).unwrap();
         assert_eq!(terms(old, "ΟΔΟΣ"), ["οδοσ"]);
     }
 
@@ -318,7 +318,7 @@ mod tests {
             ..pairs
         };
         assert!(terms(old, &text).contains(&"falls oil".to_owned()));
-        let old: Analyzer = serde_json::from_str("{}").unwrap();
+        let old = Analyzer::of_saved_value(serde_json::json!({})).unwrap();
         assert!(!old.fields_apart);
     }
 
