@@ -19,8 +19,8 @@ fn demo(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 /// What the demo prints with `--json` and its page.
-struct Shown {
-    printed: Vec<u8>,
+pub(crate) struct Shown {
+    pub(crate) printed: Vec<u8>,
     page: Vec<u8>,
     /// How many files lie in its folder afterwards.
     files: usize,
@@ -33,7 +33,7 @@ impl Shown {
 }
 
 /// The demo of a seed, run once for all tests that look at it: it takes seconds.
-fn shown(seed: &'static str) -> Arc<Shown> {
+pub(crate) fn shown(seed: &'static str) -> Arc<Shown> {
     type Runs = HashMap<&'static str, Arc<OnceLock<Arc<Shown>>>>;
     static RUNS: OnceLock<Mutex<Runs>> = OnceLock::new();
     let runs = RUNS.get_or_init(Mutex::default);
@@ -94,7 +94,7 @@ fn calibration_brings_both_learners_closer_to_the_truth() {
 /// the first of them.
 #[test]
 fn calibrated_learners_stay_inside_the_band_of_a_perfect_forecaster() {
-    for seed in ["1", "2", "3", "4", "5"] {
+    for seed in ["1", "2", "3"] {
         let comparison = shown(seed).comparison();
         for [raw, calibrated] in [[0, 1], [2, 3]] {
             let [raw, calibrated] = [raw, calibrated].map(|i| &comparison["forecasters"][i]);

@@ -1,5 +1,7 @@
 //! Copies, repetitions and weights in corpora of real text, where they are at hand.
 
+use std::sync::LazyLock;
+
 use calibrant::corpus::{Document, Fields, ReadOptions, Source, read_all};
 use calibrant::numeric::Random;
 use calibrant::pipeline::{Classifier, FitSettings, Model};
@@ -11,9 +13,8 @@ use super::{repeated, same_forecasts, weighted};
 use crate::common::data_file::data_file;
 use crate::common::fitted;
 
-/// Documents of a file among the development data in an order drawn at random; none where the
-/// file is missing.
-fn corpus(name: &str, text: &[&str], label: &str, seed: u64) -> Option<Vec<Document>> {
+/// Documents of a file among the development data; none where the file is missing.
+fn corpus(name: &str, text: &[&str], label: &str) -> Option<Vec<Document>> {
     let path = data_file(name)?;
     let fields = Fields {
         text: text.iter().map(|&field| field.to_owned()).collect(),
@@ -24,13 +25,15 @@ fn corpus(name: &str, text: &[&str], label: &str, seed: u64) -> Option<Vec<Docum
         fields,
         ..ReadOptions::default()
     };
-    let (mut documents, _) = read_all(&Source::Path(path), &options, &NoProgress).unwrap();
-    Random::from_seed(seed).shuffle(&mut documents);
-    Some(documents)
+    Some(
+        read_all(&Source::Path(path), &options, &NoProgress)
+            .unwrap()
+            .0,
+    )
 }
 
-/// Many classes of which one is right, two classes, and several labels per document.
-fn corpora(seed: u64) -> Vec<(&'static str, Vec<Document>)> {
+/// Many classes of which one is right, two classes, and several labels per document; read once for all tests.
+static CORPORA: LazyLock<Vec<(&'static str, Vec<Document>)>> = LazyLock::new(|| {
     [
         (
             "20newsgroups.jsonl.gz",
@@ -48,12 +51,22 @@ fn corpora(seed: u64) -> Vec<(&'static str, Vec<Document>)> {
     ]
     .into_iter()
     .filter_map(|(name, text, label, task)| {
-        let documents = corpus(name, text, label, seed)?;
+        let documents = corpus(name, text, label)?;
         let lists = documents.iter().any(|document| document.labels_were_list);
         assert_eq!(lists, task == Task::MultiLabel, "{name}");
         Some((name, documents))
     })
     .collect()
+});
+
+/// So many documents of each, drawn at random.
+fn drawn(seed: u64, count: usize) -> impl Iterator<Item = (&'static str, Vec<Document>)> {
+    CORPORA.iter().map(move |(name, documents)| {
+        let mut order: Vec<usize> = (0..documents.len()).collect();
+        Random::from_seed(seed).shuffle(&mut order);
+        let chosen = order[..count].iter();
+        (*name, chosen.map(|&row| documents[row].clone()).collect())
+    })
 }
 
 /// A tenth of the rows once more, one in ten of those with the labels of another row.
@@ -104,8 +117,8 @@ fn surprise(model: &Model, test: &[Document], training_count: usize) -> f64 {
 #[test]
 fn a_tenth_of_copies_does_not_spoil_the_promise_on_real_text() {
     for seed in [1, 2] {
-        for (name, documents) in corpora(seed) {
-            let (training, rest) = documents.split_at(3000);
+        for (name, documents) in drawn(seed, 6000) {
+            let (training, test) = documents.split_at(3000);
             let rows = with_copies(training, &mut Random::from_seed(seed));
             let model = fitted(&rows, &FitSettings::default());
             let summary = model.summary();
@@ -115,7 +128,7 @@ fn a_tenth_of_copies_does_not_spoil_the_promise_on_real_text() {
                 name.starts_with("20newsgroups"),
                 "{name}: classes together where one of many is right"
             );
-            let z = surprise(&model, &rest[..3000], 3000);
+            let z = surprise(&model, test, 3000);
             assert!(z.abs() <= 3.0, "z = {z:.2} on {name}, seed {seed}");
         }
     }
@@ -134,9 +147,8 @@ fn repetitions_and_weights_of_real_text_are_the_same() {
         }),
         ..FitSettings::default()
     };
-    for (name, documents) in corpora(3) {
-        let (plain, rest) = documents.split_at(150);
-        let test = &rest[..100];
+    for (name, documents) in drawn(3, 250) {
+        let (plain, test) = documents.split_at(150);
         let once = fitted(plain, &settings);
         let thrice = fitted(&repeated(plain, |_| 3), &settings);
         same_forecasts(name, &once, &thrice, test);

@@ -1,5 +1,7 @@
 //! Data that both sides compute from, and how answers are compared.
 
+use std::sync::LazyLock;
+
 use calibrant::NoProgress;
 use calibrant::corpus::{Document, Fields, ReadOptions, Source, read_all};
 use calibrant::features::{
@@ -80,6 +82,16 @@ pub(crate) fn reuters() -> Option<Vec<Document>> {
 
 /// A part of Reuters-21578: `train` or `test`.
 pub(crate) fn part_of_reuters(split: &str) -> Option<Vec<Document>> {
+    // Many tests want the same stories: each part is read once.
+    static TRAIN: LazyLock<Option<Vec<Document>>> = LazyLock::new(|| reuters_read("train"));
+    static TEST: LazyLock<Option<Vec<Document>>> = LazyLock::new(|| reuters_read("test"));
+    match split {
+        "train" => TRAIN.clone(),
+        _ => TEST.clone(),
+    }
+}
+
+fn reuters_read(split: &str) -> Option<Vec<Document>> {
     corpus("reuters21578.jsonl.gz", &["title", "body"], "topics", split)
 }
 

@@ -1,6 +1,7 @@
 //! Nearest neighbours beside scikit-learn's, on 20 Newsgroups.
 
 use std::io::Write;
+use std::sync::LazyLock;
 
 use calibrant::Task;
 use calibrant::features::SparseMatrix;
@@ -24,8 +25,16 @@ pub(crate) struct Newsgroups {
     pub(crate) test_classes: Vec<u32>,
 }
 
+/// Read once for all tests.
+static NEWSGROUPS: LazyLock<Option<Newsgroups>> = LazyLock::new(Newsgroups::read);
+
 impl Newsgroups {
-    pub(crate) fn read() -> Option<Self> {
+    /// `None` where the file is missing.
+    pub(crate) fn get() -> Option<&'static Self> {
+        NEWSGROUPS.as_ref()
+    }
+
+    fn read() -> Option<Self> {
         let (train, test) = (part_of_newsgroups("train")?, part_of_newsgroups("test")?);
         let mut names: Vec<&str> = train.iter().map(|post| post.labels[0].as_str()).collect();
         names.sort_unstable();
@@ -78,7 +87,7 @@ fn everyone(rows: &SparseMatrix) -> Vec<u32> {
 
 #[test]
 fn neighbours_and_accuracy_are_scikit_learns_on_twenty_newsgroups() {
-    let Some(posts) = Newsgroups::read() else {
+    let Some(posts) = Newsgroups::get() else {
         return;
     };
     let question = json!({
@@ -134,7 +143,7 @@ fn neighbours_and_accuracy_are_scikit_learns_on_twenty_newsgroups() {
 
 #[test]
 fn most_entries_are_never_read_and_approximate_searches_find_most_neighbours() {
-    let Some(posts) = Newsgroups::read() else {
+    let Some(posts) = Newsgroups::get() else {
         return;
     };
     let index = NeighbourIndex::build(&posts.train, &everyone(&posts.train)).unwrap();

@@ -15,7 +15,7 @@ const TOPICS: [&str; 10] = [
 
 #[test]
 fn the_average_is_at_least_as_accurate_on_twenty_newsgroups() {
-    let Some(posts) = Newsgroups::read() else {
+    let Some(posts) = Newsgroups::get() else {
         return;
     };
     let question = json!({

@@ -75,7 +75,7 @@ fn check(train: &SparseMatrix, test: &SparseMatrix, of_train: &[u32], of_test: &
 
 #[test]
 fn centres_are_scikit_learns_on_twenty_newsgroups() {
-    let Some(posts) = Newsgroups::read() else {
+    let Some(posts) = Newsgroups::get() else {
         return;
     };
     check(
