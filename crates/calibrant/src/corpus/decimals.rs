@@ -246,13 +246,13 @@ mod tests {
             };
             read(text.as_bytes(), &options)
         };
-        let points = two("length;share\n237;0,5\n5.179;0,7\n").unwrap_err();
+        let points = two("length;share;label\n237;0,5;a\n5.179;0,7;b\n").unwrap_err();
         assert!(
             matches!(points, ReadError::AmbiguousPoint { line: 3, .. }),
             "{points}"
         );
-        assert!(two("length;share\n0.5;0,5\n5.179;0,7\n").is_ok());
-        assert!(two("length;share\n237;5\n5.179;7\n").is_ok());
+        assert!(two("length;share;label\n0.5;0,5;a\n5.179;0,7;b\n").is_ok());
+        assert!(two("length;share;label\n237;5;a\n5.179;7;b\n").is_ok());
         // Numbers of JSON are numbers, whatever is said of text.
         let options = ReadOptions {
             fields: Fields {

@@ -245,7 +245,10 @@ fn of_table(source: &Source, file: &str) -> Result<Vec<CostEntry>, ReadCostsErro
             [_, Some(action), Some(cost)] => amount(action).is_err() && amount(cost).is_ok(),
             _ => false,
         };
-        names.len() == 3 && !documents.is_empty() && documents.iter().all(is_like)
+        names.len() == 3
+            && words[0] != "truth"
+            && !documents.is_empty()
+            && documents.iter().all(is_like)
     };
     let is_list = !headed
         || matches!(words[..], ["truth", "decision" | "action", "cost"])
