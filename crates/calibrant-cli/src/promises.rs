@@ -170,7 +170,7 @@ pub(crate) fn show_seen(out: &mut impl Write, seen: &SeenPromises) -> std::io::R
         if answers.of_unknown_labels > 0 {
             writeln!(
                 out,
-                "{} of the documents have a label that the model does not know: an answer to such counts as wrong",
+                "{} of the documents have a label that the model does not know: an answer to such a document counts as wrong",
                 answers.of_unknown_labels
             )?;
         }
@@ -293,7 +293,7 @@ impl From<PromiseError> for CliError {
                 said.hint("allow more errors: a larger --max-error")
             }
             PromiseError::Strangers { .. } => said.hint(
-                "leave such documents out, for example with --where; sets then speak of documents of known classes",
+                "leave such rows out of the file; sets then speak of documents of known classes",
             ),
             PromiseError::Common { .. } => {
                 said.hint("name other documents: `calibrant split` divides a file")

@@ -388,8 +388,9 @@ mod tests {
             Shape::groups(5, true),
             Shape::groups(20, true),
         ] {
-            // Eight documents each say of groups what twenty do; more groups are for the whole experiment.
-            let documents = 8 * shape.groups.unwrap();
+            // Uneven groups of twenty documents once, the others of eight; more groups are for the whole experiment.
+            let groups = shape.groups.unwrap();
+            let documents = if shape.uneven && groups == 20 { 20 } else { 8 } * groups;
             let shape = Shape { documents, ..shape };
             for coverage in coverages(WORLDS[1], shape, &truths, 200, 100).unwrap() {
                 let share = coverage.held as f64 / coverage.shown as f64;

@@ -28,7 +28,7 @@ const LOSS: f64 = 0.05;
 const LEFT_OUT: usize = 4;
 
 pub(crate) fn run(data: &Path, json: bool) -> Result<(), Box<dyn Error>> {
-    let table = measure(data, 1, |_| true)?;
+    let table = measure(data, |_| true)?;
     let mut out = std::io::stdout().lock();
     if json {
         serde_json::to_writer(&mut out, &table)?;
@@ -61,17 +61,10 @@ pub(crate) fn run(data: &Path, json: bool) -> Result<(), Box<dyn Error>> {
 
 type Table = BTreeMap<&'static str, BTreeMap<&'static str, OpenWorldReport>>;
 
-/// The wanted classifiers on every `step`th document.
-fn measure(
-    data: &Path,
-    step: usize,
-    wanted: impl Fn(&str) -> bool,
-) -> Result<Table, Box<dyn Error>> {
+/// The wanted classifiers.
+fn measure(data: &Path, wanted: impl Fn(&str) -> bool) -> Result<Table, Box<dyn Error>> {
     let mut table = Table::new();
-    let thinned = |(training, test): (Vec<Document>, Vec<Document>)| {
-        [training, test].map(|all| all.into_iter().step_by(step).collect::<Vec<_>>())
-    };
-    let Some([training, test]) = Corpus::named("20newsgroups").read(data)?.map(thinned) else {
+    let Some((training, test)) = Corpus::named("20newsgroups").read(data)? else {
         return Ok(table);
     };
     let mut groups: Vec<&str> = training
@@ -87,7 +80,7 @@ fn measure(
     };
     let known: Vec<Document> = training.iter().filter(is_known).cloned().collect();
     table.insert("newsgroups-left-out", contest(&known, &test, &wanted)?);
-    if let Some([_, stories]) = Corpus::named("reuters-all").read(data)?.map(thinned) {
+    if let Some((_, stories)) = Corpus::named("reuters-all").read(data)? {
         let mut mixed = test;
         mixed.extend(stories);
         table.insert(
@@ -139,7 +132,6 @@ fn forecasts(model: &Model, test: &[Document]) -> Result<Vec<OpenForecast>, Box<
 mod tests {
     use super::*;
 
-    /// On a third of the documents; of all, a fifth more strangers are caught, and here a tenth more are asked for.
     #[test]
     fn strangers_are_noticed_better_than_by_the_largest_probability() {
         let data = std::env::var_os("CALIBRANT_DATA").map_or_else(
@@ -147,7 +139,7 @@ mod tests {
             Into::into,
         );
         let one_class_alone = ["linear_svm", "logistic_regression"];
-        let table = measure(&data, 3, |name| one_class_alone.contains(&name)).unwrap();
+        let table = measure(&data, |name| one_class_alone.contains(&name)).unwrap();
         for (set, classifiers) in &table {
             for name in one_class_alone {
                 let report = &classifiers[name];
@@ -156,7 +148,7 @@ mod tests {
                     "{set} {name}: {report:?}"
                 );
                 assert!(
-                    report.caught > 1.1 * report.caught_by_largest_probability,
+                    report.caught > 1.2 * report.caught_by_largest_probability,
                     "{set} {name}: {report:?}"
                 );
             }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::choice::share;
 use super::{CertaintyArguments, ReadArguments};
 
 #[derive(Debug, Args)]
@@ -33,7 +34,8 @@ pub(crate) struct CascadeArguments {
         long,
         value_name = "SHARE",
         default_value_t = 0.05,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = share
     )]
     pub(crate) max_error: f64,
     #[command(flatten)]

@@ -7,10 +7,10 @@ impl ReadOptions {
     ///
     /// How one file is written says little about the other: a table that a person exported may lie beside one that this library wrote. So the
     /// file is read as it says itself that it is written, from the sheet of the stated name where it has one; where it cannot be read so
-    /// (`is_of_layout` says that of an error), as these options say that the first one is. Filters and the skipping of bad rows are the
-    /// first file's alone: every row of the other counts.
+    /// (`is_of_layout` says that of an error), as these options say that the first one is. Which decimal sign it has no file says for sure:
+    /// where that is stated, it is read as the first one is, and else as it is written itself. Filters and the skipping of bad rows are the first file's alone: every row of the other counts.
     ///
-    /// The error is that of the last attempt.
+    /// The error is that of the first attempt.
     pub fn read_beside<T, E>(
         &self,
         is_of_layout: impl Fn(&E) -> bool,
@@ -29,20 +29,19 @@ impl ReadOptions {
             },
             ..own.clone()
         };
-        let mut ways = vec![
-            detected(self.layout.sheet.clone()),
-            detected(None),
-            own.clone(),
-        ];
+        let decimal_is_stated = self.layout.decimal.is_some();
+        let mut ways = vec![detected(self.layout.sheet.clone()), detected(None)];
+        ways.insert(if decimal_is_stated { 0 } else { 2 }, own.clone());
         ways.dedup();
-        let last = ways.pop();
+        let mut first = None;
         for way in &ways {
+            let is_stated = decimal_is_stated && first.is_none();
             match read(way) {
-                Err(error) if is_of_layout(&error) => {}
+                Err(error) if is_stated || is_of_layout(&error) => first = first.or(Some(error)),
                 outcome => return outcome,
             }
         }
-        read(last.as_ref().unwrap_or(&own))
+        first.map_or_else(|| read(&own), Err)
     }
 }
 
@@ -69,7 +68,7 @@ impl ReadError {
 mod tests {
     use super::*;
     use crate::NoProgress;
-    use crate::corpus::{Encoding, Fields, Source, read_all};
+    use crate::corpus::{DecimalSign, Encoding, Fields, Source, read_all};
 
     fn read(options: &ReadOptions, bytes: &[u8]) -> Result<String, ReadError> {
         let source = Source::bytes("beside.csv", bytes.to_vec());
@@ -115,6 +114,30 @@ mod tests {
         };
         assert_eq!(read(&no_header, b"maize,a\nbank,b\n").unwrap(), "maize|a");
         assert_eq!(read(&no_header, b"2,1\na,maize\n").unwrap(), "maize|a");
+        // 5.179 is five thousand here as it is there; what this library wrote has points all the same.
+        let numbers = ReadOptions {
+            layout: Layout {
+                decimal: Some(DecimalSign::Comma),
+                ..Layout::default()
+            },
+            fields: Fields {
+                numeric: vec!["price".to_owned()],
+                ..Fields::default()
+            },
+            ..ReadOptions::default()
+        };
+        for (text, price) in [
+            ("price;label\n5.179;a\n", 5179.0),
+            ("price,label\n0.5,a\n", 0.5),
+        ] {
+            let source = Source::bytes("beside.csv", text.as_bytes().to_vec());
+            let read = numbers.read_beside(ReadError::is_of_layout, |options| {
+                read_all(&source, options, &NoProgress)
+            });
+            let (documents, _) = read.unwrap();
+            let record = documents[0].content.as_record().unwrap();
+            assert_eq!(record.numbers[0], Some(price), "{text}");
+        }
         // A row that is wrong is wrong: another layout is not tried.
         let bad = read(&options, b"text,label\nx,\"a\n").unwrap_err();
         assert!(matches!(bad, ReadError::BadRow(_)), "{bad}");

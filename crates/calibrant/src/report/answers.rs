@@ -246,8 +246,8 @@ impl AnsweredShares {
         }
     }
 
-    /// What to advise, of the wanted accuracies at which at least half of the documents can be answered: the lowest with at most half as many
-    /// wrong answers as if all were answered, else the highest. Where there is none, the accuracy with the most answers; `None` where none is reached.
+    /// What to advise, of the wanted accuracies at which at least half of the documents can be answered: the lowest whose share of wrong answers
+    /// is at most half of that of all answers, else the highest. Where there is none, the accuracy with the most answers; `None` where none is reached.
     pub fn advice(&self) -> Option<AnsweredTarget> {
         let reached = || {
             self.targets
@@ -257,7 +257,7 @@ impl AnsweredShares {
         let half = || reached().filter(|target| target.answered >= Some(0.5));
         let all = self.whole()?;
         let wrong = 1.0 - all.accuracy.unwrap_or(all.stated);
-        let fewer = half().rfind(|target| 1.0 - target.accuracy <= 0.5 * wrong);
+        let fewer = half().rfind(|target| 1.0 - target.accuracy <= 0.5 * wrong + 1e-12);
         let most = reached().max_by(|a, b| {
             a.answered
                 .partial_cmp(&b.answered)
@@ -527,7 +527,7 @@ mod tests {
                 upper: 1.0,
                 stated: right,
             };
-            let targets = [0.999, 0.995, 0.99, 0.9].into_iter().zip(answered);
+            let targets = [0.999, 0.99, 0.95, 0.9].into_iter().zip(answered);
             let answers = AnsweredShares {
                 shares: vec![whole],
                 targets: targets.map(|(a, share)| target(a, share)).collect(),
@@ -536,11 +536,13 @@ mod tests {
             };
             answers.advice().map(|advice| advice.accuracy)
         };
-        // 98.6 % are right: 99 % would leave more than half of the mistakes.
-        assert_eq!(advice(0.986, [0.79, 0.98, 0.99, 1.0]), Some(0.995));
+        // 97 % are right: at 95 % more than half as many answers would be wrong.
+        assert_eq!(advice(0.97, [0.79, 0.98, 1.0, 1.0]), Some(0.99));
+        // Exactly half, whatever floating point makes of it.
+        assert_eq!(advice(0.9, [0.5, 0.6, 0.7, 1.0]), Some(0.95));
         assert_eq!(advice(0.7, [0.1, 0.2, 0.4, 0.6]), Some(0.9));
         // What halves them leaves less than half of the documents.
-        assert_eq!(advice(0.986, [0.3, 0.4, 0.9, 1.0]), Some(0.99));
+        assert_eq!(advice(0.97, [0.3, 0.4, 0.9, 1.0]), Some(0.95));
         assert_eq!(advice(0.5, [0.0, 0.1, 0.2, 0.4]), Some(0.9));
         assert_eq!(advice(0.5, [0.0; 4]), None);
         assert_eq!(advice(1.0, [1.0; 4]), Some(0.999));

@@ -13,11 +13,20 @@ fn number(name: impl Into<String>, value: impl Into<String>) -> (String, String)
 pub(super) fn first_screen(report: &Report) -> Section {
     let (evaluation, answers) = (&report.evaluation, &report.answers);
     let mut numbers = vec![number("documents", whole(evaluation.documents))];
+    if answers.of_unknown_labels > 0 {
+        numbers.push(number(
+            "further documents with labels that the model does not know",
+            whole(answers.of_unknown_labels),
+        ));
+    }
     let exactly = answers.whole().and_then(|all| all.accuracy);
     let right = evaluation.accuracy.or(exactly);
     // Those with labels that the model does not know are answered, too.
     let documents = evaluation.documents + answers.of_unknown_labels;
     let right_name = match evaluation.task {
+        Task::SingleLabel if answers.of_unknown_labels > 0 => {
+            "answers that are right, of those with known labels"
+        }
         Task::SingleLabel => "answers that are right",
         Task::MultiLabel => "documents with all labels right",
     };

@@ -82,9 +82,11 @@ impl TryFrom<SavedLabels> for LabelSetTable {
                 value: "otherwise".to_owned(),
             });
         }
+        // Tables of before counted documents without a label, too. The masses sum to those with one.
+        let labelled = saved.masses.iter().sum::<f64>().round() as u64;
         Ok(Self {
             label_count: saved.label_count,
-            documents: saved.documents,
+            documents: saved.documents.min(labelled).max(1),
             source: saved.source,
             probabilities: saved.probabilities,
             masses: saved.masses,

@@ -255,10 +255,11 @@ impl SetTable {
     /// use calibrant_calibration::decision::SetTable;
     /// assert_eq!(SetTable::least_examples(0.9), 9);
     /// assert_eq!(SetTable::least_examples(0.99), 99);
+    /// assert_eq!(SetTable::least_examples(0.99999), 99_999);
     /// ```
     pub fn least_examples(coverage: f64) -> u64 {
         // The k-th smallest of n with k = ⌈(n + 1) c⌉ ≤ n.
-        (coverage / (1.0 - coverage) * (1.0 - 1e-12)).ceil() as u64
+        (coverage / (1.0 - coverage) * (1.0 - 1e-9)).ceil() as u64
     }
 
     /// How the sets are made, with the penalty that was chosen.

@@ -14,7 +14,7 @@ pub enum PromiseError {
     /// Too few examples for sets.
     #[error(
         "sets that hold the true class in {} % of {} take at least {needed} calibration examples{}; there are {found}{}",
-        100.0 * coverage,
+        (1e11 * coverage).round() / 1e9,
         if *class_by_class { "the documents of each class" } else { "documents" },
         if *class_by_class { " of one" } else { "" },
         if *class_by_class { " of the most frequent class" } else { "" }
@@ -74,6 +74,9 @@ pub enum PromiseError {
     /// Nothing that can be used.
     #[error("none of the calibration documents has exactly one label that the model knows")]
     NoExamples,
+    /// Sets for several labels need documents with a label.
+    #[error("none of the calibration documents has a label that the model knows")]
+    NoLabels,
     /// One kind of set is for several labels.
     #[error(
         "where documents may have several labels there is one kind of set, for all labels together"

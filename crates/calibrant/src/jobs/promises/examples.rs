@@ -30,7 +30,7 @@ pub struct CalibrationExamples {
     pub left_out: usize,
     /// How many distinct documents have a label that the model does not know: whatever it answers is wrong.
     pub strangers: usize,
-    /// How many of the documents the model has learned from: they are left out.
+    /// How many of the documents the model has learned from (or seems to have, by chance): they are left out.
     pub learned: usize,
     /// Whether some of those that are left may be such, too: of very many training documents a model remembers a part.
     partly_seen: bool,
@@ -66,8 +66,8 @@ impl CalibrationExamples {
         {
             return Err(PromiseError::Learned { learned, documents });
         }
-        // As few as chance would show are none.
-        let is_known = |row: usize| learned.is_some() && found.learned[row];
+        // Some of them only look so by chance: who is left out does not depend on labels.
+        let is_known = |row: usize| found.learned[row];
         let partly_seen = learned.is_some() && found.known.looked_up < found.known.documents;
         let learned = (0..all).filter(|&row| is_known(row)).count();
         let first = found.documents.firsts();
@@ -78,7 +78,10 @@ impl CalibrationExamples {
         let row = |row: usize| &found.forecasts.probabilities[row * width..(row + 1) * width];
         let labels = found.forecasts.labels.of_rows(kept());
         if labels.is_empty() {
-            return Err(PromiseError::NoExamples);
+            return Err(match learned {
+                0 => PromiseError::NoExamples,
+                learned => PromiseError::Learned { learned, documents },
+            });
         }
         let answer = |(place, labels): (usize, &[u32])| {
             let (class, confidence) = best(row(place));
@@ -176,6 +179,9 @@ impl CalibrationExamples {
     }
 
     pub(super) fn label_table(&self) -> Result<LabelSetTable, PromiseError> {
+        if self.labels.iter().all(<[u32]>::is_empty) {
+            return Err(PromiseError::NoLabels);
+        }
         let source = self.source();
         let table = LabelSetTable::fit(&self.probabilities, self.width, &self.labels, source);
         Ok(table?)
