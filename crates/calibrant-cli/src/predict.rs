@@ -27,7 +27,6 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let model = Model::open(&arguments.model)?;
     let results = &arguments.results;
     let costs = costs::read(arguments.costs.costs.as_deref())?;
-    costs::note_near_classes(&costs, &model);
     let decisions = !costs.is_empty()
         || arguments.ask.is_some()
         || arguments.promises.max_error.is_some()
@@ -57,6 +56,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), CliError> {
     let (promised, file) = (&arguments.promises, &arguments.file);
     let examples = promises::examples(&model, promised, &arguments.reading, file)?;
     let predictor = Predictor::with_examples(&model, &settings, examples.as_ref())?;
+    costs::note_near_classes(&settings.costs, &model);
     let fields = arguments.reading.fields(&predictor.fields());
     let mut options = arguments.reading.options(fields, LabelNeed::Ignored);
     options.keep = results.keep;

@@ -70,8 +70,8 @@ fn of_model(arguments: &EvaluateArguments, model: &Model) -> Result<(), CliError
         shown_scores: page.map_or(0, |_| SHOWN_CLASSES),
         worst_mistakes: page.map_or(0, |_| SHOWN_MISTAKES),
     };
-    costs::note_near_classes(&settings.costs, model);
     let evaluator = Evaluator::new(model, &settings)?;
+    costs::note_near_classes(&settings.costs, model);
     check_page(arguments)?;
     let progress = TerminalProgress::default();
     let source = input::source(&arguments.file);
