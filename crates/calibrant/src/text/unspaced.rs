@@ -55,6 +55,10 @@ pub(super) fn for_each_pair(text: &str, mut visit: impl FnMut(&str)) {
 fn first_of_a_script(bytes: &[u8]) -> Option<usize> {
     const LEAST: u8 = 0xE0;
     const BLOCK: usize = 64;
+    // In scripts of as many bytes a character it is often the next one: no block is worth its while.
+    if *bytes.first()? >= LEAST {
+        return Some(0);
+    }
     let without = |block: &&[u8]| block.iter().fold(0, |most, &byte| byte.max(most)) < LEAST;
     let skipped = bytes.chunks(BLOCK).take_while(without).count() * BLOCK;
     let rest = bytes.get(skipped..)?;
@@ -172,6 +176,14 @@ mod tests {
             // Pairs are looked for from this byte on.
             let first = character.to_string().as_bytes()[0];
             assert!(!is_unspaced(character) || first >= 0xE0, "{character:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn blocks_find_what_a_look_at_every_byte_finds(bytes in proptest::collection::vec(0x00u8..0xE4, 0..300)) {
+            let byte_by_byte = bytes.iter().position(|&byte| byte >= 0xE0);
+            proptest::prop_assert_eq!(first_of_a_script(&bytes), byte_by_byte);
         }
     }
 }
