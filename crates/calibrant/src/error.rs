@@ -104,6 +104,16 @@ pub enum FitError {
         /// What it is.
         value: String,
     },
+    /// A setting of another learner was given.
+    #[error("{setting} must be absent with the classifier `{classifier}`; it is {value}")]
+    UnusedSetting {
+        /// The name of the setting.
+        setting: &'static str,
+        /// The name of the learner.
+        classifier: &'static str,
+        /// What the setting is.
+        value: String,
+    },
     /// Two lists that belong together differ in length.
     #[error("{left_name} has {left} entries and {right_name} has {right}")]
     LengthMismatch {

@@ -27,6 +27,7 @@ mod explain;
 mod fit;
 mod fit_report;
 mod fit_rows;
+mod fit_words;
 mod forecast;
 mod held_out;
 mod inspect;
@@ -86,6 +87,7 @@ pub use explain::{ExplainError, explain, read_row};
 pub use fit::{FitJobError, FittedModel, SearchOutcome, fit_documents, fit_source, search_source};
 pub use fit_report::{ClassFit, FitReport, NextBest, class_fits, rules_without_class};
 pub use fit_rows::{explain_row, fit_rows, predict_rows};
+pub use fit_words::{ClassWeightWords, FitWords, LabelWords, NeighbourWords, NgramWords};
 pub use forecast::{ForecastSettings, LabelledForecasts, WrittenOtherwise};
 #[cfg(feature = "index")]
 pub use inspect::IndexInspection;
