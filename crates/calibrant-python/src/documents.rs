@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors;
+use crate::rows::Matrix;
 use crate::texts::{TextColumn, Texts};
 
 /// Columns as they came, kept alive while they are read.
@@ -20,6 +21,7 @@ pub(crate) struct Columns<'py> {
     groups: Option<TextColumn<'py>>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     labels: Option<Labels<'py>>,
+    matrix: Option<Matrix<'py>>,
     rows: usize,
 }
 
@@ -73,8 +75,31 @@ impl<'py> Columns<'py> {
             groups: text("groups")?,
             weights: weights.map(|weights| weights.extract()).transpose()?,
             labels,
+            matrix: match table.get_item("matrix")?.filter(|matrix| !matrix.is_none()) {
+                Some(matrix) => Some(Matrix::of(&matrix)?),
+                None => None,
+            },
             rows: rows.extract()?,
         })
+    }
+
+    /// Documents of their own: texts and cells, or rows of a matrix.
+    pub(crate) fn documents(&self) -> PyResult<Vec<Document>> {
+        let mut documents = self.read()?.documents();
+        if let Some(matrix) = &self.matrix {
+            matrix.with_rows(|rows| {
+                if rows.row_count() != documents.len() {
+                    return Err(errors::general("the matrix has another number of rows"));
+                }
+                for (row, document) in documents.iter_mut().enumerate() {
+                    let mut entries = Vec::new();
+                    rows.row_into(row, &mut entries);
+                    document.content = Content::Features(entries);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(documents)
     }
 
     /// What can be shared with other threads. Every column must have as many rows as the table.

@@ -4,8 +4,10 @@
 //! Texts and matrices are read where Python holds them. The interpreter is released while the library works, on threads of a pool
 //! that belongs to the process; long work can be ended by Ctrl-C.
 
+mod calibrator;
 mod documents;
 mod errors;
+mod forecasts;
 mod json;
 mod model;
 mod pool;
@@ -28,6 +30,12 @@ fn _calibrant(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model::fit_matrix, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_costs, module)?)?;
     module.add_function(wrap_pyfunction!(model::check_words, module)?)?;
+    module.add_class::<calibrator::PyCalibrator>()?;
+    module.add_function(wrap_pyfunction!(calibrator::fit_calibrator, module)?)?;
+    module.add_function(wrap_pyfunction!(calibrator::names, module)?)?;
+    module.add_function(wrap_pyfunction!(forecasts::evaluate_forecasts, module)?)?;
+    module.add_function(wrap_pyfunction!(forecasts::compare_forecasts, module)?)?;
+    module.add_function(wrap_pyfunction!(forecasts::decide, module)?)?;
     module.add_function(wrap_pyfunction!(pool::set_num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(pool::num_threads, module)?)?;
     Ok(())

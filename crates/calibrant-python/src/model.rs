@@ -101,6 +101,15 @@ impl PyModel {
         self.model.save(&path).map_err(errors::saved)
     }
 
+    /// Copies and pickles go through the file format, which is data and never code.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let make = py.get_type::<Self>().getattr("from_bytes")?;
+        Ok((make, (self.to_bytes(py)?,)))
+    }
+
     #[getter]
     fn class_names(&self) -> Vec<&str> {
         self.model.class_names().collect()
@@ -217,13 +226,11 @@ impl PyModel {
         examples: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<(String, String)> {
         let settings: PredictSettings = json::read(settings)?;
-        let columns = Columns::of(table)?;
-        let rows = columns.read()?;
+        let documents = Columns::of(table)?.documents()?;
         let examples = match examples {
             None => None,
             Some(examples) => {
-                let columns = Columns::of(examples)?;
-                let documents = columns.read()?.documents();
+                let documents = Columns::of(examples)?.documents()?;
                 let found = pool::run(py, || {
                     CalibrationExamples::of_documents(&self.model, &documents)
                 })?;
@@ -232,7 +239,7 @@ impl PyModel {
         };
         let predictor = Predictor::with_examples(&self.model, &settings, examples.as_ref());
         let predictor = predictor.map_err(errors::general)?;
-        let said = pool::run(py, || predictor.predict_batch(&rows.documents()))?;
+        let said = pool::run(py, || predictor.predict_batch(&documents))?;
         let (predictions, prior) = said.map_err(errors::general)?;
         Ok((json::write(&predictions)?, json::write(&prior)?))
     }
@@ -275,10 +282,8 @@ impl PyModel {
         settings: &str,
     ) -> PyResult<String> {
         let settings: EvaluateSettings = json::read(settings)?;
-        let columns = Columns::of(table)?;
-        let rows = columns.read()?;
+        let documents = Columns::of(table)?.documents()?;
         let report = pool::run(py, || {
-            let documents = rows.documents();
             evaluate_documents(&self.model, &documents, &settings).map(|found| found.report)
         })?;
         json::write(&report.map_err(errors::general)?)

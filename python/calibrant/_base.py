@@ -1,0 +1,297 @@
+"""What all classifiers have in common: a model, its classes in the user's own labels, and what can be asked of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Self, cast
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from calibrant import _calibrant
+from calibrant._decisions import predict_settings
+from calibrant._explanation import Explanation
+from calibrant._input import Array, Floats, Labels, encode, group_texts, indicators, label_names, weights_of
+from calibrant._report import Report
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed from what scikit-learn takes for one."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state) % (1 << 63)
+    return int(random_state.randint(0, 1 << 31))
+
+
+def class_weight_words(class_weight: Any) -> Any:
+    """`balanced`, or factors by the names of classes."""
+    if isinstance(class_weight, Mapping):
+        return {str(label): float(weight) for label, weight in class_weight.items()}
+    return class_weight
+
+
+class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that ends in a calibrated model.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels, sorted.
+    model_ : calibrant.Model
+        Classifier and calibration together, as the program and the library know them: ``model_.save(path)`` writes a file that
+        both open.
+    """
+
+    classes_: Array
+    model_: _calibrant.Model
+    _several: bool
+    _order: npt.NDArray[np.int64]
+
+    # What differs between texts and rows.
+
+    def _table(self, X: Any, *, reset: bool = False) -> dict[str, Any]:
+        """Documents as the native module takes them."""
+        raise NotImplementedError
+
+    def _predict(self, X: Any, wanted: str) -> Floats:
+        """Documents by classes, in the order of the model."""
+        raise NotImplementedError
+
+    # Fitting.
+
+    def _take_model(self, model: _calibrant.Model, labels: Labels) -> Self:
+        self.model_ = model
+        self.classes_ = labels.classes
+        self._several = labels.starts is not None
+        place = {name: number for number, name in enumerate(model.class_names)}
+        self._order = np.array([place[name] for name in labels.names], dtype=np.int64)
+        return self
+
+    @property
+    def report_(self) -> Report:
+        """How the model was fitted and what it may be expected to do on new documents, by held-out forecasts."""
+        check_is_fitted(self)
+        return Report(json.loads(self.model_.summary()))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    # Predicting.
+
+    def _said(self, X: Any, wanted: str) -> Floats:
+        check_is_fitted(self)
+        said = self._predict(X, wanted)
+        if np.array_equal(self._order, np.arange(said.shape[1])):
+            return said
+        return cast("Floats", said[:, self._order])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Calibrated probabilities: rows by classes, in the order of ``classes_``.
+
+        With one label per document rows sum to one; with several, each class is on its own.
+        """
+        return self._said(X, "probability")
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithms of the probabilities, exact however small these are."""
+        return cast("Floats", -np.logaddexp(0.0, -self._said(X, "log_odds")))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Calibrated log-odds: above 0 means more probable than not.
+
+        With two classes one number per document, the log-odds of the second class; else one per class.
+        """
+        said = self._said(X, "log_odds")
+        return cast("Floats", said[:, 1]) if not self._several and said.shape[1] == 2 else said
+
+    def scores(self, X: Any) -> Floats:
+        """The learner's own scores before calibration, as margins or log-odds; rows by classes."""
+        return self._said(X, "score")
+
+    def predict(self, X: Any) -> Array:
+        """The most probable label of each document; with several labels per document an indicator matrix of those above one half."""
+        said = self._said(X, "log_odds")
+        if self._several:
+            return cast("Array", (said > 0.0).astype(np.int64))
+        return cast("Array", self.classes_[np.argmax(said, axis=1)])
+
+    # Deciding.
+
+    def _decided(
+        self, X: Any, settings: dict[str, Any], calibration: tuple[Any, Any] | None = None
+    ) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
+        check_is_fitted(self)
+        examples = None
+        if calibration is not None:
+            texts, labels = calibration
+            examples = self._table(texts)
+            examples["labels"] = self._own_labels(labels)
+        table = self._table(X)
+        said, prior = self.model_.predictions(table, json.dumps(settings), examples)
+        return json.loads(said), json.loads(prior)
+
+    def _own_labels(self, y: Any) -> tuple[list[str], npt.NDArray[np.uint32], npt.NDArray[np.int64] | None]:
+        labels = encode(y)
+        return (labels.names, labels.numbers, labels.starts)
+
+    def _label(self, name: str) -> Any:
+        names = label_names(self.classes_)
+        return self.classes_.tolist()[names.index(name)] if name in names else name
+
+    def decide(
+        self,
+        X: Any,
+        costs: Any = None,
+        *,
+        ask: int | float | str | None = None,
+        max_error: float | None = None,
+        certainty: float = 0.95,
+        prior: Mapping[Any, float] | str | None = None,
+        calibration: tuple[Any, Any] | None = None,
+    ) -> Array:
+        """What to do with each document: the decision of least expected cost, or an answer where few answers are wrong.
+
+        Parameters
+        ----------
+        X : documents
+            As for :meth:`predict`.
+        costs : mapping, matrix, text or None
+            Costs of actions by truth: ``{("refund", "*"): 50, ("*", "*"): 5, ("*", "ask"): 2}``, a matrix (rows are true classes, columns
+            decisions, in the order of ``classes_``), or the program's text ``'*,*,5; refund,*,50; *,ask,2'``. ``ask`` hands a document to a
+            person; any other word is an action of yours.
+        ask : int, float or str, optional
+            How many documents a person has time for (a number, or a share below 1): the most worthwhile get ``ask``.
+        max_error : float, optional
+            Answers only where at most this share of answers is wrong, with `certainty`; else ``ask``. Not with `costs`.
+        certainty : float
+            How sure `max_error` is to hold.
+        prior : mapping or {"tested", "always"}, optional
+            Shares of classes that are known to be others than in training, or that are to be estimated from `X`.
+        calibration : (X, y), optional
+            Labelled documents that the model has not learned from, on which `max_error` then rests instead of the model's own
+            held-out forecasts.
+
+        Returns
+        -------
+        ndarray
+            A class of ``classes_`` for each document, ``"ask"``, or another action.
+        """
+        self._refuse_several("decide")
+        settings = predict_settings(
+            costs=costs, ask=ask, max_error=max_error, certainty=certainty, prior=prior, classes=self.classes_, top=1
+        )
+        if not (settings.get("costs") or settings.get("ask") or settings.get("max_error")):
+            return self.predict(X)
+        said, _ = self._decided(X, settings, calibration)
+        actions = [self._label(one["decision"]["action"]) for one in said]
+        return np.array(actions, dtype=object if any(isinstance(action, str) for action in actions) else None)
+
+    def predict_sets(
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        *,
+        kind: str = "lac",
+        class_by_class: bool = False,
+        keep_top: bool = False,
+        calibration: tuple[Any, Any] | None = None,
+    ) -> list[list[Any]]:
+        """Sets of labels that hold the true one with a stated probability.
+
+        Parameters
+        ----------
+        X : documents
+            As for :meth:`predict`.
+        coverage : float
+            How probably the true label is in the set; with several labels per document, which share of the true ones is.
+        kind : {"lac", "aps", "raps"}
+            By what a class is judged to fit badly.
+        class_by_class : bool
+            Whether that is to hold for documents of each class.
+        keep_top : bool
+            Whether a set that would be empty gets the most probable class.
+        calibration : (X, y), optional
+            Labelled documents that the model has not learned from, on which the promise then rests.
+
+        Returns
+        -------
+        list of lists
+            The labels of each document's set, the most probable first.
+        """
+        sets = {"coverage": coverage, "kind": kind, "class_by_class": class_by_class, "keep_top": keep_top}
+        said, _ = self._decided(X, {"sets": sets, "top": 1}, calibration)
+        return [[self._label(name) for name in one["set"]] for one in said]
+
+    def _refuse_several(self, what: str) -> None:
+        check_is_fitted(self)
+        if self._several:
+            raise ValueError(f"{what} is for one label per document; use predict_proba and your own threshold for several")
+
+    # Measuring.
+
+    def evaluate(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        costs: Any = None,
+        prior: Mapping[Any, float] | str | None = None,
+        bootstrap: int | None = None,
+    ) -> Report:
+        """Measures of the probabilities on labelled documents, as ``calibrant evaluate --json`` prints them.
+
+        Returns
+        -------
+        Report
+            Log loss, Brier score, calibration error beside that of a perfect forecaster, accuracy, F1 and more, with intervals.
+        """
+        check_is_fitted(self)
+        table = self._table(X)
+        labels = encode(y)
+        table["labels"] = (
+            (labels.names, labels.numbers, labels.starts)
+            if (labels.starts is not None) == self._several
+            else self._refuse_kind()
+        )
+        table["weights"] = weights_of(sample_weight, table["rows"])
+        table["groups"] = group_texts(groups)
+        settings = predict_settings(costs=costs, prior=prior, classes=self.classes_)
+        chosen = {key: settings[key] for key in ("costs", "prior") if key in settings}
+        chosen["bootstrap"] = bootstrap
+        return Report(json.loads(self.model_.evaluate(table, json.dumps(chosen))))
+
+    def _refuse_kind(self) -> Any:
+        one, other = ("several labels", "one label") if self._several else ("one label", "several labels")
+        raise ValueError(f"the model was fitted with {one} per document, y has {other}")
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of documents whose most probable label is the true one (with several labels: whose labels are all right)."""
+        from sklearn.metrics import accuracy_score
+
+        truth = y
+        if self._several:
+            labels = encode(y)
+            truth = indicators(labels, len(labels.starts) - 1 if labels.starts is not None else len(labels.numbers))
+        return float(accuracy_score(truth, self.predict(X), sample_weight=sample_weight))
+
+    def save(self, path: Any) -> None:
+        """Writes the model to a file that the program, the library and :func:`calibrant.open` read."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    def _explanations(self, found: str) -> list[Explanation]:
+        return [Explanation(one) for one in json.loads(found)]
+
+
+def json_words(words: Mapping[str, Any]) -> str:
+    """Settings that are given, as JSON in the program's words."""
+    return json.dumps({name: value for name, value in words.items() if value is not None})
+
+
+__all__ = ["ModelClassifier", "class_weight_words", "json_words", "seed_of"]

@@ -1,0 +1,232 @@
+"""What users hand in, as the native module reads it: texts, labels, matrices, groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._calibrant import CalibrantError
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+
+def is_frame(data: object) -> bool:
+    """Whether it is a table with named columns (pandas, Polars, PyArrow)."""
+    return hasattr(data, "columns") and (hasattr(data, "__dataframe__") or hasattr(data, "__arrow_c_stream__"))
+
+
+def column_names(frame: Any) -> list[str]:
+    """The names of a table's columns."""
+    names = frame.column_names if hasattr(frame, "column_names") else frame.columns
+    return [str(name) for name in names]
+
+
+def column_of(frame: Any, name: str) -> Any:
+    """One column of a table."""
+    if hasattr(frame, "column_names"):  # PyArrow
+        return frame.column(name)
+    if hasattr(frame, "get_column"):  # Polars
+        return frame.get_column(name)
+    return frame[name]
+
+
+def text_column(texts: Any) -> Any:
+    """A column of texts as the native module reads it, without a copy where there is a way.
+
+    Lists of str and all that offers Arrow's interface with strings go as they are; NumPy arrays and columns of Python objects
+    hand over the strings that they hold.
+    """
+    if isinstance(texts, (str, bytes)):
+        raise ValueError("Iterable over raw text documents expected, string object received.")
+    if isinstance(texts, list):
+        return texts
+    if is_frame(texts):
+        names = column_names(texts)
+        if len(names) != 1:
+            raise ValueError(
+                f"a table with one column of texts was expected; this one has {len(names)}: {', '.join(names[:10])}. "
+                "Name the columns to read with text=[…] (and numeric=[…], categorical=[…])."
+            )
+        return text_column(column_of(texts, names[0]))
+    if isinstance(texts, np.ndarray):
+        return _array_of_texts(texts)
+    dtype = getattr(texts, "dtype", None)
+    if dtype is not None and type(texts).__module__.partition(".")[0] == "pandas":
+        # Columns of Python objects hold strings already; those of Arrow or NumPy strings are read where they lie if that is possible.
+        if str(dtype) not in ("object", "category") and hasattr(texts, "__arrow_c_stream__"):
+            return texts
+        return texts.tolist()
+    if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
+        return texts
+    if isinstance(texts, Iterable):
+        return list(texts)
+    raise TypeError(f"texts must be a list of str, an array or a column of a table, not {type(texts).__name__}")
+
+
+def _array_of_texts(texts: Array) -> list[Any]:
+    if texts.ndim == 2 and texts.shape[1] == 1:
+        texts = texts[:, 0]
+    if texts.ndim != 1:
+        raise ValueError(f"texts must be one-dimensional; this array has the shape {texts.shape}")
+    if texts.dtype.kind not in "OUT":
+        raise TypeError(f"texts must be of type str; this array is of {texts.dtype}")
+    return cast("list[Any]", texts.tolist())
+
+
+def row_count(column: Any) -> int:
+    """How many rows a column has."""
+    return len(column)
+
+
+class Labels(NamedTuple):
+    """Labels as numbers of classes."""
+
+    classes: Array
+    """The classes as the user has them, sorted."""
+    names: list[str]
+    """The same as texts, which models remember them by."""
+    numbers: npt.NDArray[np.uint32]
+    """One per row, or those of all rows one after the other."""
+    starts: npt.NDArray[np.int64] | None
+    """Where the labels of each row start, where rows may have several."""
+
+
+def label_names(classes: Array) -> list[str]:
+    """The texts by which models remember classes."""
+    names = [str(label) for label in classes.tolist()]
+    if len(set(names)) != len(names):
+        raise CalibrantError("two labels are written alike: make all labels of one type")
+    return names
+
+
+def encode(y: Any) -> Labels:
+    """Labels of any kind that scikit-learn takes: one per row, lists of labels, or an indicator matrix."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    if _is_list_of_lists(y):
+        return _encode_lists(y)
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+    from sklearn.utils.validation import column_or_1d
+
+    if hasattr(y, "to_pylist") and not hasattr(y, "__array__"):
+        y = y.to_pylist()
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    if kind == "multilabel-indicator":
+        return _encode_indicators(y)
+    check_classification_targets(y)
+    one = column_or_1d(y, warn=True)
+    if one.dtype.kind == "O" and any(label is None or label != label for label in one):
+        raise ValueError("Input y contains NaN or None: every row needs a label")
+    classes, numbers = np.unique(one, return_inverse=True)
+    return Labels(classes, label_names(classes), numbers.astype(np.uint32), None)
+
+
+def _is_list_of_lists(y: Any) -> bool:
+    if isinstance(y, np.ndarray) and y.dtype != object:
+        return False
+    if not isinstance(y, (Sequence, np.ndarray)) and not hasattr(y, "tolist"):
+        return False
+    rows = y if isinstance(y, (list, tuple)) else (y.tolist() if hasattr(y, "tolist") else list(y))
+    first = next((row for row in rows if row is not None), None) if isinstance(rows, (list, tuple)) else None
+    if not isinstance(first, (list, tuple, set, frozenset)):
+        return False
+    # A list of rows of zeros and ones of equal length is an indicator matrix, as scikit-learn has it.
+    flags = all(
+        isinstance(row, (list, tuple)) and len(row) == len(first) and all(cell in (0, 1) for cell in row) for row in rows
+    )
+    return not (flags and len(first) > 0 and not isinstance(next(iter(first)), str))
+
+
+def _encode_lists(y: Any) -> Labels:
+    rows = [list(row) for row in (y.tolist() if hasattr(y, "tolist") else y)]
+    classes = np.unique(np.array([label for row in rows for label in row]))
+    place = {label: number for number, label in enumerate(classes.tolist())}
+    starts = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum([len(row) for row in rows], out=starts[1:])
+    numbers = np.array([place[label] for row in rows for label in row], dtype=np.uint32)
+    return Labels(classes, label_names(classes), numbers, starts)
+
+
+def _encode_indicators(y: Any) -> Labels:
+    from scipy.sparse import csr_matrix
+
+    matrix = csr_matrix(y)
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    classes = np.arange(matrix.shape[1])
+    numbers = matrix.indices.astype(np.uint32)
+    return Labels(classes, label_names(classes), numbers, matrix.indptr.astype(np.int64))
+
+
+def indicators(labels: Labels, rows: int) -> npt.NDArray[np.int64]:
+    """Rows by classes: 1 where a row has the label."""
+    table = np.zeros((rows, len(labels.classes)), dtype=np.int64)
+    if labels.starts is None:
+        table[np.arange(rows), labels.numbers] = 1
+    else:
+        table[np.repeat(np.arange(rows), np.diff(labels.starts)), labels.numbers] = 1
+    return table
+
+
+def group_texts(groups: Any) -> list[str] | None:
+    """What each row belongs to, as texts."""
+    if groups is None:
+        return None
+    values = groups.to_list() if hasattr(groups, "to_list") else np.asarray(groups).tolist()
+    return [str(group) for group in values]
+
+
+def group_numbers(groups: Any) -> npt.NDArray[np.uint64] | None:
+    """What each row belongs to, as numbers."""
+    if groups is None:
+        return None
+    values = groups.to_list() if hasattr(groups, "to_list") else groups
+    _, numbers = np.unique(np.asarray(values), return_inverse=True)
+    return numbers.astype(np.uint64)
+
+
+def weights_of(sample_weight: Any, rows: int) -> Floats | None:
+    """Weights of rows, checked as scikit-learn does."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(rows, float(weights))
+    if weights.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if len(weights) != rows:
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(rows,)}!")
+    if not np.isfinite(weights).all():
+        raise ValueError("Input sample_weight contains NaN or infinity.")
+    if (weights < 0).any():
+        raise ValueError("Negative values in sample_weight")
+    if rows and not (weights > 0).any():
+        raise ValueError("All sample weights are zero; at least one row must count.")
+    return np.ascontiguousarray(weights)
+
+
+def native_matrix(X: Any) -> Any:
+    """A matrix that scikit-learn has checked, as the native module borrows it."""
+    if hasattr(X, "tocsr"):
+        csr = X.tocsr()
+        if csr.data.dtype not in (np.float32, np.float64):
+            csr = csr.astype(np.float64)
+        if csr.indices.dtype not in (np.int32, np.int64):
+            csr.indices = csr.indices.astype(np.int64)
+        if csr.indptr.dtype not in (np.int32, np.int64):
+            csr.indptr = csr.indptr.astype(np.int64)
+        return (csr.indptr, csr.indices, csr.data)
+    array = np.asarray(X)
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    return np.ascontiguousarray(array)
+
+
+def camel_words(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings without those that are not given."""
+    return {re.sub(r"^C$", "c", name): value for name, value in words.items() if value is not None}

@@ -1,0 +1,555 @@
+"""Classifiers of rows of numbers: scikit-learn's interface over calibrant's learners, with calibrated probabilities."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from calibrant import _calibrant
+from calibrant._base import ModelClassifier, class_weight_words, json_words, seed_of
+from calibrant._explanation import Explanation
+from calibrant._input import Floats, encode, group_numbers, native_matrix, weights_of
+from calibrant._progress import Watcher
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+class MatrixClassifier(ModelClassifier):
+    """A classifier of rows of a matrix, dense or CSR; the entries are borrowed, not copied.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns there were.
+    feature_names_in_ : ndarray of str
+        Their names, where `X` was a table.
+    """
+
+    _positive = False
+
+    def _words(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self._positive
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            dtype=[np.float64, np.float32],
+            order="C",
+            reset=reset,
+            ensure_non_negative=self._positive,
+        )
+        values = X.data if hasattr(X, "tocsr") else X
+        if values.dtype == np.float64 and values.size and max(abs(values.max()), abs(values.min())) > _LARGEST:
+            raise ValueError(f"values above {_LARGEST:.3g} are too large: learners work with single precision")
+        return X
+
+    def _table(self, X: Any, *, reset: bool = False) -> dict[str, Any]:
+        X = self._checked(X, reset=reset)
+        return {"rows": X.shape[0], "matrix": native_matrix(X)}
+
+    def _predict(self, X: Any, wanted: str) -> Floats:
+        return self.model_.predict_rows(native_matrix(self._checked(X, reset=False)), wanted)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Learns from rows, and calibrates on scores of rows that were held out.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (rows, columns)
+            The rows: float32 or float64, which are borrowed as they are; other numbers are converted.
+        y : array of shape (rows,), lists of labels, or an indicator matrix
+            One label per row, or several.
+        sample_weight : array of shape (rows,), optional
+            How much each row counts: a weight of 2 is the row twice, a row of weight 0 is left out.
+        groups : array of shape (rows,), optional
+            Rows of one group are never divided between what is learned from and what is calibrated on.
+
+        Returns
+        -------
+        self
+        """
+        X = self._checked(X, reset=True)
+        labels = encode(y)
+        if labels.starts is None:
+            check_classification_targets(labels.classes)
+        rows = X.shape[0]
+        count = len(labels.numbers) if labels.starts is None else len(labels.starts) - 1
+        if count != rows:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{rows}, {count}]")
+        if rows == 1:
+            raise ValueError("one sample is not enough to learn from: n_samples=1")
+        weights = weights_of(sample_weight, rows)
+        words = {"min_df": 1, "labels": "one" if labels.starts is None else "several", "allow_unique_labels": True}
+        with Watcher(getattr(self, "progress", False)) as show:
+            model = _calibrant.fit_rows(
+                native_matrix(X),
+                labels.names,
+                labels.numbers,
+                labels.starts,
+                weights,
+                group_numbers(groups),
+                json_words({**words, **self._words()}),
+                show,
+            )
+        return self._take_model(model, labels)
+
+    @property
+    def n_iter_(self) -> int:
+        """The most passes that a solver took; 1 for learners that compute in closed form."""
+        ends = [one.get("convergence") or {} for one in self.report_.to_dict()["classes"]]
+        return max([1, *(end.get("passes", 1) for end in ends)])
+
+    def explain(self, X: Any, label: Any = None) -> list[Explanation]:
+        """How each column moved the log-odds of a class, for every row of `X`: of the most probable one unless `label` is given."""
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        matrix = native_matrix(X)
+        names = [str(name) for name in getattr(self, "feature_names_in_", [])]
+        if label is None:
+            classes = np.argmax(self._predict(X, "log_odds"), axis=1)
+        else:
+            place = self.model_.class_names.index(str(label))
+            classes = np.full(X.shape[0], place)
+        import json
+
+        return [
+            Explanation(json.loads(self.model_.explain_row(matrix, row, int(number), names)))
+            for row, number in enumerate(classes)
+        ]
+
+
+class _Common(MatrixClassifier):
+    """What learners have in common, as settings in the program's words."""
+
+    calibrator: str
+    multiclass: str
+    monotone: bool
+    folds: int
+    random_state: Any
+
+    def _shared(self) -> dict[str, Any]:
+        return {
+            "calibrator": self.calibrator,
+            "multiclass": self.multiclass,
+            "monotone": self.monotone or None,
+            "folds": self.folds,
+            "seed": seed_of(self.random_state),
+        }
+
+
+class LinearSVM(_Common):
+    """A linear support vector machine with calibrated probabilities.
+
+    Parameters
+    ----------
+    C : float, optional
+        The cost of errors; larger values fit the training rows more closely. By default 0.5, or more where classes are easy to
+        separate and the held-out log loss is lower.
+    loss : {"squared_hinge", "hinge"}
+        The loss.
+    tol : float
+        The relative duality gap at which the solver stops.
+    max_iter : int
+        The most passes over the rows.
+    class_weight : "balanced" or mapping, optional
+        Weights of classes in training; probabilities refer to the rows as they are all the same.
+    calibrator : str
+        How scores become probabilities; ``"auto"`` chooses for each class by held-out log loss (``calibrant.names("calibrator")``
+        lists all).
+    multiclass : str
+        How three or more classes are calibrated together.
+    monotone : bool
+        Make every curve monotone.
+    folds : int
+        Folds of the cross-fitting that gives calibration its held-out scores.
+    random_state : int or RandomState
+        The seed of folds and of the order in which rows are visited.
+    progress : bool or callable
+        Whether progress is shown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import LinearSVM
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 5))
+    >>> y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    >>> model = LinearSVM().fit(X, y)
+    >>> bool(model.predict_proba([[3.0, 0, 0, 0, 0]])[0, 1] > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float | None = None,
+        *,
+        loss: str = "squared_hinge",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        class_weight: Any = None,
+        calibrator: str = "auto",
+        multiclass: str = "auto",
+        monotone: bool = False,
+        folds: int = 5,
+        random_state: Any = 0,
+        progress: Any = False,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.calibrator = calibrator
+        self.multiclass = multiclass
+        self.monotone = monotone
+        self.folds = folds
+        self.random_state = random_state
+        self.progress = progress
+
+    def _words(self) -> dict[str, Any]:
+        return {
+            "classifier": "svm",
+            "c": self.C,
+            "loss": self.loss,
+            "tolerance": self.tol,
+            "max_passes": self.max_iter,
+            "class_weight": class_weight_words(self.class_weight),
+            **self._shared(),
+        }
+
+
+class LogisticRegression(_Common):
+    """Regularised logistic regression, calibrated on held-out scores.
+
+    Parameters
+    ----------
+    C : float, optional
+        The weight of the loss relative to the regularisation; by default 10, or more where classes are easy to separate and the held-out log
+        loss is lower.
+    tol, max_iter, class_weight, calibrator, multiclass, monotone, folds, random_state, progress
+        As for :class:`LinearSVM`.
+    """
+
+    def __init__(
+        self,
+        C: float | None = None,
+        *,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        class_weight: Any = None,
+        calibrator: str = "auto",
+        multiclass: str = "auto",
+        monotone: bool = False,
+        folds: int = 5,
+        random_state: Any = 0,
+        progress: Any = False,
+    ) -> None:
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.calibrator = calibrator
+        self.multiclass = multiclass
+        self.monotone = monotone
+        self.folds = folds
+        self.random_state = random_state
+        self.progress = progress
+
+    def _words(self) -> dict[str, Any]:
+        return {
+            "classifier": "logistic",
+            "c": self.C,
+            "tolerance": self.tol,
+            "max_passes": self.max_iter,
+            "class_weight": class_weight_words(self.class_weight),
+            **self._shared(),
+        }
+
+
+class NaiveBayes(_Common):
+    """Naive Bayes of counts, with probabilities that can be believed.
+
+    Parameters
+    ----------
+    kind : {"multinomial", "bernoulli", "complement"}
+        How counts are modelled.
+    alpha : float, optional
+        Additive smoothing (by default 1).
+    word_prior : float, optional
+        Smooth with this many extra counts, distributed as in all rows, instead of `alpha`.
+    calibrator, multiclass, monotone, folds, random_state, progress
+        As for :class:`LinearSVM`.
+    """
+
+    _positive = True
+
+    def __init__(
+        self,
+        kind: str = "multinomial",
+        *,
+        alpha: float | None = None,
+        word_prior: float | None = None,
+        calibrator: str = "auto",
+        multiclass: str = "auto",
+        monotone: bool = False,
+        folds: int = 5,
+        random_state: Any = 0,
+        progress: Any = False,
+    ) -> None:
+        self.kind = kind
+        self.alpha = alpha
+        self.word_prior = word_prior
+        self.calibrator = calibrator
+        self.multiclass = multiclass
+        self.monotone = monotone
+        self.folds = folds
+        self.random_state = random_state
+        self.progress = progress
+
+    def _words(self) -> dict[str, Any]:
+        kinds = {
+            "multinomial": "naive-bayes",
+            "bernoulli": "bernoulli-naive-bayes",
+            "complement": "complement-naive-bayes",
+        }
+        if self.kind not in kinds:
+            raise ValueError(f"kind must be one of {', '.join(kinds)}; it is {self.kind!r}")
+        return {"classifier": kinds[self.kind], "alpha": self.alpha, "word_prior": self.word_prior, **self._shared()}
+
+
+class Rocchio(_Common):
+    """The nearest centroid, calibrated.
+
+    Parameters
+    ----------
+    nearness : {"cosine", "euclidean"}
+        The similarity of a row and the centroid of a class.
+    calibrator, multiclass, monotone, folds, random_state, progress
+        As for :class:`LinearSVM`.
+    """
+
+    def __init__(
+        self,
+        *,
+        nearness: str = "cosine",
+        calibrator: str = "auto",
+        multiclass: str = "auto",
+        monotone: bool = False,
+        folds: int = 5,
+        random_state: Any = 0,
+        progress: Any = False,
+    ) -> None:
+        self.nearness = nearness
+        self.calibrator = calibrator
+        self.multiclass = multiclass
+        self.monotone = monotone
+        self.folds = folds
+        self.random_state = random_state
+        self.progress = progress
+
+    def _words(self) -> dict[str, Any]:
+        return {"classifier": "rocchio", "nearness": self.nearness, **self._shared()}
+
+
+class NearestNeighbours(_Common):
+    """Training rows that vote, by cosine similarity; calibrated.
+
+    Parameters
+    ----------
+    neighbours : int or "auto"
+        How many vote; ``"auto"`` chooses by log loss among the training rows.
+    vote : {"similarity", "majority"}
+        How votes are weighted.
+    approximate : bool
+        Search only part of the index: faster, and may miss some neighbours.
+    calibrator, multiclass, monotone, folds, random_state, progress
+        As for :class:`LinearSVM`.
+    """
+
+    def __init__(
+        self,
+        neighbours: int | str = "auto",
+        *,
+        vote: str = "similarity",
+        approximate: bool = False,
+        calibrator: str = "auto",
+        multiclass: str = "auto",
+        monotone: bool = False,
+        folds: int = 5,
+        random_state: Any = 0,
+        progress: Any = False,
+    ) -> None:
+        self.neighbours = neighbours
+        self.vote = vote
+        self.approximate = approximate
+        self.calibrator = calibrator
+        self.multiclass = multiclass
+        self.monotone = monotone
+        self.folds = folds
+        self.random_state = random_state
+        self.progress = progress
+
+    def _words(self) -> dict[str, Any]:
+        own = {"neighbours": self.neighbours, "vote": self.vote, "approximate": self.approximate}
+        return {"classifier": "knn", **own, **self._shared()}
+
+
+class AdaBoostStumps(_Common):
+    """A committee of decision stumps, calibrated.
+
+    Parameters
+    ----------
+    rounds : int, optional
+        The most stumps per class.
+    boosting : {"real", "discrete"}
+        The kind of stump.
+    calibrator, multiclass, monotone, folds, random_state, progress
+        As for :class:`LinearSVM`.
+    """
+
+    def __init__(
+        self,
+        rounds: int | None = None,
+        *,
+        boosting: str = "real",
+        calibrator: str = "auto",
+        multiclass: str = "auto",
+        monotone: bool = False,
+        folds: int = 5,
+        random_state: Any = 0,
+        progress: Any = False,
+    ) -> None:
+        self.rounds = rounds
+        self.boosting = boosting
+        self.calibrator = calibrator
+        self.multiclass = multiclass
+        self.monotone = monotone
+        self.folds = folds
+        self.random_state = random_state
+        self.progress = progress
+
+    def _words(self) -> dict[str, Any]:
+        return {"classifier": "adaboost", "rounds": self.rounds, "boosting": self.boosting, **self._shared()}
+
+
+class Perceptron(_Common):
+    """Averaged or voted perceptrons, calibrated.
+
+    Parameters
+    ----------
+    epochs : int, optional
+        Passes over the rows.
+    voted : bool
+        Let all stages of learning vote, instead of averaging them.
+    class_weight, calibrator, multiclass, monotone, folds, random_state, progress
+        As for :class:`LinearSVM`.
+    """
+
+    def __init__(
+        self,
+        epochs: int | None = None,
+        *,
+        voted: bool = False,
+        calibrator: str = "auto",
+        multiclass: str = "auto",
+        monotone: bool = False,
+        folds: int = 5,
+        random_state: Any = 0,
+        progress: Any = False,
+    ) -> None:
+        self.epochs = epochs
+        self.voted = voted
+        self.calibrator = calibrator
+        self.multiclass = multiclass
+        self.monotone = monotone
+        self.folds = folds
+        self.random_state = random_state
+        self.progress = progress
+
+    def _words(self) -> dict[str, Any]:
+        return {"classifier": "perceptron", "epochs": self.epochs, "voted": self.voted, **self._shared()}
+
+
+class OutputCode(_Common):
+    """An error-correcting output code around a learner, decoded into calibrated probabilities.
+
+    Parameters
+    ----------
+    classifier : str
+        The learner of the binary problems, in the program's words: ``"svm"``, ``"logistic"``, ``"naive-bayes"``, …
+    code : str
+        The design of the code (``calibrant.names("code")`` lists all).
+    code_length : int, optional
+        How many binary problems; by default the design's usual number.
+    decode : {"margin", "least_squares"}
+        How answers become scores of classes.
+    code_output : str
+        Which output of a binary problem is decoded.
+    code_weights : str
+        How columns are weighted.
+    C : float, optional
+        The cost of errors, for learners that have one.
+    calibrator, multiclass, monotone, folds, random_state, progress
+        As for :class:`LinearSVM`.
+    """
+
+    def __init__(
+        self,
+        classifier: str = "svm",
+        *,
+        code: str = "random_dense",
+        code_length: int | None = None,
+        decode: str | None = None,
+        code_output: str | None = None,
+        code_weights: str | None = None,
+        C: float | None = None,
+        calibrator: str = "auto",
+        multiclass: str = "auto",
+        monotone: bool = False,
+        folds: int = 5,
+        random_state: Any = 0,
+        progress: Any = False,
+    ) -> None:
+        self.classifier = classifier
+        self.code = code
+        self.code_length = code_length
+        self.decode = decode
+        self.code_output = code_output
+        self.code_weights = code_weights
+        self.C = C
+        self.calibrator = calibrator
+        self.multiclass = multiclass
+        self.monotone = monotone
+        self.folds = folds
+        self.random_state = random_state
+        self.progress = progress
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = False
+        return tags
+
+    def _words(self) -> dict[str, Any]:
+        return {
+            "classifier": self.classifier,
+            "c": self.C,
+            "code": self.code,
+            "code_length": self.code_length,
+            "decode": self.decode,
+            "code_output": self.code_output,
+            "code_weights": self.code_weights,
+            **self._shared(),
+        }

@@ -1,0 +1,332 @@
+"""Text in, calibrated probabilities out: the whole path as one scikit-learn estimator."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from calibrant import _calibrant
+from calibrant._base import ModelClassifier, class_weight_words, json_words, seed_of
+from calibrant._explanation import Explanation
+from calibrant._input import (
+    Floats,
+    column_names,
+    column_of,
+    encode,
+    group_texts,
+    is_frame,
+    row_count,
+    text_column,
+    weights_of,
+)
+from calibrant._progress import Watcher
+
+
+def _as_list(names: str | Sequence[str] | None) -> list[str]:
+    if names is None:
+        return []
+    return [names] if isinstance(names, str) else [str(name) for name in names]
+
+
+def _numbers(column: Any) -> Floats:
+    values = column.to_numpy(zero_copy_only=False) if hasattr(column, "null_count") and hasattr(column, "type") else column
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        array = np.array([np.nan if value is None else value for value in array.tolist()], dtype=np.float64)
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _categories(column: Any) -> list[str | None]:
+    values = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list() if hasattr(column, "to_list") else list(column)
+    return [None if value is None or value != value else str(value) for value in values]
+
+
+def documents_table(
+    X: Any, text: Sequence[str], numeric: Sequence[str] = (), categorical: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Texts, or the columns of a table that are asked for, as the native module takes them."""
+    if not is_frame(X):
+        if numeric or categorical or len(text) > 1:
+            raise ValueError("columns can be named only where X is a table (a DataFrame)")
+        column = text_column(X)
+        return {"rows": row_count(column), "texts": [column]}
+    known = column_names(X)
+    missing = [name for name in (*text, *numeric, *categorical) if name not in known]
+    if missing:
+        raise ValueError(f"the table has no column `{missing[0]}`; it has {', '.join(known[:20])}")
+    if not (text or numeric or categorical):
+        return {"rows": len(X), "texts": [text_column(X)]}
+    texts = [text_column(column_of(X, name)) for name in text]
+    return {
+        "rows": len(X),
+        "texts": texts,
+        "numbers": [_numbers(column_of(X, name)) for name in numeric],
+        "categories": [_categories(column_of(X, name)) for name in categorical],
+    }
+
+
+class TextClassifier(ModelClassifier):
+    """Classifies texts with calibrated probabilities: words, weights, classifier and calibration in one estimator.
+
+    `X` is a list of str, a NumPy array, a column of pandas, Polars or PyArrow (read without a copy through Arrow), or a whole table with
+    the columns named by `text`, `numeric` and `categorical`. `y` has one label per text, or several (lists of labels or an indicator
+    matrix). All settings have the program's words; what is ``None`` is as by default.
+
+    Parameters
+    ----------
+    classifier : str
+        The learner: ``"svm"``, ``"logistic"``, ``"naive-bayes"``, ``"knn"``, … (``calibrant.names("classifier")``).
+    text, numeric, categorical : str or list of str, optional
+        Columns of a table: texts (joined in this order), numbers and categories beside them.
+    C : float, optional
+        The cost of errors of the SVM and of logistic regression.
+    loss, log_count_ratio, tol, max_iter, alpha, word_prior, nearness, rounds, boosting, neighbours, vote, approximate, epochs, voted
+        Settings of one learner or another; given for another than the one that learns, they are refused.
+    class_weight : "balanced" or mapping, optional
+        Weights of classes in training; probabilities refer to the documents as they are all the same.
+    calibrator, multiclass, monotone, folds
+        How scores become probabilities, by how many folds of held-out scores.
+    stem, stop_words : str, optional
+        A language, such as ``"english"``.
+    keep_case, fold_accents, min_word_length, segmentation, emoji, signs
+        What a word is.
+    word_ngrams, char_ngrams : int or (int, int), optional
+        Neighbouring words as terms (``2`` means one and two words), or characters instead of words.
+    char_ngrams_across, hash_bits, min_df, max_df, max_features, weighting, bm25_k1, bm25_b, l2_norm, select, select_terms, select_per_class
+        Which terms become features, and how they are weighted.
+    code, code_length, decode, code_output, code_weights
+        An output code around the learner.
+    rules : str, optional
+        The text of hand-written rules.
+    side_factor : float, optional
+        The weight of numbers and categories relative to text of unit length.
+    random_state : int or RandomState
+        The seed.
+    progress : None, bool or callable
+        ``None`` shows a bar by tqdm where somebody looks.
+
+    Examples
+    --------
+    >>> from calibrant import TextClassifier
+    >>> texts = [f"invoice {i} and its payment" if i % 2 else f"match {i} and its only goal" for i in range(40)]
+    >>> labels = ["billing" if i % 2 else "sport" for i in range(40)]
+    >>> model = TextClassifier().fit(texts, labels)
+    >>> model.predict(["a late goal decided the match"]).tolist()
+    ['sport']
+    >>> bool(model.predict_proba(["a late goal decided the match"])[0, 1] > 0.8)
+    True
+    """
+
+    def __init__(
+        self,
+        classifier: str = "svm",
+        *,
+        text: str | Sequence[str] | None = None,
+        numeric: str | Sequence[str] | None = None,
+        categorical: str | Sequence[str] | None = None,
+        C: float | None = None,
+        loss: str | None = None,
+        log_count_ratio: float | None = None,
+        tol: float | None = None,
+        max_iter: int | None = None,
+        alpha: float | None = None,
+        word_prior: float | None = None,
+        nearness: str | None = None,
+        rounds: int | None = None,
+        boosting: str | None = None,
+        neighbours: int | str | None = None,
+        vote: str | None = None,
+        approximate: bool | None = None,
+        epochs: int | None = None,
+        voted: bool | None = None,
+        class_weight: Any = None,
+        calibrator: str = "auto",
+        multiclass: str = "auto",
+        monotone: bool = False,
+        folds: int = 5,
+        stem: str | None = None,
+        stop_words: str | None = None,
+        keep_case: bool = False,
+        fold_accents: bool = False,
+        min_word_length: int | None = None,
+        segmentation: str | None = None,
+        emoji: bool = True,
+        signs: bool = True,
+        word_ngrams: int | tuple[int, int] | None = None,
+        char_ngrams: int | tuple[int, int] | None = None,
+        char_ngrams_across: bool = False,
+        hash_bits: int | None = None,
+        min_df: int | None = None,
+        max_df: float | None = None,
+        max_features: int | None = None,
+        weighting: str | None = None,
+        bm25_k1: float | None = None,
+        bm25_b: float | None = None,
+        l2_norm: bool | None = None,
+        select: str | None = None,
+        select_terms: int | None = None,
+        select_per_class: bool = False,
+        code: str | None = None,
+        code_length: int | None = None,
+        decode: str | None = None,
+        code_output: str | None = None,
+        code_weights: str | None = None,
+        rules: str | None = None,
+        side_factor: float | None = None,
+        random_state: Any = 0,
+        progress: Any = None,
+    ) -> None:
+        self.classifier = classifier
+        self.text = text
+        self.numeric = numeric
+        self.categorical = categorical
+        self.C = C
+        self.loss = loss
+        self.log_count_ratio = log_count_ratio
+        self.tol = tol
+        self.max_iter = max_iter
+        self.alpha = alpha
+        self.word_prior = word_prior
+        self.nearness = nearness
+        self.rounds = rounds
+        self.boosting = boosting
+        self.neighbours = neighbours
+        self.vote = vote
+        self.approximate = approximate
+        self.epochs = epochs
+        self.voted = voted
+        self.class_weight = class_weight
+        self.calibrator = calibrator
+        self.multiclass = multiclass
+        self.monotone = monotone
+        self.folds = folds
+        self.stem = stem
+        self.stop_words = stop_words
+        self.keep_case = keep_case
+        self.fold_accents = fold_accents
+        self.min_word_length = min_word_length
+        self.segmentation = segmentation
+        self.emoji = emoji
+        self.signs = signs
+        self.word_ngrams = word_ngrams
+        self.char_ngrams = char_ngrams
+        self.char_ngrams_across = char_ngrams_across
+        self.hash_bits = hash_bits
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.weighting = weighting
+        self.bm25_k1 = bm25_k1
+        self.bm25_b = bm25_b
+        self.l2_norm = l2_norm
+        self.select = select
+        self.select_terms = select_terms
+        self.select_per_class = select_per_class
+        self.code = code
+        self.code_length = code_length
+        self.decode = decode
+        self.code_output = code_output
+        self.code_weights = code_weights
+        self.rules = rules
+        self.side_factor = side_factor
+        self.random_state = random_state
+        self.progress = progress
+
+    # The same names in the program's words; all others are the same.
+    _OTHER_WORDS = {"C": "c", "tol": "tolerance", "max_iter": "max_passes"}
+    _NOT_WORDS = ("text", "numeric", "categorical", "random_state", "progress", "emoji", "signs", "class_weight")
+
+    def _words(self) -> dict[str, Any]:
+        words = {
+            self._OTHER_WORDS.get(name, name): value
+            for name, value in self.get_params(deep=False).items()
+            if name not in self._NOT_WORDS and value is not None and value is not False
+        }
+        # Options that some learners alone take are words of their own even where they say no.
+        for name in ("approximate", "voted", "l2_norm"):
+            if getattr(self, name) is not None:
+                words[name] = bool(getattr(self, name))
+        words["no_emoji"] = not self.emoji
+        words["no_signs"] = not self.signs
+        words["class_weight"] = class_weight_words(self.class_weight)
+        words["seed"] = seed_of(self.random_state)
+        return words
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        tags.classifier_tags.multi_label = True
+        tags.no_validation = True
+        return tags
+
+    def _table(self, X: Any, *, reset: bool = False) -> dict[str, Any]:
+        return documents_table(X, _as_list(self.text), _as_list(self.numeric), _as_list(self.categorical))
+
+    def _predict(self, X: Any, wanted: str) -> Floats:
+        return self.model_.predict(self._table(X), wanted)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Learns from texts, and calibrates on scores of texts that were held out.
+
+        Parameters
+        ----------
+        X : texts or table
+            See the class.
+        y : labels
+            One per text, or lists of labels, or an indicator matrix. With a table, the name of its label column will do.
+        sample_weight : array of shape (texts,), optional
+            How much each text counts: a weight of 2 is the text twice, a text of weight 0 is left out.
+        groups : array of shape (texts,), optional
+            What each text belongs to (a thread, a customer, an author): what belongs together is learned from and held out
+            together. With a table, the name of a column will do.
+
+        Returns
+        -------
+        self
+        """
+        if is_frame(X):
+            y = column_of(X, y) if isinstance(y, str) else y
+            groups = column_of(X, groups) if isinstance(groups, str) else groups
+        table = self._table(X, reset=True)
+        rows: int = table["rows"]
+        labels = encode(y)
+        count = len(labels.numbers) if labels.starts is None else len(labels.starts) - 1
+        if count != rows:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{rows}, {count}]")
+        if rows == 0:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        table["labels"] = (labels.names, labels.numbers, labels.starts)
+        table["weights"] = weights_of(sample_weight, rows)
+        table["groups"] = group_texts(groups)
+        fields = {
+            "text": _as_list(self.text),
+            "numeric": _as_list(self.numeric),
+            "categorical": _as_list(self.categorical),
+        }
+        words = {**self._words(), "labels": "one" if labels.starts is None else "several"}
+        with Watcher(self.progress) as show:
+            model = _calibrant.fit_documents(table, json.dumps(fields), json_words(words), show)
+        return self._take_model(model, labels)
+
+    def explain(self, X: Any, label: Any = None) -> list[Explanation]:
+        """Which terms moved the log-odds of a class, for every text: of the most probable class unless `label` is given.
+
+        The parts add up exactly. In a notebook an explanation shows its words coloured.
+        """
+        check_is_fitted(self)
+        classes = [] if label is None else [str(label)]
+        table = self._table(X)
+        found = []
+        for row in range(table["rows"]):
+            one: dict[str, Any] = {"rows": 1}
+            for kind, columns in table.items():
+                if kind != "rows":
+                    one[kind] = [column[row : row + 1] for column in columns]
+            found.extend(self._explanations(self.model_.explain(one, classes)))
+        return found
