@@ -24,6 +24,7 @@ from calibrant._report import Report
 
 if TYPE_CHECKING:
     from calibrant._explanation import Explanation
+    from calibrant.calibration import CalibratedClassifier, Calibrator
     from calibrant.linear import (
         AdaBoostStumps,
         LinearSVM,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 # Where names live that are imported when they are first used.
 _LAZY = {
     "AdaBoostStumps": "linear",
+    "CalibratedClassifier": "calibration",
+    "Calibrator": "calibration",
     "Explanation": "_explanation",
     "LinearSVM": "linear",
     "LogisticRegression": "linear",
@@ -53,6 +56,8 @@ _LAZY = {
 __all__ = [
     "AdaBoostStumps",
     "CalibrantError",
+    "CalibratedClassifier",
+    "Calibrator",
     "Explanation",
     "FitError",
     "LinearSVM",

@@ -33,6 +33,9 @@ class MatrixClassifier(ModelClassifier):
     def _words(self) -> dict[str, Any]:
         raise NotImplementedError
 
+    def _words_for(self, class_count: int) -> dict[str, Any]:
+        return self._words()
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -101,7 +104,7 @@ class MatrixClassifier(ModelClassifier):
                 labels.starts,
                 weights,
                 group_numbers(groups),
-                json_words({**words, **self._words()}),
+                json_words({**words, **self._words_for(len(labels.classes))}),
                 show,
             )
         return self._take_model(model, labels)
@@ -318,6 +321,12 @@ class NaiveBayes(_Common):
         self.folds = folds
         self.random_state = random_state
         self.progress = progress
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Counts, not positions: clouds of points are not what it is for.
+        tags.classifier_tags.poor_score = True
+        return tags
 
     def _words(self) -> dict[str, Any]:
         kinds = {
@@ -541,6 +550,14 @@ class OutputCode(_Common):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = False
         return tags
+
+    def _words_for(self, class_count: int) -> dict[str, Any]:
+        words = self._words()
+        if class_count < 3:  # Two classes need one scorer and no code.
+            words = {name: None if name in self._CODE else value for name, value in words.items()}
+        return words
+
+    _CODE = ("code", "code_length", "decode", "code_output", "code_weights")
 
     def _words(self) -> dict[str, Any]:
         return {

@@ -9,6 +9,7 @@ mod documents;
 mod errors;
 mod forecasts;
 mod json;
+mod keys;
 mod model;
 mod pool;
 mod rows;
@@ -36,6 +37,8 @@ fn _calibrant(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(forecasts::evaluate_forecasts, module)?)?;
     module.add_function(wrap_pyfunction!(forecasts::compare_forecasts, module)?)?;
     module.add_function(wrap_pyfunction!(forecasts::decide, module)?)?;
+    module.add_function(wrap_pyfunction!(keys::row_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(keys::text_keys, module)?)?;
     module.add_function(wrap_pyfunction!(pool::set_num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(pool::num_threads, module)?)?;
     Ok(())
