@@ -136,9 +136,7 @@ def _is_list_of_lists(y: Any) -> bool:
     if not isinstance(first, (list, tuple, set, frozenset)):
         return False
     # A list of rows of zeros and ones of equal length is an indicator matrix, as scikit-learn has it.
-    flags = all(
-        isinstance(row, (list, tuple)) and len(row) == len(first) and all(cell in (0, 1) for cell in row) for row in rows
-    )
+    flags = all(isinstance(row, (list, tuple)) and len(row) == len(first) and all(cell in (0, 1) for cell in row) for row in rows)
     return not (flags and len(first) > 0 and not isinstance(next(iter(first)), str))
 
 
