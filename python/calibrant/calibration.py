@@ -158,7 +158,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 table, labels.numbers, labels.names, weights, group_texts(groups), json.dumps(words), show
             )
         self.classes_ = labels.classes
-        self.cross_validated_ = _both(said)
+        self.cross_validated_ = said
 
     @property
     def method_(self) -> str:
@@ -175,13 +175,11 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _said(self, scores: Any, log_odds: bool) -> Floats:
         check_is_fitted(self)
         table = _table(scores)
-        if self.calibrator_.is_binary:
-            if table.shape[1] == 2:
-                raise ValueError("the calibrator was fitted to one score per example; these have two")
-            return _both(self.calibrator_.predict_one_score(np.ascontiguousarray(table[:, 0]), log_odds), log_odds)
-        if table.shape[1] != len(self.classes_):
-            raise ValueError(f"scores have {table.shape[1]} columns; the calibrator has {len(self.classes_)} classes")
-        return self.calibrator_.predict_class_scores(table, log_odds)
+        width = 1 if self.calibrator_.is_binary else len(self.classes_)
+        if table.shape[1] != width:
+            expected = "one score per example" if width == 1 else f"{width} classes"
+            raise ValueError(f"scores have {table.shape[1]} columns; the calibrator was fitted to {expected}")
+        return self.calibrator_.predict(table, log_odds)
 
     def predict_proba(self, scores: Any) -> Floats:
         """Probabilities of the classes: rows by classes, in the order of ``classes_``."""
@@ -213,15 +211,6 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Writes the calibrator to a file that the program and :func:`calibrant.open` read."""
         check_is_fitted(self)
         self.calibrator_.save(path)
-
-
-def _both(said: Floats, log_odds: bool = False) -> Floats:
-    """Both classes, where the second alone is stated."""
-    if said.ndim == 2 and said.shape[1] != 1:
-        return said
-    second = said.reshape(-1)
-    first = -second if log_odds else 1.0 - second
-    return np.column_stack([first, second])
 
 
 def _estimator_has(name: str) -> Any:
@@ -427,7 +416,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         splits: list[tuple[Array, Array]],
         fitted: list[Any],
     ) -> bool:
-        """Whether the mean of the folds' classifiers is better than one, tried on the first fold with classifiers that know nothing of it."""
+        """Whether the mean of the folds' classifiers is better than one: tried on the first fold, which none of these has seen."""
         if self.ensemble is True or self.ensemble is False:
             return bool(self.ensemble)
         if self.ensemble != "auto":
@@ -507,7 +496,7 @@ def _has_entry_per_row(value: Any, rows: int) -> bool:
 
 
 def _scores(model: Any, X: Any, classes: Array) -> Floats:
-    """Scores by class in the order of `classes`, or one column for two classes. A class that a fold lacks gets the lowest score of its row."""
+    """Scores by class in the order of `classes`, or one column for two. A class that a fold lacks gets the lowest score of its row."""
     if hasattr(model, "decision_function"):
         said = np.asarray(model.decision_function(X), dtype=np.float64)
         if said.ndim == 1:

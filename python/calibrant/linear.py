@@ -237,8 +237,8 @@ class LogisticRegression(_Common):
     Parameters
     ----------
     C : float, optional
-        The weight of the loss relative to the regularisation; by default 10, or more where classes are easy to separate and the held-out log
-        loss is lower.
+        The weight of the loss relative to the regularisation; by default 10, or more where classes are easy to separate and the
+        held-out log loss is lower.
     tol, max_iter, class_weight, calibrator, multiclass, monotone, folds, random_state, progress
         As for :class:`LinearSVM`.
     """
