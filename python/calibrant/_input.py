@@ -116,7 +116,7 @@ def encode(y: Any) -> Labels:
     if hasattr(y, "to_pylist"):
         y = y.to_pylist()
     if isinstance(y, np.ndarray) and y.dtype.kind == "T":
-        y = y.astype(str)
+        y = np.array(y.tolist())
     if isinstance(y, (list, tuple)) and any(label is None for label in y):
         raise ValueError("Input y contains NaN or None: every row needs a label")
     kind = type_of_target(y, input_name="y", raise_unknown=True)

@@ -100,7 +100,9 @@ def test_wrong_scores_are_told(scores, labels, words):
         calibrant.Calibrator().fit(scores, labels)
 
 
-@pytest.mark.parametrize("base", [LinearSVC(), GaussianNB(), SGDClassifier(random_state=0), RandomForestClassifier(30, random_state=0)], ids=str)
+@pytest.mark.parametrize(
+    "base", [LinearSVC(), GaussianNB(), SGDClassifier(random_state=0), RandomForestClassifier(30, random_state=0)], ids=str
+)
 @pytest.mark.parametrize("classes", [2, 4])
 def test_any_classifier_becomes_honest(base, classes):
     X, y = make_classification(3000, 20, n_informative=8, n_classes=classes, flip_y=0.15, random_state=classes)

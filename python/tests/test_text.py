@@ -218,7 +218,7 @@ def test_an_evaluation_agrees_with_scikit_learn(mail):
     assert abs(report.accuracy - accuracy_score(truth, model.predict(texts[100:]))) < 1e-12
     assert abs(report.brier - brier_score_loss(truth == "spam", said[:, 1])) < 1e-12
     spam = next(one for one in report.to_dict()["classes"] if one["label"] == "spam")
-    assert abs(spam["roc_auc"] - roc_auc_score(truth == "spam", said[:, 1])) < 1e-12
+    assert abs(spam["auc"] - roc_auc_score(truth == "spam", said[:, 1])) < 1e-12
 
 
 def test_several_labels_per_text():
