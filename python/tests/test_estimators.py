@@ -23,8 +23,8 @@ OF_COUNTS = {
 }
 OF_PRESENCE = {
     **OF_COUNTS,
-    "check_sample_weight_equivalence_on_dense_data": "all rows of the check look alike to a model of presence: there is nothing to hold out",
-    "check_sample_weight_equivalence_on_sparse_data": "all rows of the check look alike to a model of presence: there is nothing to hold out",
+    "check_sample_weight_equivalence_on_dense_data": "all rows look alike to a model of presence: nothing can be held out",
+    "check_sample_weight_equivalence_on_sparse_data": "all rows look alike to a model of presence: nothing can be held out",
 }
 
 
@@ -187,8 +187,8 @@ def test_metadata_is_routed(problem):
     [
         (lambda X, y: (X[:, :0], y), ValueError, "0 feature"),
         (lambda X, y: (X[:-1], y), ValueError, "inconsistent numbers of samples"),
-        (lambda X, y: (np.where(X == X.max(), np.nan, X), y), ValueError, "NaN"),
-        (lambda X, y: (np.where(X == X.max(), 1e300, X), y), ValueError, "too large"),
+        (lambda X, y: (np.where(X.max() == X, np.nan, X), y), ValueError, "NaN"),
+        (lambda X, y: (np.where(X.max() == X, 1e300, X), y), ValueError, "too large"),
         (lambda X, y: (X, np.zeros_like(y)), ValueError, "class"),
         (lambda X, y: (X, X[:, 0]), ValueError, "continuous"),
         (lambda X, y: (X, [None, *y[1:]]), ValueError, "None|NaN|unknown"),

@@ -80,8 +80,7 @@ def test_control_c_ends_a_fit(newsgroups):
     thread.start()
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        for _ in range(200):
-            calibrant.TextClassifier("adaboost", rounds=2000).fit(texts, labels)
+        calibrant.TextClassifier("adaboost", rounds=2000).fit(texts, labels)
     assert time.monotonic() - begun < 30
 
 
@@ -100,7 +99,7 @@ def test_progress_is_told_and_may_end_the_work(newsgroups):
 
 
 def test_import_is_light():
-    heavy = "sklearn scipy pandas polars pyarrow matplotlib tqdm joblib".split()
+    heavy = ["sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "tqdm", "joblib"]
     code = f"import sys, calibrant; print([name for name in {heavy!r} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
