@@ -1,6 +1,6 @@
 //! Work on all threads, with results in order.
 //!
-//! Every function here ends in one that knows neither types nor closures ([`for_each`]): iterators of rayon are compiled
+//! Every function here ends in one that knows neither types nor closures ([`join`]): iterators of rayon are compiled
 //! anew for every closure, hundreds of functions each, which once was half of what there was to compile.
 //!
 //! What is computed for an index must follow from the index alone. Then results are the same to the last bit on any number of
@@ -156,6 +156,21 @@ pub fn for_each_row_mut<B, S: Send>(
     );
 }
 
+/// Does two things, at once where a thread is free.
+pub fn both<A: Send, B: Send>(
+    first: impl FnOnce() -> A + Send,
+    second: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    let (mut first, mut second) = (Some(first), Some(second));
+    let (mut of_first, mut of_second) = (None, None);
+    join(
+        &mut || of_first = first.take().map(|first| first()),
+        &mut || of_second = second.take().map(|second| second()),
+    );
+    let done = of_first.zip(of_second);
+    done.expect("both are called")
+}
+
 /// How many of `count` indices make a piece, where each thread is to have so many pieces.
 fn piece_size(count: usize, pieces: usize) -> usize {
     count.div_ceil(pieces * rayon::current_num_threads()).max(1)
@@ -188,12 +203,15 @@ fn for_each(numbers: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
         1 => work(numbers.start),
         length => {
             let middle = numbers.start + length / 2;
-            rayon::join(
-                || for_each(numbers.start..middle, work),
-                || for_each(middle..numbers.end, work),
-            );
+            join(&mut || for_each(numbers.start..middle, work), &mut || {
+                for_each(middle..numbers.end, work)
+            });
         }
     }
+}
+
+fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
+    rayon::join(first, second);
 }
 
 #[cfg(test)]
@@ -322,6 +340,16 @@ mod tests {
                     .enumerate()
                     .all(|(i, &sum)| 2 * sum == i * i * i.saturating_sub(1))
             );
+        }
+    }
+
+    #[test]
+    fn both_are_done() {
+        for threads in [1, 2] {
+            let mut count = 0;
+            let word = String::from("word");
+            let found = on(threads, || both(|| count += 1, || word));
+            assert_eq!((found.1.as_str(), count), ("word", 1));
         }
     }
 

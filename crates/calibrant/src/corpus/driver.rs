@@ -228,7 +228,7 @@ impl<'a, 'b, R: Row> Driver<'a, 'b, R> {
             // Whoever waits for answers writes nothing more before they come.
             let ahead = more && !source.is_live();
             let (mut next, results) =
-                rayon::join(|| ahead.then(|| Window::read(&mut source)), || work(pieces));
+                parallel::both(|| ahead.then(|| Window::read(&mut source)), || work(pieces));
             for (place, result) in results.into_iter().enumerate() {
                 total.add(result?);
                 if (self.batches.sink)(place).is_break() {
