@@ -1,11 +1,10 @@
 //! A model from arrays, and its answers to arrays.
 
-use rayon::prelude::*;
-
 use super::content::Readable;
 use super::{ExplainError, PredictError};
 use crate::corpus::{ContentRef, Fields};
 use crate::features::RowSource;
+use crate::parallel;
 use crate::pipeline::{
     Explanation, FitSettings, Model, PredictBuffers, TrainingCorpus, TrainingRows,
 };
@@ -52,16 +51,17 @@ pub fn predict_rows(model: &Model, rows: &dyn RowSource) -> Result<Vec<Probabili
     Readable::of(model).check(ContentRef::Features(&[]))?;
     let width = model.class_count();
     let mut forecasts = vec![Probability::from_log_odds(0.0); rows.row_count() * width];
-    forecasts
-        .par_chunks_mut(width.max(1) * ROWS_AT_ONCE)
-        .enumerate()
-        .for_each(|(part, forecasts)| {
+    parallel::map_chunks_mut(
+        &mut forecasts,
+        width.max(1) * ROWS_AT_ONCE,
+        |part, forecasts| {
             let (mut buffers, mut entries) = (PredictBuffers::default(), Vec::new());
             for (offset, classes) in forecasts.chunks_exact_mut(width).enumerate() {
                 rows.row_into(part * ROWS_AT_ONCE + offset, &mut entries);
                 model.predict_into(&entries[..], &mut buffers, classes);
             }
-        });
+        },
+    );
     Ok(forecasts)
 }
 

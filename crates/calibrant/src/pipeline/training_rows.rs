@@ -1,12 +1,11 @@
 //! Rows of numbers as a training corpus, without a document or a string in between.
 
-use rayon::prelude::*;
-
 use super::document_key::{key_of_group, key_of_terms};
 use super::training_corpus::{DocumentCounter, content_key};
 use super::{FitSettings, TrainingCorpus};
 use crate::corpus::ContentRef;
 use crate::features::{BatchCounts, RowCells, RowSource};
+use crate::parallel;
 use crate::{FitError, RowLabels};
 
 /// So many rows are counted by one thread at a time.
@@ -123,10 +122,9 @@ impl TrainingCorpus {
         let numbers: Vec<usize> = (0..rows.rows.row_count())
             .filter(|&row| weighs(row))
             .collect();
-        let parts: Vec<CountedRows> = numbers
-            .par_chunks(ROWS_AT_ONCE)
-            .map(|numbers| count(&counter, rows, &names, numbers))
-            .collect();
+        let parts = parallel::map_chunks(&numbers, ROWS_AT_ONCE, |numbers| {
+            count(&counter, rows, &names, numbers)
+        });
         let mut corpus = Self::new(settings.column_space());
         corpus.presence_only = counter.presence_only();
         corpus.any_features = !numbers.is_empty();
