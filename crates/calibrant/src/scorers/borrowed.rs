@@ -2,8 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::{Classifier, LinearSvm, LogisticRegression};
+use super::learner::CrossFit;
+use super::{
+    Classifier, LinearClassScorer, LinearSvm, Link, LogisticRegression, Storage, WeightMatrix,
+};
 use crate::features::RowSource;
+use crate::problem::{Folds, Targets};
 use crate::progress::step;
 use crate::solvers::{
     BorrowedRows, Convergence, DualLoss, HingeLoss, HingeLossDual, Lane, LaneSolution,
@@ -64,11 +68,19 @@ pub(crate) struct BorrowedFit {
     duals: Vec<f64>,
 }
 
-impl BorrowedFit {
-    /// The score of a row.
-    pub(crate) fn score(&self, rows: &dyn RowSource, row: usize) -> f64 {
-        rows.dot(row, &self.weights) + self.bias
-    }
+/// What a fold's model says of its rows.
+struct FoldScores {
+    scores: Vec<f64>,
+    convergence: Convergence,
+}
+
+/// Feature after feature, the outputs' weights side by side.
+fn scorer_of(fits: &[BorrowedFit], link: Link) -> LinearClassScorer {
+    let columns = fits.first().map_or(0, |fit| fit.weights.len());
+    let weights = (0..columns).flat_map(|column| fits.iter().map(move |fit| fit.weights[column]));
+    let weights = weights.map(|weight| weight as f32).collect();
+    let biases = fits.iter().map(|fit| fit.bias).collect();
+    LinearClassScorer::from_parts(WeightMatrix::Single(Storage::Owned(weights)), biases, link)
 }
 
 impl From<LaneSolution<f64>> for BorrowedFit {
@@ -157,6 +169,140 @@ impl BorrowedLearner {
                 Ok(self.solve_dual(LogisticLossDual, problem, outputs, LANES, progress)?)
             }
         }
+    }
+
+    /// Learns all outputs from all rows and without each fold, whose rows are scored by what did not see them.
+    pub(crate) fn cross_fit(
+        &self,
+        rows: &dyn RowSource,
+        targets: &Targets<'_>,
+        folds: &Folds,
+        progress: &dyn Progress,
+    ) -> Result<CrossFit, FitError> {
+        let labels = targets.labels;
+        let sides: Vec<Vec<bool>> = (0..labels.output_count())
+            .map(|output| labels.membership(labels.class_of_output(output)))
+            .collect();
+        let asked: Vec<_> = sides.iter().map(|side| |row: usize| side[row]).collect();
+        let problem = BorrowedProblem {
+            rows,
+            weights: targets.weights,
+            members: None,
+            constant: 1.0,
+        };
+        let outputs: Vec<BorrowedOutput<'_>> = asked
+            .iter()
+            .zip(&targets.factors.by_output)
+            .map(|(labels, &factors)| BorrowedOutput {
+                labels,
+                factors,
+                start: None,
+                is_start: true,
+            })
+            .collect();
+        let whole = self.solve(&problem, &outputs, progress)?;
+        let mut convergence: Vec<Convergence> = whole.iter().map(|fit| fit.convergence).collect();
+        if convergence.iter().any(|end| !end.objective.is_finite()) {
+            return Err(FitError::Overflow);
+        }
+        // A few outputs of one fold at a time, whose weights are let go once its rows are scored.
+        let blocks = outputs.len().div_ceil(LANES);
+        let one = |task: usize| {
+            let some = LANES * (task % blocks)..outputs.len().min(LANES * (task % blocks + 1));
+            let (outputs, whole) = (&outputs[some.clone()], &whole[some]);
+            self.fold(&problem, outputs, whole, folds, task / blocks, progress)
+        };
+        let tasks: Result<Vec<Vec<FoldScores>>, FitError> = (0..blocks * folds.count())
+            .into_par_iter()
+            .map(one)
+            .collect();
+        let mut out_of_fold = vec![vec![0.0; rows.row_count()]; outputs.len()];
+        for (task, scored) in tasks?.into_iter().enumerate() {
+            let (_, held_out) = folds.split(task / blocks);
+            for (output, scored) in (LANES * (task % blocks)..).zip(scored) {
+                for (&row, score) in held_out.iter().zip(scored.scores) {
+                    out_of_fold[output][row as usize] = score;
+                }
+                if scored.convergence.relative_gap > convergence[output].relative_gap {
+                    convergence[output] = scored.convergence;
+                }
+            }
+        }
+        Ok(CrossFit {
+            scorer: scorer_of(&whole, Link::of(labels)).into(),
+            out_of_fold,
+            convergence,
+        })
+    }
+
+    /// Some outputs without a fold, and what they say of its rows.
+    fn fold(
+        &self,
+        problem: &BorrowedProblem<'_>,
+        outputs: &[BorrowedOutput<'_>],
+        whole: &[BorrowedFit],
+        folds: &Folds,
+        fold: usize,
+        progress: &dyn Progress,
+    ) -> Result<Vec<FoldScores>, FitError> {
+        let (members, held_out) = folds.split(fold);
+        let starts: Vec<BorrowedFit> = match self.loss {
+            Loss::Smooth(loss) if self.is_primal(problem) => outputs
+                .iter()
+                .zip(whole)
+                .map(|(output, whole)| self.without(whole, loss, problem, output, &held_out))
+                .collect(),
+            _ => Vec::new(),
+        };
+        let starts = if starts.is_empty() { whole } else { &starts };
+        let outputs: Vec<BorrowedOutput<'_>> = outputs
+            .iter()
+            .zip(starts)
+            .map(|(output, start)| BorrowedOutput {
+                start: Some(start),
+                is_start: false,
+                ..*output
+            })
+            .collect();
+        let problem = BorrowedProblem {
+            members: Some(&members),
+            ..*problem
+        };
+        let fits = self.solve(&problem, &outputs, progress)?;
+        let scored = |fit: BorrowedFit| FoldScores {
+            scores: held_out
+                .iter()
+                .map(|&row| problem.rows.dot(row as usize, &fit.weights) + fit.bias)
+                .collect(),
+            convergence: fit.convergence,
+        };
+        Ok(fits.into_iter().map(scored).collect())
+    }
+
+    /// The whole's weights less what held-out rows have a part in: at the least value weights are `Σ y_i α_i x_i`, with
+    /// `α_i = -C_i loss'(m_i)`. A start that still knew these rows would flatter their scores.
+    fn without(
+        &self,
+        whole: &BorrowedFit,
+        loss: SmoothLoss,
+        problem: &BorrowedProblem<'_>,
+        output: &BorrowedOutput<'_>,
+        held_out: &[u32],
+    ) -> BorrowedFit {
+        let costs = self.costs(output);
+        let mut start = whole.clone();
+        for row in held_out.iter().map(|&row| row as usize) {
+            let score = problem.rows.dot(row, &whole.weights) + whole.bias;
+            let (sign, cost) = match (output.labels)(row) {
+                true => (1.0, costs.0),
+                false => (-1.0, costs.1),
+            };
+            let weight = problem.weights.get(row).copied().unwrap_or(1.0);
+            let slope = sign * cost * weight * loss.slope(sign * score);
+            problem.rows.add(row, slope, &mut start.weights);
+            start.bias += slope * problem.constant * problem.constant;
+        }
+        start
     }
 
     fn limits_of(&self, outputs: &[BorrowedOutput<'_>]) -> SolverLimits {

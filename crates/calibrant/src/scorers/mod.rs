@@ -25,7 +25,7 @@ mod saved;
 
 pub(crate) use boosting::StumpScorer;
 pub use boosting::{AdaBoost, BoostingKind};
-pub(crate) use borrowed::{BorrowedFit, BorrowedLearner, BorrowedOutput, BorrowedProblem};
+pub(crate) use borrowed::{BorrowedLearner, BorrowedOutput, BorrowedProblem};
 pub use classifier::{Classifier, LearnerName};
 pub(crate) use held_out_outputs::HeldOutOutputs;
 pub(crate) use learner::{CrossFit, FoldSource, Reads, cross_fit_anew};

@@ -47,6 +47,11 @@ impl SmoothLoss {
         }
     }
 
+    /// The slope of the loss at a margin.
+    pub(crate) fn slope(self, margin: f64) -> f64 {
+        self.value_and_slope(margin).1
+    }
+
     /// The slope of the slope where the score is this: it does not depend on the sign where it is near zero, and the sign is not asked for.
     pub(super) fn curvature(self, score: f64) -> f64 {
         match self {
