@@ -160,6 +160,12 @@ class _Linear(_Common):
     """Learners that find a weight for each column: calibrated, or solved alone with ``calibrator=None``."""
 
     _intercept_scaling = 1.0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self.calibrator is not None
+        return tags
+
     coef_: Floats
     intercept_: Floats
 
@@ -189,6 +195,8 @@ class _Linear(_Common):
         labels = encode(y)
         if labels.starts is not None:
             raise ValueError("several labels per row need a calibrator, or a classifier per label (OneVsRestClassifier)")
+        if X.shape[0] == 1:
+            raise ValueError("one sample is not enough to learn from: n_samples=1")
         if len(labels.numbers) != X.shape[0]:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{X.shape[0]}, {len(labels.numbers)}]")
         weights = self._plain_weights(labels, weights_of(sample_weight, X.shape[0]))
