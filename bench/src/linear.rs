@@ -51,7 +51,7 @@ fn peak_bytes() -> u64 {
     1024 * kilobytes.unwrap_or(0u64)
 }
 
-pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     let [what, arrays, name, c, gap, rest @ ..] = arguments else {
         return Err("usage: linear solve|fit ARRAYS LEARNER C GAP [INTERCEPT]".into());
     };
