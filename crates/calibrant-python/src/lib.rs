@@ -4,12 +4,23 @@
 //! Texts and matrices are read where Python holds them. The interpreter is released while the library works, on threads of a pool
 //! that belongs to the process; long work can be ended by Ctrl-C.
 
+mod cascade;
 mod documents;
 mod errors;
+mod fit_source;
 mod json;
+mod label_jobs;
 mod model;
+mod open;
+mod pages;
 mod pool;
+mod raise;
+mod ranking;
 mod rows;
+mod scores;
+mod search_index;
+mod source;
+mod systems;
 mod texts;
 mod watch;
 
@@ -30,5 +41,40 @@ fn _calibrant(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model::check_words, module)?)?;
     module.add_function(wrap_pyfunction!(pool::set_num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(pool::num_threads, module)?)?;
+    add_jobs(module)
+}
+
+/// What the program does over files, and what it saves.
+fn add_jobs(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<scores::PyScoreCalibrator>()?;
+    module.add_class::<cascade::PyPolicy>()?;
+    module.add_class::<label_jobs::PySuspectList>()?;
+    module.add_class::<ranking::PyRankModel>()?;
+    module.add_class::<search_index::PySearchIndex>()?;
+    module.add_function(wrap_pyfunction!(open::open_saved, module)?)?;
+    module.add_function(wrap_pyfunction!(open::open_saved_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(open::inspect_saved, module)?)?;
+    module.add_function(wrap_pyfunction!(fit_source::fit_source, module)?)?;
+    module.add_function(wrap_pyfunction!(fit_source::predict_source, module)?)?;
+    module.add_function(wrap_pyfunction!(fit_source::explain_source, module)?)?;
+    module.add_function(wrap_pyfunction!(systems::open_system, module)?)?;
+    module.add_function(wrap_pyfunction!(systems::evaluate_source, module)?)?;
+    module.add_function(wrap_pyfunction!(systems::evaluate_table, module)?)?;
+    module.add_function(wrap_pyfunction!(systems::expect_source, module)?)?;
+    module.add_function(wrap_pyfunction!(systems::compare_source, module)?)?;
+    module.add_function(wrap_pyfunction!(systems::combine_models, module)?)?;
+    module.add_function(wrap_pyfunction!(systems::recalibrate_model, module)?)?;
+    module.add_function(wrap_pyfunction!(scores::calibrate_scores, module)?)?;
+    module.add_function(wrap_pyfunction!(label_jobs::suspect_labels, module)?)?;
+    module.add_function(wrap_pyfunction!(label_jobs::prevalence_of, module)?)?;
+    module.add_function(wrap_pyfunction!(label_jobs::plan_labels, module)?)?;
+    module.add_function(wrap_pyfunction!(label_jobs::split_file, module)?)?;
+    module.add_function(wrap_pyfunction!(label_jobs::check_rule_set, module)?)?;
+    module.add_function(wrap_pyfunction!(cascade::build_policy, module)?)?;
+    module.add_function(wrap_pyfunction!(ranking::fit_ranking, module)?)?;
+    module.add_function(wrap_pyfunction!(ranking::measure_rankings, module)?)?;
+    module.add_function(wrap_pyfunction!(ranking::look_ahead, module)?)?;
+    module.add_function(wrap_pyfunction!(ranking::letor_lines, module)?)?;
+    module.add_function(wrap_pyfunction!(search_index::index_documents, module)?)?;
     Ok(())
 }
