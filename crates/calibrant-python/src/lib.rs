@@ -65,6 +65,8 @@ fn add_jobs(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(systems::combine_models, module)?)?;
     module.add_function(wrap_pyfunction!(systems::recalibrate_model, module)?)?;
     module.add_function(wrap_pyfunction!(scores::calibrate_scores, module)?)?;
+    module.add_function(wrap_pyfunction!(scores::is_calibrator, module)?)?;
+    module.add_function(wrap_pyfunction!(scores::is_class_calibrator, module)?)?;
     module.add_function(wrap_pyfunction!(label_jobs::suspect_labels, module)?)?;
     module.add_function(wrap_pyfunction!(label_jobs::prevalence_of, module)?)?;
     module.add_function(wrap_pyfunction!(label_jobs::plan_labels, module)?)?;

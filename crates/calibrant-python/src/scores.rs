@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use calibrant::Named;
+use calibrant::calibration::{CalibratorKind, MulticlassKind};
 use calibrant::corpus::{Fields, LabelNeed, Source};
 use calibrant::jobs::{
     AppliedScores, CalibrateError, CalibrateReport, CalibrateSettings, Inspection, LabelGuess,
@@ -262,4 +264,16 @@ fn said_of_labels(guess: &LabelGuess) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// Whether a word is a method for one score.
+#[pyfunction]
+pub(crate) fn is_calibrator(word: &str) -> bool {
+    CalibratorKind::from_word(word).is_ok()
+}
+
+/// Whether a word is a method for scores of all classes together.
+#[pyfunction]
+pub(crate) fn is_class_calibrator(word: &str) -> bool {
+    MulticlassKind::from_word(word).is_ok()
 }
