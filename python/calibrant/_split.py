@@ -1,0 +1,60 @@
+"""The two ways of dividing: files into files, tables into tables."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from calibrant import _calibrant
+from calibrant._frames import FrameKind, Source, columns_of, lines_of, part_of, rows_of, source_of
+from calibrant._report import Report
+
+#: A column of our own, by which rows of a table are found again.
+ROW = "__calibrant_row__"
+
+
+def _beside(file: Path, side: str) -> Path:
+    """``tickets.train.csv`` beside ``tickets.csv`` or ``tickets.csv.gz``; sheets are written as xlsx."""
+    name = file.name
+    if file.suffix.lower() in (".gz", ".zst", ".zstd"):
+        name = file.stem
+    stem, dot, ending = name.rpartition(".")
+    if not dot or not stem:
+        return file.with_name(f"{name}.{side}")
+    ending = {"ods": "xlsx", "xlsm": "xlsx", "pq": "parquet"}.get(ending.lower(), ending)
+    return file.with_name(f"{stem}.{side}.{ending}")
+
+
+def split_file(
+    documents: Any,
+    reading: str,
+    settings: str,
+    train_out: str | os.PathLike[str] | None,
+    test_out: str | os.PathLike[str] | None,
+    progress: Any,
+) -> Report:
+    """Divide a file into two."""
+    source: Source = source_of(documents)
+    if not isinstance(source, str) and (train_out is None or test_out is None):
+        raise ValueError("say where the two parts go: train_out=… and test_out=…")
+    file = Path(source if isinstance(source, str) else source[0])
+    train = os.fspath(train_out if train_out is not None else _beside(file, "train"))
+    test = os.fspath(test_out if test_out is not None else _beside(file, "test"))
+    return Report.read(_calibrant.split_file(source, reading, settings, train, test, progress))
+
+
+def split_table(table: Any, kind: FrameKind, reading: str, settings: str, progress: Any) -> tuple[Any, Any, Report]:
+    """Divide a table into two of its kind."""
+    columns = columns_of(table)
+    count = len(next(iter(columns.values()))) if columns else 0
+    numbered = lines_of({**columns, ROW: list(range(count))})
+    with tempfile.TemporaryDirectory(prefix="calibrant-") as folder:
+        places = [os.path.join(folder, f"{side}.jsonl") for side in ("train", "test")]
+        text = _calibrant.split_file(("table.jsonl", numbered), reading, settings, *places, progress)
+        sides = []
+        for place in places:
+            rows = rows_of(Path(place).read_bytes())
+            sides.append(part_of(table, [int(row[ROW]) for row in rows]))
+    return sides[0], sides[1], Report.read(text, kind=kind)
