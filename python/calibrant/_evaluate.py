@@ -30,7 +30,7 @@ def _file_of(table: Any, name: str) -> Iterator[str]:
 
 
 def _made(name: str, documents: Any) -> str:
-    """What a page says of itself."""
+    """Give what a page says of itself."""
     test = os.path.basename(os.fspath(documents)) if isinstance(documents, (str, os.PathLike)) else "a table"
     return f"{name} on {test}. {datetime.date.today():%-d %B %Y}, calibrant {_calibrant.__version__}."
 
@@ -77,7 +77,8 @@ def evaluate(
     Parameters
     ----------
     system : Model, path or table
-        A model; or probabilities with a column for each class (or one ``probability``), one row for each document in the same
+        A model; or probabilities with a column for each class (or one ``probability``), one row for each document
+        in the same
         order or joined by ``id``.
     documents : path or table
         Labelled documents.
@@ -110,7 +111,8 @@ def evaluate(
     >>> import calibrant
     >>> mail = [{"label": "ham", "text": f"lunch at noon {i}"} for i in range(20)]
     >>> mail += [{"label": "spam", "text": f"win big money {i}"} for i in range(20)]
-    >>> new = [{"label": "spam", "text": "big money"}, {"label": "ham", "text": "lunch"}, {"label": "ham", "text": "noon"}]
+    >>> new = [{"label": "spam", "text": "big money"}, {"label": "ham", "text": "lunch"}]
+    >>> new += [{"label": "ham", "text": "noon"}]
     >>> calibrant.evaluate(calibrant.fit(mail), new, bootstrap=0).accuracy
     1.0
     >>> stated = [{"ham": 0.1, "spam": 0.9}, {"ham": 0.8, "spam": 0.2}, {"ham": 0.5, "spam": 0.5}]
@@ -206,9 +208,7 @@ def expect(
     choice = json.dumps(_words.prior(prior, adapt_prior))
     reading = _words.reading("expect", options)
     with shown(progress) as report:
-        found = _calibrant.expect_source(
-            model_of(model), name, source_of(documents), reading, choice, page, report
-        )
+        found = _calibrant.expect_source(model_of(model), name, source_of(documents), reading, choice, page, report)
     return _finished(*found, documents, html)
 
 

@@ -17,7 +17,7 @@ from calibrant._words import ReadingOptions
 
 def explain(
     model: Any,
-    text: str | None = None,
+    document: str | None = None,
     *,
     file: Any = None,
     row: int = 1,
@@ -30,7 +30,7 @@ def explain(
     ----------
     model : Model or path
         The model.
-    text : str, optional
+    document : str, optional
         The text to explain.
     file : path or table, optional
         Take the document from here instead.
@@ -55,18 +55,18 @@ def explain(
     >>> why.label, why.terms[0].term
     ('spam', 'money')
     """
-    if (text is None) == (file is None):
+    if (document is None) == (file is None):
         raise TypeError("give a text, or file=… and row=…")
     named = [classes] if isinstance(classes, str) else list(classes)
     found = _calibrant.explain_source(
         model_of(model),
-        text,
+        document,
         None if file is None else source_of(file),
         row,
         _words.reading("explain", options),
         named,
     )
-    return [Explanation(one, text=text) for one in json.loads(found)]
+    return [Explanation(one, text=document) for one in json.loads(found)]
 
 
 class Explanation(Report):
@@ -74,7 +74,9 @@ class Explanation(Report):
 
     __slots__ = ("_text",)
 
-    def __init__(self, data: Any, *, kind: FrameKind | None = None, page: str | None = None, text: str | None = None) -> None:
+    def __init__(
+        self, data: Any, *, kind: FrameKind | None = None, page: str | None = None, text: str | None = None
+    ) -> None:
         super().__init__(data, kind=kind, page=page)
         self._text = text
 

@@ -31,7 +31,8 @@ def fit(
     Parameters
     ----------
     documents : path or table
-        A file in any format that the program reads, or a table: a DataFrame of pandas or Polars, a table of PyArrow, a list of
+        A file in any format that the program reads, or a table: a DataFrame of pandas or Polars, a table of
+        PyArrow, a list of
         dictionaries. Its columns ``text`` and ``label`` are read unless `options` name others.
     output : path, optional
         Where to save the model.
@@ -42,9 +43,11 @@ def fit(
     no_training_keys : bool, default False
         Leave out the filter by which documents that the model has learned from are noticed later.
     progress : callable or bool, optional
-        ``None`` shows a bar of tqdm where somebody looks; ``False`` shows nothing; a function is called with stage, done and total.
+        ``None`` shows a bar of tqdm where somebody looks; ``False`` shows nothing; a function is called with
+        stage, done and total.
     **options
-        The options of ``calibrant fit`` with underscores for dashes: `text`, `label`, `group`, `weight`, `where` and how else
+        The options of ``calibrant fit`` with underscores for dashes: `text`, `label`, `group`, `weight`, `where`
+        and how else
         documents are read; `classifier`, `c`, `word_ngrams`, `calibrator`, `folds`, `seed` and how else it is learned.
 
     Returns
@@ -264,9 +267,7 @@ def check_rules(
     given: dict[str, Any] = {**options, **{name: value for name, value in spelling.items() if value}}
     reading, words = _words.fitting("check_rules", given, _words.SPELLING)
     with shown(progress) as report:
-        text = _calibrant.check_rule_set(
-            _words.rule_text(rules), source_of(documents), reading, words, report
-        )
+        text = _calibrant.check_rule_set(_words.rule_text(rules), source_of(documents), reading, words, report)
     return Report.read(text, kind=kind_of(documents))
 
 

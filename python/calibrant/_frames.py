@@ -1,4 +1,4 @@
-"""Tables of any kind that callers have: as columns, as lines of JSON, and back again with what was found beside them."""
+"""Tables of any kind that callers have: as columns, as lines of JSON, and back with what was found beside them."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _plain_list(column: Any) -> list[Any]:
 
 
 def _plain(cell: Any) -> Any:
-    """A cell as JSON has it: nothing for what is missing, dates as text, lists as lists."""
+    """Give a cell as JSON has it: nothing for what is missing, dates as text, lists as lists."""
     if cell is None or isinstance(cell, (str, bool, int)):
         return cell
     if isinstance(cell, float):
@@ -182,7 +182,7 @@ def rows_of(lines: bytes) -> list[dict[str, Any]]:
 
 
 def source_of(documents: Any, name: str = "table") -> Source:
-    """Make a source for the native module: the path of a file, or a table as JSON Lines.
+    r"""Make a source for the native module: the path of a file, or a table as JSON Lines.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def source_of(documents: Any, name: str = "table") -> Source:
     >>> source_of("mail.csv")
     'mail.csv'
     >>> source_of([{"text": "win", "n": float("nan")}, {"text": "noon", "n": 2.5}])
-    ('table.jsonl', b'{"text":"win","n":null}\\n{"text":"noon","n":2.5}\\n')
+    ('table.jsonl', b'{"text":"win","n":null}\n{"text":"noon","n":2.5}\n')
     """
     if isinstance(documents, (str, os.PathLike)):
         return os.fspath(documents)
@@ -199,7 +199,10 @@ def source_of(documents: Any, name: str = "table") -> Source:
     if hasattr(documents, "read"):
         read = documents.read()
         own = getattr(documents, "name", name)
-        return (os.path.basename(own) if isinstance(own, str) else name, read.encode() if isinstance(read, str) else read)
+        return (
+            os.path.basename(own) if isinstance(own, str) else name,
+            read.encode() if isinstance(read, str) else read,
+        )
     if not is_table(documents):
         return (str(documents[0]), bytes(documents[1]))
     kind_of(documents)
@@ -229,7 +232,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]], kind: FrameKind) -> Any:
 
 
 def _free(name: str, taken: Iterable[str]) -> str:
-    """A name that is taken becomes ``calibrant_NAME``."""
+    """Give a name that is free: one that is taken becomes ``calibrant_NAME``."""
     known = set(taken)
     while name in known:
         name = f"calibrant_{name}"

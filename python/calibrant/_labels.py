@@ -140,7 +140,8 @@ def prevalence(
     pool : path or table
         All documents whose classes are to be counted.
     labelled : path or table, optional
-        Documents of the pool, drawn at random, with their labels; found again by ``id``, by ``row`` or by their text. Without
+        Documents of the pool, drawn at random, with their labels; found again by ``id``, by ``row`` or by their
+        text. Without
         them shares are as the model states them.
     confidence : float, default 0.95
         How often an interval holds the truth.
@@ -235,8 +236,6 @@ def plan_sample(
     }
     reading = _words.reading("plan_sample", options)
     with shown(progress) as report:
-        text, lines = _calibrant.plan_labels(
-            model_of(model), source_of(pool), reading, json.dumps(settings), report
-        )
+        text, lines = _calibrant.plan_labels(model_of(model), source_of(pool), reading, json.dumps(settings), report)
     kind = kind_of(pool)
     return frame_of(rows_of(lines), frame or kind or installed_kind()), Report.read(text, kind=kind)

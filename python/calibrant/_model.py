@@ -6,8 +6,6 @@ import json
 import os
 from typing import Any, Self
 
-
-
 from calibrant import _calibrant
 from calibrant._report import Report
 

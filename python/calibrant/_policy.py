@@ -45,14 +45,17 @@ def cascade(
     progress: Progress | bool | None = None,
     **options: Unpack[ReadingOptions],
 ) -> Policy:
-    """Decide which of several sources (a model, a language model, a person) answers what, at least cost and with few errors.
+    """Decide which of several sources answers what, at least cost and with few errors.
+
+    Sources are models, tables of what a language model said, and a person.
 
     Parameters
     ----------
     truth : path or table
         Documents whose right label is known, and that no source has learned from.
     sources : mapping
-        Sources by name, cheap ones first: a model, or a table with ``id``, ``label`` and ``probability`` (or ``confidence``,
+        Sources by name, cheap ones first: a model, or a table with ``id``, ``label`` and ``probability`` (or
+        ``confidence``,
         ``log_probability``, ``logprob``).
     cost : mapping
         What it costs to ask each source about one document.
@@ -104,7 +107,7 @@ def cascade(
 
 
 def _says(source: Any, name: str) -> Any:
-    """A model, or a table of answers."""
+    """Give a model, or a table of answers."""
     if isinstance(source, (str, os.PathLike)):
         model = _calibrant.open_system(os.fspath(source))
         return os.fspath(source) if model is None else model

@@ -68,7 +68,8 @@ def predict(
     documents : path, table or list of str
         Documents in any format that the program reads, a table, or texts.
     top : int, optional
-        So many of the most probable classes, in columns ``label``, ``probability``, ``label_2`` and so on; one by default.
+        So many of the most probable classes, in columns ``label``, ``probability``, ``label_2`` and so on; one by
+        default.
     scores : bool, default False
         Add the learner's own score, before calibration.
     wide : bool, default False
@@ -84,7 +85,8 @@ def predict(
     other : float or {"balanced", "cost"}, optional
         Say ``other`` where no class is likely; a number is the share of known documents that may be lost to it.
     costs : str, path, table or mapping, optional
-        What decisions cost: ``"truth,decision,cost;…"``, a file or a table of such rows, or ``{(truth, decision): cost}``.
+        What decisions cost: ``"truth,decision,cost;…"``, a file or a table of such rows, or ``{(truth, decision):
+        cost}``.
     ask : int, float or str, optional
         Decide ``ask`` for so many documents (or a share, 0.05 or ``"5%"``) that are most worth a person's time.
     sets : float, optional
@@ -108,7 +110,8 @@ def predict(
     output : path, optional
         Write to a file instead: .csv, .tsv, .jsonl, .parquet or .xlsx.
     frame : {"pandas", "polars", "pyarrow", "dicts", "json"}, optional
-        The kind of the result; that of `documents` by default, for files what is installed. ``"json"`` gives what the program
+        The kind of the result; that of `documents` by default, for files what is installed. ``"json"`` gives what
+        the program
         prints with ``--json``, a report for each document.
     return_summary : bool, default False
         Also return what was promised and found over all documents.
@@ -201,7 +204,7 @@ def predict(
 
 
 def _flat(said: Mapping[str, Any], top: int, wide: bool, classes: Sequence[str]) -> dict[str, Any]:
-    """What is said of one document, as cells."""
+    """Give what is said of one document, as cells."""
     row: dict[str, Any] = {key: said[key] for key in ("id", "row") if key in said}
     for rank, one in enumerate(said["classes"][:top]):
         ending = "" if rank == 0 else f"_{rank + 1}"
@@ -231,10 +234,8 @@ def _flat(said: Mapping[str, Any], top: int, wide: bool, classes: Sequence[str])
     return row
 
 
-def _as_asked(
-    documents: Any, flat: list[dict[str, Any]], kind: FrameKind | None, frame: Any
-) -> Any:
-    """Beside the caller's columns, or as a table of its own where a file was read."""
+def _as_asked(documents: Any, flat: list[dict[str, Any]], kind: FrameKind | None, frame: Any) -> Any:
+    """Give it beside the caller's columns, or as a table of its own where a file was read."""
     if kind is None:
         return frame_of(flat, frame or installed_kind())
     places = [int(row.pop("id")) for row in flat]

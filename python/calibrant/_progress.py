@@ -56,7 +56,8 @@ def shown(progress: Progress | bool | None) -> Iterator[Progress | None]:
     ----------
     progress : callable, bool or None
         ``None`` shows tqdm's bar where tqdm is installed, somebody looks (a terminal or a notebook) and the work takes
-        more than a second; ``True`` shows it whoever looks; ``False`` shows nothing. A function is called with the name of the
+        more than a second; ``True`` shows it whoever looks; ``False`` shows nothing. A function is called with the
+        name of the
         stage, how much is done, and how much there is or ``None``.
     """
     if callable(progress):

@@ -30,12 +30,12 @@ def _column(columns: Mapping[str, Sequence[Any]], what: str, needed: bool = True
 
 
 def _word(cell: Any) -> str:
-    """An identifier, which stands alone in a line."""
+    """Give an identifier, which stands alone in a line."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
 def qrels_source(judgements: Any, name: str = "qrels") -> Source:
-    """Judgements as TREC's qrels."""
+    """Give judgements as TREC's qrels."""
     if not is_table(judgements):
         return source_of(judgements, name)
     columns = columns_of(settled(judgements))
@@ -46,7 +46,7 @@ def qrels_source(judgements: Any, name: str = "qrels") -> Source:
 
 
 def run_source(run: Any, name: str = "run") -> Source:
-    """A system's lists as a TREC run; its name is that of its column, or `name`."""
+    """Give a system's lists as a TREC run; its name is that of its column, or `name`."""
     if not is_table(run):
         return source_of(run, name)
     columns = columns_of(settled(run))
@@ -68,7 +68,7 @@ def run_rows(lines: bytes) -> list[dict[str, Any]]:
 
 
 def letor_source(table: Any, name: str = "table") -> Source:
-    """Rows of features as a LETOR file, whose columns have their names."""
+    """Give rows of features as a LETOR file, whose columns have their names."""
     if not is_table(table):
         return source_of(table, name)
     columns = columns_of(settled(table))
@@ -83,7 +83,9 @@ def letor_source(table: Any, name: str = "table") -> Source:
     rows = [row for members in order.values() for row in members]
     grades = [_grade(columns, grade, row) for row in rows]
     documents = [_word(columns[document][row]) if document else str(row + 1) for row in rows]
-    values = [float("nan") if columns[one][row] is None else float(columns[one][row]) for row in rows for one in features]
+    values = [
+        float("nan") if columns[one][row] is None else float(columns[one][row]) for row in rows for one in features
+    ]
     queries = [(name, len(members)) for name, members in order.items()]
     return (f"{name}.letor", _calibrant.letor_lines(features, queries, documents, grades, values))
 
@@ -95,7 +97,7 @@ def ranking_columns(columns: Mapping[str, Sequence[Any]]) -> tuple[str, str | No
 
 
 def _grade(columns: Mapping[str, Sequence[Any]], grade: str | None, row: int) -> int:
-    """A grade below zero says that nobody judged the document."""
+    """Give a grade; one below zero says that nobody judged the document."""
     judged = columns.get("judged")
     if judged is not None and judged[row] is False:
         return -1
@@ -129,7 +131,7 @@ def letor_rows(lines: bytes) -> list[dict[str, Any]]:
 
 
 def query_source(queries: Any) -> Source:
-    """Queries as a file: a mapping of names to texts, a table with ``id`` and ``text``, or a list of texts, which are numbered."""
+    """Give queries as a file: of texts by name, a table with ``id`` and ``text``, or texts, which are numbered."""
     if not is_table(queries):
         return source_of(queries, "queries")
     if isinstance(queries, Mapping) and all(isinstance(text, str) for text in queries.values()):

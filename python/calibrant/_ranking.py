@@ -28,8 +28,10 @@ def _many(given: Any) -> list[Any]:
 
 
 def _runs(given: Any) -> list[Any]:
-    """Runs as sources; the keys of a mapping of tables are their names."""
-    if isinstance(given, Mapping) and any(is_table(one) and not isinstance(one, (list, tuple)) for one in given.values()):
+    """Give runs as sources; the keys of a mapping of tables are their names."""
+    if isinstance(given, Mapping) and any(
+        is_table(one) and not isinstance(one, (list, tuple)) for one in given.values()
+    ):
         return [run_source(run, str(name)) for name, run in given.items()]
     return [run_source(run, f"run{number}") for number, run in enumerate(_many(given), 1)]
 
@@ -42,7 +44,8 @@ class RankModel(Saved):
     Examples
     --------
     >>> import calibrant
-    >>> rows = [{"query": q, "document": f"d{d}", "grade": int(d == 2), "bm25": d + q / 10} for q in range(8) for d in range(3)]
+    >>> pairs = [(q, d) for q in range(8) for d in range(3)]
+    >>> rows = [{"query": q, "document": f"d{d}", "grade": int(d == 2), "bm25": d + q / 10} for q, d in pairs]
     >>> model = calibrant.RankModel.fit(rows, calibrator="none")
     >>> model.columns, model.report.training_map
     (['bm25'], 1.0)
@@ -67,7 +70,8 @@ class RankModel(Saved):
         Parameters
         ----------
         train : path, table or sequence of these, optional
-            LETOR files; or tables with a row for each query and document, the columns ``query``, ``document`` (optional) and ``grade``,
+            LETOR files; or tables with a row for each query and document, the columns ``query``, ``document``
+            (optional) and ``grade``,
             and one for each feature.
         runs : path, table, sequence or mapping, optional
             Learn from runs instead: each becomes a column named after it.
@@ -145,7 +149,8 @@ class RankModel(Saved):
         Returns
         -------
         table
-            Of one table: its own rows with ``rank``, ``score`` and ``probability`` beside them. Else ``query``, ``document``,
+            Of one table: its own rows with ``rank``, ``score`` and ``probability`` beside them. Else ``query``,
+            ``document``,
             ``rank``, ``score`` and ``probability``, the best documents of a query first.
         """
         settings = json.dumps({"ignore_unknown": ignore_unknown, "ignore_missing": ignore_missing})
@@ -164,7 +169,9 @@ class RankModel(Saved):
         names = columns[document] if document else [str(row + 1) for row in range(len(columns[query]))]
         keys = zip(columns[query], names, strict=True)
         rows = [said[_key(q), _key(d)] for q, d in keys]
-        cells = [{name: row[name] for name in ("rank", "score", "probability") if name in row} for row in rows]
+        cells: list[dict[str, Any]] = [
+            {name: row[name] for name in ("rank", "score", "probability") if name in row} for row in rows
+        ]
         kind = kind_of(table)
         if frame is None or frame == kind:
             return beside(table, cells)
@@ -237,7 +244,8 @@ def evaluate_rankings(
     qrels : path or table
         Judgements: TREC qrels, or a table with ``query``, ``document`` and ``grade``. With `letor` the test file.
     runs : path, table, sequence or mapping
-        Runs: TREC runs, or tables with ``query``, ``document`` and ``score``; several are compared. With `letor` files with a score
+        Runs: TREC runs, or tables with ``query``, ``document`` and ``score``; several are compared. With `letor`
+        files with a score
         per line.
     measure : str or sequence of str, optional
         By trec_eval's names: ``map``, ``P.5,10``, ``ndcg_cut.10``, ``all_trec``; ``official`` by default.
@@ -271,7 +279,8 @@ def evaluate_rankings(
     >>> import calibrant
     >>> qrels = [{"query": "q", "document": "a", "grade": 1}, {"query": "q", "document": "b", "grade": 0}]
     >>> run = [{"query": "q", "document": "b", "score": 2.0}, {"query": "q", "document": "a", "score": 1.0}]
-    >>> calibrant.evaluate_rankings(qrels, run, measure="map").runs[0].measures["map"]  # by hand: the one relevant document is second
+    >>> found = calibrant.evaluate_rankings(qrels, run, measure="map")
+    >>> found.runs[0].measures["map"]  # by hand: the one relevant document is second
     0.5
     """
     settings = {
@@ -339,7 +348,7 @@ def rank_outlook(
         One for each query.
     """
     settings = {"recall": recall, "certainty": certainty, "at": list(at), "relevant_from": relevant_from}
-    native = model if model is None or isinstance(model, (str, os.PathLike)) else getattr(model, "native", model)
+    native = os.fspath(model) if isinstance(model, (str, os.PathLike)) else getattr(model, "native", model)
     text = _calibrant.look_ahead(
         run_source(run), None if qrels is None else qrels_source(qrels), native, json.dumps(settings)
     )

@@ -45,9 +45,11 @@ class Report(Mapping[str, Any]):
 
     __slots__ = ("_data", "_kind", "_page")
 
-    def __init__(
-        self, data: Mapping[str, Any], *, kind: FrameKind | None = None, page: str | None = None
-    ) -> None:
+    _data: dict[str, Any]
+    _kind: FrameKind | None
+    _page: Page | None
+
+    def __init__(self, data: Mapping[str, Any], *, kind: FrameKind | None = None, page: str | None = None) -> None:
         self._data = dict(data)
         self._kind = kind
         self._page = None if page is None else Page(page)
@@ -114,10 +116,10 @@ class Report(Mapping[str, Any]):
         -------
         pandas.DataFrame, polars.DataFrame, pyarrow.Table or list of dict
         """
-        kind = kind or self._kind or installed_kind()
+        wanted: FrameKind = kind or self._kind or installed_kind()
         if key is None:
             plain = (str, int, float, bool, type(None))
-            return frame_of([{name: v for name, v in self._data.items() if isinstance(v, plain)}], kind)
+            return frame_of([{name: v for name, v in self._data.items() if isinstance(v, plain)}], wanted)
         value = self._data[key]
         if isinstance(value, Mapping):
             if any(isinstance(one, Mapping) for one in value.values()):
@@ -128,7 +130,7 @@ class Report(Mapping[str, Any]):
             rows = [_flat(one) if isinstance(one, Mapping) else {key: one} for one in value]
         else:
             rows = [{key: value}]
-        return frame_of(rows, kind)
+        return frame_of(rows, wanted)
 
     def __repr__(self) -> str:
         shown = []
@@ -187,10 +189,12 @@ def _list(values: list[Any], depth: int) -> str:
 
 
 def _table(data: Mapping[str, Any], depth: int) -> str:
-    """A table of the plain values, then what is nested, folded up."""
+    """Give a table of the plain values, then what is nested, folded up."""
     nested = {key: value for key, value in data.items() if isinstance(value, (Mapping, list)) and value}
     plain = {key: value for key, value in data.items() if key not in nested}
-    rows = "".join(f"<tr><th>{html.escape(str(key))}</th><td>{_cell(value, 0)}</td></tr>" for key, value in plain.items())
+    rows = "".join(
+        f"<tr><th>{html.escape(str(key))}</th><td>{_cell(value, 0)}</td></tr>" for key, value in plain.items()
+    )
     folded = "".join(
         f"<details><summary>{html.escape(str(key))}</summary>{_cell(value, depth)}</details>"
         for key, value in nested.items()

@@ -230,7 +230,8 @@ def calibrate(
     positive : str, optional
         The label that a single score is for.
     method : str, default "auto"
-        Of one score ``platt``, ``isotonic``, ``beta``, ``spline`` and so on; of one for each class also ``temperature``,
+        Of one score ``platt``, ``isotonic``, ``beta``, ``spline`` and so on; of one for each class also
+        ``temperature``,
         ``dirichlet`` and so on.
     monotone : bool, default False
         Make the curve monotone, so that probabilities rank as scores do.
@@ -282,7 +283,7 @@ def calibrate(
 
 
 def _method(name: str, one_score: bool) -> dict[str, str]:
-    """A method for one score is also one for each class against the rest."""
+    """Give the settings of a method: one for one score is also one for each class against the rest."""
     if name == "auto":
         return {}
     if _calibrant.is_calibrator(name):

@@ -291,11 +291,13 @@ class SearchIndex:
 
 def _are_paths(documents: Any) -> bool:
     is_list = isinstance(documents, (list, tuple)) and bool(documents)
-    return is_list and all(isinstance(one, os.PathLike) or (isinstance(one, str) and os.path.exists(one)) for one in documents)
+    return is_list and all(
+        isinstance(one, os.PathLike) or (isinstance(one, str) and os.path.exists(one)) for one in documents
+    )
 
 
 def _ranking(model: Any) -> Any:
-    """The native ranking of a model or a file."""
+    """Give the native ranking of a model or a file."""
     from calibrant._ranking import RankModel
 
     if model is None:

@@ -52,7 +52,7 @@ def split_table(table: Any, kind: FrameKind, reading: str, settings: str, progre
     numbered = lines_of({**columns, ROW: list(range(count))})
     with tempfile.TemporaryDirectory(prefix="calibrant-") as folder:
         places = [os.path.join(folder, f"{side}.jsonl") for side in ("train", "test")]
-        text = _calibrant.split_file(("table.jsonl", numbered), reading, settings, *places, progress)
+        text = _calibrant.split_file(("table.jsonl", numbered), reading, settings, places[0], places[1], progress)
         sides = []
         for place in places:
             rows = rows_of(Path(place).read_bytes())

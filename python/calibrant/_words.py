@@ -239,7 +239,7 @@ def other(given: float | str | None) -> Any:
 
 
 def costs(given: Costs) -> Any:
-    """Give what decisions cost: a file, a text ``truth,decision,cost;…``, a table with these columns, or a mapping of pairs."""
+    """Give what decisions cost: a file, a text ``truth,decision,cost;…``, a table, or a mapping of pairs."""
     if given is None:
         return []
     if isinstance(given, os.PathLike) or (isinstance(given, str) and os.path.isfile(given)):
@@ -265,9 +265,7 @@ def ask(given: int | float | str | None) -> str | None:
     return None if given is None else str(given)
 
 
-def sets(
-    coverage: float | None, kind: str | None, per_class: bool, keep_top: bool
-) -> dict[str, Any] | None:
+def sets(coverage: float | None, kind: str | None, per_class: bool, keep_top: bool) -> dict[str, Any] | None:
     """Give what sets are to hold."""
     if coverage is None:
         if kind is not None or per_class or keep_top:

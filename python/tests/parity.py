@@ -1,4 +1,4 @@
-"""The cases of testdata/parity through the functions of the package: how they are run, and how answers are held against them."""
+"""The cases of testdata/parity through the functions of the package: how they are run and compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ FOLDER = Path(__file__).parents[2] / "testdata" / "parity"
 RELATIVE = 1e-12
 ABSOLUTE = 1e-15
 
-# What says something of a file, of a version or in prose, but nothing of what was computed; as crates/calibrant/tests/all/common/parity.rs.
+# What says something of a file, of a version or in prose, but nothing of what was computed; as
+# crates/calibrant/tests/all/common/parity.rs.
 NOT_COMPARED = {
     "brier_definition",
     "bytes",
@@ -66,7 +67,7 @@ def listed(value: Any) -> list[str]:
 
 
 class Case:
-    """Steps in one folder, which is the working directory: files of the cases are linked there, so that they have bare names."""
+    """Steps in one folder, the working directory: files of the cases are linked there, so that they have bare names."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
