@@ -16,7 +16,7 @@ from calibrant._fit import named
 from calibrant._frames import columns_of, is_table, kind_of, lines_of, settled, source_of
 from calibrant._model import model_of, name_of
 from calibrant._progress import Progress, shown
-from calibrant._report import Report
+from calibrant._report import Report, report_of
 from calibrant._words import Costs, ReadingOptions, Shares
 
 
@@ -36,7 +36,7 @@ def _made(name: str, documents: Any) -> str:
 
 
 def _finished(text: str, page: str | None, documents: Any, html: Any) -> Report:
-    report = Report.read(text, kind=kind_of(documents), page=page)
+    report = report_of(text, kind=kind_of(documents), page=page)
     if page is not None and isinstance(html, (str, os.PathLike)):
         report.html.save(html)
     return report

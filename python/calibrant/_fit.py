@@ -12,7 +12,7 @@ from calibrant import _calibrant, _words
 from calibrant._frames import kind_of, settled, source_of
 from calibrant._model import Model, model_of, wrap
 from calibrant._progress import Progress, shown
-from calibrant._report import Report
+from calibrant._report import Report, report_of
 from calibrant._words import FitOptions, ReadingOptions
 
 
@@ -68,7 +68,7 @@ def fit(
     extras = {"search": search, "time_budget": time_budget, "no_training_keys": no_training_keys}
     with shown(progress) as report:
         native, text = _calibrant.fit_source(source_of(documents), reading, words, json.dumps(extras), report)
-    model = Model(native, Report.read(text, kind=kind_of(documents)))
+    model = Model(native, report_of(text, kind=kind_of(documents)))
     if output is not None:
         model.save(output)
     return model
@@ -100,7 +100,7 @@ def inspect(saved: Any, *, terms: int | None = None) -> Report:
         Also show so many of the strongest terms for each class of a model.
     """
     if isinstance(saved, (str, os.PathLike)):
-        return Report.read(_calibrant.inspect_saved(os.fspath(saved), terms))
+        return report_of(_calibrant.inspect_saved(os.fspath(saved), terms))
     found = saved.inspect(terms) if isinstance(saved, Model) else saved.inspect()
     if not isinstance(found, Report):
         raise TypeError(f"{type(saved).__name__} cannot be inspected")
@@ -218,7 +218,7 @@ def recalibrate(
 
 
 def _made(native: Any, text: str, documents: Any, output: str | os.PathLike[str] | None) -> Model:
-    model = Model(native, Report.read(text, kind=kind_of(documents)))
+    model = Model(native, report_of(text, kind=kind_of(documents)))
     if output is not None:
         model.save(output)
     return model
@@ -268,7 +268,7 @@ def check_rules(
     reading, words = _words.fitting("check_rules", given, _words.SPELLING)
     with shown(progress) as report:
         text = _calibrant.check_rule_set(_words.rule_text(rules), source_of(documents), reading, words, report)
-    return Report.read(text, kind=kind_of(documents))
+    return report_of(text, kind=kind_of(documents))
 
 
 def split(

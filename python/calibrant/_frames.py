@@ -111,8 +111,8 @@ def _columns_of_rows(rows: Sequence[Any]) -> dict[str, list[Any]]:
         return {name: [_plain(row.get(name)) for row in rows] for name in names}
     if all(isinstance(row, str) for row in rows):
         return {"text": list(rows)}
-    wrong = next(row for row in rows if not isinstance(row, (str, Mapping)))
-    raise TypeError(f"rows must be dictionaries, or all of them texts; there is one of type {type(wrong).__name__}")
+    kinds = sorted({type(row).__name__ for row in rows})
+    raise TypeError(f"rows must all be dictionaries, or all texts, not {' and '.join(kinds)}")
 
 
 def _columns_of_pandas(table: Any) -> dict[str, list[Any]]:

@@ -10,7 +10,7 @@ from calibrant import _calibrant, _words
 from calibrant._frames import FrameKind, frame_of, installed_kind, kind_of, rows_of, settled, source_of
 from calibrant._model import Model, model_of
 from calibrant._progress import Progress, shown
-from calibrant._report import Page, Report
+from calibrant._report import Page, Report, report_of
 from calibrant._words import FitOptions, ReadingOptions
 
 
@@ -37,7 +37,7 @@ class Suspects(Report):
     @property
     def model(self) -> Model:
         """The model that was fitted to all documents."""
-        return Model(self._found.model(), Report.read(self._found.fit_report()))
+        return Model(self._found.model(), report_of(self._found.fit_report()))
 
     def table(self, *, kind: FrameKind | None = None) -> Any:
         """Give the list as a table."""
@@ -64,7 +64,7 @@ class Suspects(Report):
             How the sample is read.
         """
         reading = _words.reading("reread", options)
-        return Report.read(self._found.reread(source_of(settled(sample), "sample"), reading, certainty))
+        return report_of(self._found.reread(source_of(settled(sample), "sample"), reading, certainty))
 
     def __reduce__(self) -> Any:
         return (Report, (self._data,))
@@ -176,7 +176,7 @@ def prevalence(
     beside = None if labelled is None else source_of(settled(labelled), "labelled")
     with shown(progress) as report:
         text = _calibrant.prevalence_of(model_of(model), source_of(pool), reading, settings, beside, report)
-    return Report.read(text, kind=kind_of(pool))
+    return report_of(text, kind=kind_of(pool))
 
 
 def plan_sample(
@@ -238,4 +238,4 @@ def plan_sample(
     with shown(progress) as report:
         text, lines = _calibrant.plan_labels(model_of(model), source_of(pool), reading, json.dumps(settings), report)
     kind = kind_of(pool)
-    return frame_of(rows_of(lines), frame or kind or installed_kind()), Report.read(text, kind=kind)
+    return frame_of(rows_of(lines), frame or kind or installed_kind()), report_of(text, kind=kind)

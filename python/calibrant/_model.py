@@ -7,7 +7,7 @@ import os
 from typing import Any, Self
 
 from calibrant import _calibrant
-from calibrant._report import Report
+from calibrant._report import Report, report_of
 
 
 class Saved:
@@ -56,7 +56,7 @@ class Saved:
 
     def inspect(self) -> Report:
         """Show what is in it, as ``calibrant inspect --json`` does."""
-        return Report.read(self._native.inspect())
+        return report_of(self._native.inspect())
 
     def __reduce__(self) -> Any:
         return (_restored, (self.to_bytes(), self.report))
@@ -110,16 +110,16 @@ class Model(Saved):
     @property
     def summary(self) -> Report:
         """What the model remembers of its training."""
-        return Report.read(self._native.summary())
+        return report_of(self._native.summary())
 
     @property
     def fields(self) -> Report:
         """Which fields of a file it reads."""
-        return Report.read(self._native.fields())
+        return report_of(self._native.fields())
 
     def inspect(self, terms: int | None = None) -> Report:
         """Show what is in it; with so many of the strongest terms of each class."""
-        return Report.read(self._native.inspect(terms))
+        return report_of(self._native.inspect(terms))
 
     def probabilities(self, text: str) -> dict[str, float]:
         """Give the probability of every class for one text."""
@@ -173,7 +173,7 @@ def _restored(data: bytes, report: Report | None) -> Any:
 def model_of(given: Any) -> Any:
     """Give the native model of a :class:`Model`, of something fitted that has one, or of a file."""
     if isinstance(given, (str, os.PathLike)):
-        return _calibrant.Model.open(os.fspath(given))
+        return Model.open(given).native
     native = getattr(given, "native", given)
     if not isinstance(native, _calibrant.Model):
         raise TypeError(f"a model or the path of one is needed, not {type(given).__name__}")

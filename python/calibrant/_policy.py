@@ -11,7 +11,7 @@ from calibrant import _calibrant, _words
 from calibrant._frames import kind_of, settled, source_of
 from calibrant._model import Saved, model_of
 from calibrant._progress import Progress, shown
-from calibrant._report import Report
+from calibrant._report import report_of
 from calibrant._words import ReadingOptions, Shares
 
 
@@ -100,7 +100,7 @@ def cascade(
     reading = _words.reading("cascade", options)
     with shown(progress) as report:
         native = _calibrant.build_policy(source_of(settled(truth)), given, reading, json.dumps(settings), report)
-    policy = Policy(native, Report.read(native.report(), kind=kind_of(truth)))
+    policy = Policy(native, report_of(native.report(), kind=kind_of(truth)))
     if output is not None:
         policy.save(output)
     return policy

@@ -22,7 +22,7 @@ from calibrant._frames import (
 )
 from calibrant._model import model_of
 from calibrant._progress import Progress, shown
-from calibrant._report import Report
+from calibrant._report import Report, report_of
 from calibrant._split import ROW
 from calibrant._words import Costs, ReadingOptions, Shares
 
@@ -139,8 +139,9 @@ def predict(
     >>> calibrant.predict(model, ["lunch"], costs="ham,spam,1;*,ask,0.001")[0]["decision"]
     'ask'
     """
+    _words.reading("predict", options)  # A word that is none is refused before anything is opened.
     native = model_of(model)
-    reading = dict(options)
+    reading: dict[str, Any] = dict(options)
     if policy is not None:
         return _follow(native, documents, policy, answers or {}, part, frame, output, progress, reading)
     if answers or part:
@@ -200,7 +201,7 @@ def predict(
         else:
             flat = [_flat(one, top or 1, wide, native.class_names) for one in found]
             found = _as_asked(documents, flat, kind, frame)
-    return (found, Report.read(text, kind=kind)) if return_summary else found
+    return (found, report_of(text, kind=kind)) if return_summary else found
 
 
 def _flat(said: Mapping[str, Any], top: int, wide: bool, classes: Sequence[str]) -> dict[str, Any]:

@@ -29,6 +29,11 @@ def _column(columns: Mapping[str, Sequence[Any]], what: str, needed: bool = True
     return None
 
 
+def has_queries(columns: Mapping[str, Any]) -> bool:
+    """Whether there is a column for queries."""
+    return _column(columns, "query", needed=False) is not None
+
+
 def _word(cell: Any) -> str:
     """Give an identifier, which stands alone in a line."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)

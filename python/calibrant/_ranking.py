@@ -12,8 +12,8 @@ from calibrant import _calibrant, _words
 from calibrant._frames import FrameKind, beside, columns_of, frame_of, installed_kind, is_table, kind_of, settled
 from calibrant._model import Saved
 from calibrant._progress import Progress, shown
-from calibrant._rank_tables import letor_source, qrels_source, ranking_columns, run_rows, run_source
-from calibrant._report import Report
+from calibrant._rank_tables import has_queries, letor_source, qrels_source, ranking_columns, run_rows, run_source
+from calibrant._report import Report, report_of
 from calibrant._words import RankOptions
 
 
@@ -29,9 +29,8 @@ def _many(given: Any) -> list[Any]:
 
 def _runs(given: Any) -> list[Any]:
     """Give runs as sources; the keys of a mapping of tables are their names."""
-    if isinstance(given, Mapping) and any(
-        is_table(one) and not isinstance(one, (list, tuple)) for one in given.values()
-    ):
+    # A mapping with a column for queries is a table.
+    if isinstance(given, Mapping) and not has_queries(given):
         return [run_source(run, str(name)) for name, run in given.items()]
     return [run_source(run, f"run{number}") for number, run in enumerate(_many(given), 1)]
 
@@ -104,7 +103,7 @@ class RankModel(Saved):
                 report,
             )
         rows = _many(train if train is not None else runs)
-        model = cls(native, Report.read(text, kind=kind_of(rows[0]) if rows else None))
+        model = cls(native, report_of(text, kind=kind_of(rows[0]) if rows else None))
         if output is not None:
             model.save(output)
         return model
@@ -122,7 +121,7 @@ class RankModel(Saved):
     @property
     def summary(self) -> Report:
         """What the model remembers of its training."""
-        return Report.read(self._native.summary())
+        return report_of(self._native.summary())
 
     def predict(
         self,
@@ -301,7 +300,7 @@ def evaluate_rankings(
     else:
         truth, rankings = letor_source(qrels, "test"), [_scores(one, n) for n, one in enumerate(_many(runs), 1)]
     text = _calibrant.measure_rankings(truth, rankings, json.dumps(settings))
-    return Report.read(text, kind=kind_of(qrels))
+    return report_of(text, kind=kind_of(qrels))
 
 
 def _scores(given: Any, number: int) -> Any:

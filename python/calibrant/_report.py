@@ -54,16 +54,11 @@ class Report(Mapping[str, Any]):
         self._kind = kind
         self._page = None if page is None else Page(page)
 
-    @classmethod
-    def read(cls, text: str, *, kind: FrameKind | None = None, page: str | None = None) -> Report:
-        """Make a report of JSON."""
-        return cls(json.loads(text), kind=kind, page=page)
-
     @property
     def html(self) -> Page:
         """The page for a browser, where one was asked for with ``html=True``."""
         if self._page is None:
-            raise AttributeError("there is no page; ask for one with html=True")
+            raise AttributeError("html")
         return self._page
 
     def _wrapped(self, value: Any) -> Any:
@@ -79,6 +74,8 @@ class Report(Mapping[str, Any]):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        if name == "html":
+            raise AttributeError("there is no page; ask for one with html=True")
         try:
             return self[name]
         except KeyError:
@@ -144,6 +141,11 @@ class Report(Mapping[str, Any]):
 
     def _repr_html_(self) -> str:
         return _table(self._data, _DEPTH)
+
+
+def report_of(text: str, *, kind: FrameKind | None = None, page: str | None = None) -> Report:
+    """Make a report of JSON."""
+    return Report(json.loads(text), kind=kind, page=page)
 
 
 def _restored(data: dict[str, Any], kind: FrameKind | None, page: str | None) -> Report:

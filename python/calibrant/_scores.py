@@ -22,7 +22,7 @@ from calibrant._frames import (
 )
 from calibrant._model import Saved
 from calibrant._progress import Progress, shown
-from calibrant._report import Report
+from calibrant._report import Report, report_of
 from calibrant._split import ROW
 from calibrant._words import ReadingOptions, Shares
 
@@ -195,7 +195,7 @@ class ScoreCalibrator(Saved):
 
 
 def _with_page(text: str, page: str | None, scores: Any, html: Any) -> Report:
-    found = Report.read(text, kind=kind_of(scores), page=page)
+    found = report_of(text, kind=kind_of(scores), page=page)
     if page is not None and isinstance(html, (str, os.PathLike)):
         found.html.save(html)
     return found

@@ -12,7 +12,7 @@ from calibrant import _calibrant, _words
 from calibrant._frames import FrameKind, frame_of, installed_kind, is_table, kind_of, settled, source_of
 from calibrant._progress import Progress, shown
 from calibrant._rank_tables import letor_rows, qrels_source, query_source, run_rows
-from calibrant._report import Report
+from calibrant._report import Report, report_of
 from calibrant._words import ReadingOptions
 
 
@@ -99,7 +99,7 @@ class SearchIndex:
                 report,
             )
         built = cls.open(folder)
-        built.report = Report.read(text)
+        built.report = report_of(text)
         return built
 
     @classmethod
@@ -114,7 +114,7 @@ class SearchIndex:
 
     def inspect(self) -> Report:
         """Show what is in it, as ``calibrant inspect --json`` does."""
-        return Report.read(self._native.inspect())
+        return report_of(self._native.inspect())
 
     def __len__(self) -> int:
         return len(self._native)
@@ -154,7 +154,7 @@ class SearchIndex:
         if not query.strip():
             raise ValueError("the query is empty")
         settings = json.dumps({"top": top, "detail": {"explain": explain}})
-        return Report.read(self._native.search(query, settings, function, _ranking(model), depth))
+        return report_of(self._native.search(query, settings, function, _ranking(model), depth))
 
     def search_many(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from calibrant import _calibrant
 from calibrant._frames import FrameKind, Source, columns_of, lines_of, part_of, rows_of, source_of
-from calibrant._report import Report
+from calibrant._report import Report, report_of
 
 #: A column of our own, by which rows of a table are found again.
 ROW = "__calibrant_row__"
@@ -42,7 +43,7 @@ def split_file(
     file = Path(source if isinstance(source, str) else source[0])
     train = os.fspath(train_out if train_out is not None else _beside(file, "train"))
     test = os.fspath(test_out if test_out is not None else _beside(file, "test"))
-    return Report.read(_calibrant.split_file(source, reading, settings, train, test, progress))
+    return report_of(_calibrant.split_file(source, reading, settings, train, test, progress))
 
 
 def split_table(table: Any, kind: FrameKind, reading: str, settings: str, progress: Any) -> tuple[Any, Any, Report]:
@@ -57,4 +58,8 @@ def split_table(table: Any, kind: FrameKind, reading: str, settings: str, progre
         for place in places:
             rows = rows_of(Path(place).read_bytes())
             sides.append(part_of(table, [int(row[ROW]) for row in rows]))
-    return sides[0], sides[1], Report.read(text, kind=kind)
+    report = json.loads(text)
+    for side in ("train", "test"):
+        # Where it was written for a moment says nothing.
+        report[side].pop("file", None)
+    return sides[0], sides[1], Report(report, kind=kind)
