@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from calibrant._fit import check_rules, combine, fit, inspect, open, recalibrate, split
     from calibrant._labels import Suspects, plan_sample, prevalence, suspects
     from calibrant._model import Model
+    from calibrant._notices import CalibrantWarning
     from calibrant._policy import Policy, cascade
     from calibrant._predict import predict
     from calibrant._ranking import RankModel, evaluate_rankings, rank_outlook
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Where names are that are loaded when they are first asked for.
 _LAZY = {
+    "CalibrantWarning": "_notices",
     "Explanation": "_explain",
     "Model": "_model",
     "Page": "_report",
@@ -54,6 +56,7 @@ _LAZY = {
 
 __all__ = [
     "CalibrantError",
+    "CalibrantWarning",
     "Explanation",
     "FitError",
     "Model",

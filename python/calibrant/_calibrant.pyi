@@ -197,7 +197,7 @@ def open_saved(path: str) -> Model | ScoreCalibrator | Policy | RankModel | Sear
 def open_saved_bytes(bytes: bytes) -> Model | ScoreCalibrator | Policy | RankModel: ...
 def inspect_saved(path: str, terms: int | None = None) -> str: ...
 def fit_source(
-    source: _Source, reading: str, words: str, extras: str, progress: _Progress = None
+    source: _Source, reading: str, words: str, extras: str, like: Model | None = None, progress: _Progress = None
 ) -> tuple[Model, str]: ...
 def predict_source(
     model: Model,
@@ -221,6 +221,7 @@ def evaluate_source(
     words: str,
     calibration: _Source | None = None,
     page: str | None = None,
+    ledger: str | None = None,
     progress: _Progress = None,
 ) -> tuple[str, str | None]: ...
 def evaluate_table(
@@ -232,6 +233,7 @@ def evaluate_table(
     costs: str,
     bootstrap: int | None = None,
     page: str | None = None,
+    ledger: bool = False,
     progress: _Progress = None,
 ) -> tuple[str, str | None]: ...
 def expect_source(
@@ -251,6 +253,7 @@ def compare_source(
     costs: str,
     settings: str,
     page: bool = False,
+    ledger: bool = False,
     progress: _Progress = None,
 ) -> tuple[str, str | None]: ...
 def combine_models(

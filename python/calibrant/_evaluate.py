@@ -15,6 +15,7 @@ from calibrant import _calibrant, _words
 from calibrant._fit import named
 from calibrant._frames import columns_of, is_table, kind_of, lines_of, settled, source_of
 from calibrant._model import model_of, name_of
+from calibrant._notices import warn_of
 from calibrant._progress import Progress, shown
 from calibrant._report import Report, report_of
 from calibrant._words import Costs, ReadingOptions, Shares
@@ -37,6 +38,7 @@ def _made(name: str, documents: Any) -> str:
 
 def _finished(text: str, page: str | None, documents: Any, html: Any) -> Report:
     report = report_of(text, kind=kind_of(documents), page=page)
+    warn_of(report)
     if page is not None and isinstance(html, (str, os.PathLike)):
         report.html.save(html)
     return report
@@ -68,6 +70,7 @@ def evaluate(
     max_error: float | None = None,
     certainty: float = 0.95,
     calibration: Any = None,
+    ledger: bool = False,
     html: bool | str | os.PathLike[str] = False,
     progress: Progress | bool | None = None,
     **options: Unpack[ReadingOptions],
@@ -94,6 +97,10 @@ def evaluate(
         Replicates for the 95 % intervals; 0 leaves them out.
     sets, set_kind, per_class, keep_top, max_error, certainty, calibration
         What is promised, as for :func:`predict`: held against these documents.
+    ledger : bool, default False
+        Write down beside the file of the system that it was measured on these documents, as the program does, and
+        say how
+        often that was before.
     html : bool or path, default False
         Also make a page for a browser, ``report.html``; a path is where to write it.
     progress : callable or bool, optional
@@ -138,7 +145,16 @@ def evaluate(
             is_file = isinstance(system, (str, os.PathLike))
             path = os.fspath(system) if is_file else stack.enter_context(_file_of(system, "table"))
             found = _calibrant.evaluate_table(
-                path, name, source, reading, settings, json.dumps(_words.costs(costs)), bootstrap, page, report
+                path,
+                name,
+                source,
+                reading,
+                settings,
+                json.dumps(_words.costs(costs)),
+                bootstrap,
+                page,
+                ledger and is_file,
+                report,
             )
         return _finished(*found, documents, html)
     if positive is not None or labels is not None:
@@ -156,9 +172,12 @@ def evaluate(
         "sets": _words.sets(sets, set_kind, per_class, keep_top),
         "max_error": _words.certify(max_error, certainty),
     }
+    place = os.fspath(system) if ledger and isinstance(system, (str, os.PathLike)) else None
     beside = None if calibration is None else source_of(calibration, "calibration")
     with shown(progress) as report:
-        found = _calibrant.evaluate_source(native, name, source, reading, json.dumps(words), beside, page, report)
+        found = _calibrant.evaluate_source(
+            native, name, source, reading, json.dumps(words), beside, page, place, report
+        )
     return _finished(*found, documents, html)
 
 
@@ -223,6 +242,7 @@ def compare(
     level: float = 0.01,
     bootstrap: int = 1000,
     seed: int = 1,
+    ledger: bool = False,
     html: bool | str | os.PathLike[str] = False,
     progress: Progress | bool | None = None,
     **options: Unpack[ReadingOptions],
@@ -243,6 +263,8 @@ def compare(
         Replicates for the intervals of differences; 0 leaves them out.
     seed : int, default 1
         Of the bootstrap.
+    ledger : bool, default False
+        As for :func:`evaluate`.
     html : bool or path, default False
         Also make a page for a browser, ``report.html``; a path is where to write it.
     progress : callable or bool, optional
@@ -283,6 +305,7 @@ def compare(
             json.dumps(_words.costs(costs)),
             json.dumps({"level": level, "bootstrap": bootstrap, "seed": seed}),
             bool(html),
+            ledger,
             report,
         )
     return _finished(*found, documents, html)

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from calibrant import _calibrant, _words
-from calibrant._frames import kind_of, settled, source_of
+from calibrant._frames import FrameKind, kind_of, settled, source_of
 from calibrant._model import Model, model_of, wrap
+from calibrant._notices import warn_of
 from calibrant._progress import Progress, shown
 from calibrant._report import Report, report_of
 from calibrant._words import FitOptions, ReadingOptions
@@ -23,6 +24,7 @@ def fit(
     search: bool = False,
     time_budget: float | None = None,
     no_training_keys: bool = False,
+    like: Any = None,
     progress: Progress | bool | None = None,
     **options: Unpack[FitOptions],
 ) -> Model:
@@ -42,6 +44,9 @@ def fit(
         The seconds that a search may take, 300 by default.
     no_training_keys : bool, default False
         Leave out the filter by which documents that the model has learned from are noticed later.
+    like : Model or path, optional
+        Fit as this model was fitted: its fields, terms, learner, calibration, folds and seed, where no option says
+        otherwise.
     progress : callable or bool, optional
         ``None`` shows a bar of tqdm where somebody looks; ``False`` shows nothing; a function is called with
         stage, done and total.
@@ -66,12 +71,13 @@ def fit(
     """
     reading, words = _words.fitting("fit", options)
     extras = {"search": search, "time_budget": time_budget, "no_training_keys": no_training_keys}
+    if like is not None and search:
+        raise ValueError("like and search exclude each other")
+    alike = None if like is None else model_of(like)
+    kind = kind_of(documents)
     with shown(progress) as report:
-        native, text = _calibrant.fit_source(source_of(documents), reading, words, json.dumps(extras), report)
-    model = Model(native, report_of(text, kind=kind_of(documents)))
-    if output is not None:
-        model.save(output)
-    return model
+        native, text = _calibrant.fit_source(source_of(documents), reading, words, json.dumps(extras), alike, report)
+    return _made(native, text, kind, output)
 
 
 def open(path: str | os.PathLike[str]) -> Any:
@@ -158,7 +164,7 @@ def combine(
         native, text = _calibrant.combine_models(
             given, source_of(documents), reading, settings, even_if_learned_from, report
         )
-    return _made(native, text, documents, output)
+    return _made(native, text, kind_of(documents), output)
 
 
 def recalibrate(
@@ -214,11 +220,13 @@ def recalibrate(
         native, text = _calibrant.recalibrate_model(
             model_of(model), source_of(documents), reading, settings, even_if_learned_from, report
         )
-    return _made(native, text, documents, output)
+    return _made(native, text, kind_of(documents), output)
 
 
-def _made(native: Any, text: str, documents: Any, output: str | os.PathLike[str] | None) -> Model:
-    model = Model(native, report_of(text, kind=kind_of(documents)))
+def _made(native: Any, text: str, kind: FrameKind | None, output: str | os.PathLike[str] | None) -> Model:
+    report = report_of(text, kind=kind)
+    warn_of(report)
+    model = Model(native, report)
     if output is not None:
         model.save(output)
     return model

@@ -9,6 +9,7 @@ from typing import Any, Literal, Unpack
 from calibrant import _calibrant, _words
 from calibrant._frames import FrameKind, frame_of, installed_kind, kind_of, rows_of, settled, source_of
 from calibrant._model import Model, model_of
+from calibrant._notices import warn_of
 from calibrant._progress import Progress, shown
 from calibrant._report import Page, Report, report_of
 from calibrant._words import FitOptions, ReadingOptions
@@ -107,6 +108,7 @@ def suspects(
     reading, words = _words.fitting("suspects", options)
     with shown(progress) as report:
         found = _calibrant.suspect_labels(source_of(documents), reading, words, most, report)
+    warn_of(report_of(found.fit_report()))
     return Suspects(found, kind_of(documents))
 
 

@@ -21,6 +21,7 @@ from calibrant._frames import (
     source_of,
 )
 from calibrant._model import model_of
+from calibrant._notices import warn_of
 from calibrant._progress import Progress, shown
 from calibrant._report import Report, report_of
 from calibrant._split import ROW
@@ -201,7 +202,9 @@ def predict(
         else:
             flat = [_flat(one, top or 1, wide, native.class_names) for one in found]
             found = _as_asked(documents, flat, kind, frame)
-    return (found, report_of(text, kind=kind)) if return_summary else found
+    summary = report_of(text, kind=kind)
+    warn_of(summary)
+    return (found, summary) if return_summary else found
 
 
 def _flat(said: Mapping[str, Any], top: int, wide: bool, classes: Sequence[str]) -> dict[str, Any]:

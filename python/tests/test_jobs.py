@@ -252,3 +252,44 @@ def test_nothing_heavy_is_imported() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_a_model_is_fitted_like_another(tickets: list[dict[str, Any]]) -> None:
+    first = calibrant.fit(tickets, classifier="naive-bayes", alpha=0.5, text=["subject", "text"], folds=4, seed=7)
+    again = calibrant.fit(tickets, like=first)
+    assert again.to_bytes() == first.to_bytes()
+    other = calibrant.fit(tickets, like=first, alpha=2.0, folds=3)
+    assert (
+        other.to_bytes()
+        == calibrant.fit(
+            tickets, classifier="naive-bayes", alpha=2.0, text=["subject", "text"], folds=3, seed=7
+        ).to_bytes()
+    )
+    with pytest.raises(ValueError, match="exclude each other"):
+        calibrant.fit(tickets, like=first, search=True)
+
+
+def test_a_ledger_is_kept_beside_a_file_that_is_measured(model: calibrant.Model, tmp_path: Path) -> None:
+    model.save(tmp_path / "m.calibrant")
+    new = DATA / "tickets-new.jsonl"
+    assert calibrant.evaluate(tmp_path / "m.calibrant", new, bootstrap=0).ledger is None
+    assert list(tmp_path.iterdir()) == [tmp_path / "m.calibrant"]
+    looks = [calibrant.evaluate(tmp_path / "m.calibrant", new, bootstrap=0, ledger=True).ledger for _ in range(2)]
+    assert looks[0] != looks[1]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_the_program_says_is_a_warning(
+    model: calibrant.Model, tickets: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    with pytest.warns(calibrant.CalibrantWarning, match="has learned from about") as found:
+        calibrant.evaluate(model, tickets, bootstrap=0)
+    assert found[0].filename == __file__
+    with pytest.warns(calibrant.CalibrantWarning, match=r"`news` \(1\)"):
+        calibrant.evaluate(model, [{"label": "news", "text": "a"}, {"label": "outage", "text": "down"}], bootstrap=0)
+    file = tmp_path / "a.jsonl"
+    file.write_text((DATA / "tickets.jsonl").read_text() + '{"label":\n')
+    with pytest.warns(calibrant.CalibrantWarning, match="1 malformed row was skipped"):
+        calibrant.fit(file, skip_bad_rows=True)
+    with pytest.warns(calibrant.CalibrantWarning, match="1 row without a label was left out"):
+        calibrant.fit([*tickets, {"label": None, "text": "a"}])

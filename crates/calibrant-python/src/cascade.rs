@@ -64,6 +64,7 @@ impl PyPolicy {
 
     /// What the policy decides about every document of a source: lines of JSON with key, label, probability and decision.
     #[pyo3(signature = (model, source, reading, answers, part=None, progress=None))]
+    #[allow(clippy::result_large_err)] // The library's error, once for a file.
     #[allow(clippy::too_many_arguments)] // One call of the package, which names them all.
     fn follow(
         &self,
@@ -100,7 +101,7 @@ impl PyPolicy {
             }
             for (name, source) in &answers {
                 let last = policy.sources.last().is_some_and(|last| last.name == *name);
-                let beside = reading.options(&Default::default(), LabelNeed::Required)?;
+                let beside = reading.rows()?;
                 let said = beside.read_beside(CascadeJobError::is_of_layout, |options| {
                     SourceAnswers::read(source, options, column, !last, progress)
                 });
@@ -170,7 +171,7 @@ pub(crate) fn build_policy(
         sources.push(AnswerSource { name, cost, says });
     }
     let built = watch(py, progress, |progress| {
-        build_cascade(&truth, &options, &sources, &settings, progress)
+        build_cascade(&truth, &options, &sources, &settings, progress).map_err(Raise::raise)
     })?;
-    Ok(built.map_err(Raise::raise)?.policy.into())
+    Ok(built?.policy.into())
 }

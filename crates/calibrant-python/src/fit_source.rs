@@ -21,7 +21,7 @@ use crate::model::PyModel;
 use crate::raise::Raise;
 use crate::source::{ReadWords, SourceArgument};
 use crate::watch::watch;
-use crate::{errors, json};
+use crate::{errors, json, like};
 
 /// What fitting a file takes beside [`FitWords`].
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -37,10 +37,18 @@ pub(crate) fn fit_job(
     source: &Source,
     reading: &str,
     words: &str,
+    like: Option<&PyModel>,
 ) -> PyResult<(FitWords, FitSettings, ReadOptions)> {
     let reading: ReadWords = json::read(reading)?;
-    let words: FitWords = json::read(words)?;
-    let settings = words.settings().map_err(Raise::raise)?;
+    let given: Value = json::read(words)?;
+    let mut words: FitWords = json::read(words)?;
+    if let Some(like) = like {
+        words = like::with_learner(words, like)?;
+    }
+    let mut settings = words.settings().map_err(Raise::raise)?;
+    if let Some(like) = like {
+        settings = like::under(like, &settings, &given)?;
+    }
     let asked = match &settings.rules {
         Some(rules) => {
             let rules = rules.parse::<RuleSet>();
@@ -50,7 +58,10 @@ pub(crate) fn fit_job(
         }
         None => Vec::new(),
     };
-    let options = reading.training(source, asked)?;
+    let mut options = reading.training(source, asked)?;
+    if let Some(like) = like {
+        like::remember(like, &mut options)?;
+    }
     Ok((words, settings, options))
 }
 
@@ -63,7 +74,10 @@ fn search_plan(words: &FitWords, budget: Option<f64>) -> PyResult<SearchSettings
     };
     let learners = match words.classifier {
         Some(_) => vec![words.classifier().map_err(Raise::raise)?],
-        None => usual.learners.iter().map(|one| one.classifier).collect(),
+        None => {
+            let usual = usual.learners.iter().map(|one| one.classifier);
+            usual.map(|one| as_asked(words, one)).collect()
+        }
     };
     let time_budget = match budget {
         None => usual.time_budget,
@@ -89,20 +103,40 @@ fn search_plan(words: &FitWords, budget: Option<f64>) -> PyResult<SearchSettings
     })
 }
 
+/// A learner with the costs and limits that were given.
+fn as_asked(words: &FitWords, mut classifier: Classifier) -> Classifier {
+    let limits = match &mut classifier {
+        Classifier::LinearSvm(svm) => {
+            svm.c = words.c;
+            svm.loss = words.loss.unwrap_or(svm.loss);
+            &mut svm.limits
+        }
+        Classifier::LogisticRegression(logistic) => {
+            logistic.c = words.c;
+            &mut logistic.limits
+        }
+        _ => return classifier,
+    };
+    limits.relative_gap = words.tolerance.unwrap_or(limits.relative_gap);
+    limits.max_passes = words.max_passes.unwrap_or(limits.max_passes);
+    classifier
+}
+
 /// Learns a calibrated model from a file; with its report.
 #[pyfunction]
-#[pyo3(signature = (source, reading, words, extras, progress=None))]
+#[pyo3(signature = (source, reading, words, extras, like=None, progress=None))]
 pub(crate) fn fit_source(
     py: Python<'_>,
     source: SourceArgument,
     reading: &str,
     words: &str,
     extras: &str,
+    like: Option<&PyModel>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(PyModel, String)> {
     let source = source.into();
     let extras: FitExtras = json::read(extras)?;
-    let (words, mut settings, options) = fit_job(&source, reading, words)?;
+    let (words, mut settings, options) = fit_job(&source, reading, words, like)?;
     settings.training_keys = !extras.no_training_keys;
     let plan = match extras.search {
         true => Some(search_plan(&words, extras.time_budget)?),

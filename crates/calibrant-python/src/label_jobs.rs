@@ -77,7 +77,7 @@ impl PySuspectList {
     ) -> PyResult<String> {
         let source = source.into();
         let reading: ReadWords = json::read(reading)?;
-        let options = reading.options(&Default::default(), LabelNeed::Required)?;
+        let options = reading.rows()?;
         let classes: Vec<&str> = self.model.class_names().collect();
         let found = watch(py, progress, |progress| {
             options.read_beside(RereadError::is_of_layout, |options| {
@@ -105,7 +105,7 @@ pub(crate) fn suspect_labels(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PySuspectList> {
     let source = source.into();
-    let (_, settings, options) = fit_job(&source, reading, words)?;
+    let (_, settings, options) = fit_job(&source, reading, words, None)?;
     let wanted = SuspectSettings {
         most,
         ..SuspectSettings::default()
@@ -125,6 +125,7 @@ pub(crate) fn suspect_labels(
 /// How many documents of each class a pool has: as labels of a sample say, or as the model states.
 #[pyfunction]
 #[pyo3(signature = (model, source, reading, settings, labelled=None, progress=None))]
+#[allow(clippy::result_large_err)] // The library's error, once for a file.
 pub(crate) fn prevalence_of(
     py: Python<'_>,
     model: &PyModel,
@@ -169,10 +170,11 @@ pub(crate) fn plan_labels(
     let settings: SamplePlanSettings = json::read(settings)?;
     let options = reading.options(model.fields(), LabelNeed::Ignored)?;
     let found = watch(py, progress, |progress| {
-        let pool = Pool::read(model, &source, &options, progress)?;
-        pool.plan(&source, &options, &settings, progress)
+        let pool = Pool::read(model, &source, &options, progress).map_err(Raise::raise)?;
+        let planned = pool.plan(&source, &options, &settings, progress);
+        planned.map_err(Raise::raise)
     })?;
-    let (report, sample) = found.map_err(Raise::raise)?;
+    let (report, sample) = found?;
     Ok((json::write(&report)?, lines(&sample)?))
 }
 

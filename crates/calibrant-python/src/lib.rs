@@ -10,6 +10,7 @@ mod errors;
 mod fit_source;
 mod json;
 mod label_jobs;
+mod like;
 mod model;
 mod open;
 mod pages;

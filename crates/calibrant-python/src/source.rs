@@ -120,6 +120,18 @@ impl ReadWords {
         })
     }
 
+    /// How a table beside the documents is read: which rows and how they are written, with fields of its own.
+    pub(crate) fn rows(&self) -> PyResult<ReadOptions> {
+        let options = self.options(&Fields::default(), LabelNeed::Required)?;
+        Ok(ReadOptions {
+            fields: Fields::default(),
+            format: None,
+            empty_labels: EmptyLabels::default(),
+            fold_labels: false,
+            ..options
+        })
+    }
+
     /// As [`Self::options`], for a file that is learned from: with fields beside the text, `*` written out, and those that rules ask for.
     pub(crate) fn training(&self, source: &Source, asked: Vec<String>) -> PyResult<ReadOptions> {
         let mut options = self.options(&Fields::default(), LabelNeed::Required)?;

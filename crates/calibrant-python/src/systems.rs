@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use calibrant::corpus::{LabelNeed, Source};
 use calibrant::decision::{Certify, CostEntry, DecisionCosts, PriorChoice};
-use calibrant::evaluation::CompareSettings;
+use calibrant::evaluation::{CompareSettings, LedgerNote, TestSetHash};
 use calibrant::jobs::{
-    AskSets, CombineReport, EvaluateSettings, Evaluated, Evaluator, RecalibrateReport,
+    AskSets, CombineReport, EvaluateSettings, Evaluated, Evaluator, Look, RecalibrateReport,
     SeenPromises, System, SystemSettings, ask_systems, combine_source, compare_systems,
-    expect_source as expect, recalibrate_source, system_names,
+    expect_source as expect, recalibrate_source, record_looks, system_names,
 };
 use calibrant::pipeline::{CombineSettings, Combiner, Model, RecalibrateSettings};
 use calibrant::report::SystemReliability;
@@ -69,6 +69,12 @@ fn systems(given: Vec<(Option<String>, SystemArgument)>) -> PyResult<Vec<System>
     Ok(systems)
 }
 
+/// Writes down beside the systems that the test set was looked at; how often it was before.
+fn record(test_set: &TestSetHash, looks: &[Look<'_>]) -> Option<LedgerNote> {
+    // No evaluation fails because of its ledger.
+    record_looks(test_set, looks, &mut Vec::new())
+}
+
 /// What is measured of a model, with what is promised.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -80,7 +86,7 @@ struct EvaluateWords {
 
 /// Measures a model on labelled documents: the report, and a page where one is asked for.
 #[pyfunction]
-#[pyo3(signature = (model, name, source, reading, words, calibration=None, page=None, progress=None))]
+#[pyo3(signature = (model, name, source, reading, words, calibration=None, page=None, ledger=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // One call of the package, which names them all.
 pub(crate) fn evaluate_source(
     py: Python<'_>,
@@ -91,6 +97,7 @@ pub(crate) fn evaluate_source(
     words: &str,
     calibration: Option<SourceArgument>,
     page: Option<&str>,
+    ledger: Option<PathBuf>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, Option<String>)> {
     let model = &*model.model;
@@ -114,8 +121,13 @@ pub(crate) fn evaluate_source(
         let asked = (words.sets, words.max_error);
         let seen = SeenPromises::of(model, &found, asked, examples.as_ref());
         let seen = seen.map_err(Raise::raise)?;
+        let test_set = found.test_set;
         let mut evaluated = evaluator.measure(found).map_err(Raise::raise)?;
         evaluated.report.promises = seen;
+        if let Some(path) = &ledger {
+            let look = Look::new(path, Some(model), evaluated.report.evaluation.log_loss);
+            evaluated.report.ledger = record(&test_set, &[look]);
+        }
         let report = json::write(&evaluated.report)?;
         let page = page.map(|made| {
             let facts = pages::facts(Some(model), name, &source.name());
@@ -127,7 +139,7 @@ pub(crate) fn evaluate_source(
 
 /// Measures a table of probabilities on labelled documents.
 #[pyfunction]
-#[pyo3(signature = (path, name, source, reading, settings, costs, bootstrap=None, page=None, progress=None))]
+#[pyo3(signature = (path, name, source, reading, settings, costs, bootstrap=None, page=None, ledger=false, progress=None))]
 #[allow(clippy::too_many_arguments)] // One call of the package, which names them all.
 pub(crate) fn evaluate_table(
     py: Python<'_>,
@@ -139,6 +151,7 @@ pub(crate) fn evaluate_table(
     costs: &str,
     bootstrap: Option<usize>,
     page: Option<&str>,
+    ledger: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, Option<String>)> {
     let source = Source::from(source);
@@ -151,7 +164,14 @@ pub(crate) fn evaluate_table(
     watch(py, progress, |progress| {
         let answers = ask_systems(&systems, &source, &options, &settings, progress);
         let answers = answers.map_err(Raise::raise)?;
-        let evaluated = Evaluated::of_table(answers, &costs, bootstrap).map_err(Raise::raise)?;
+        let test_set = answers.test_set;
+        let evaluated = Evaluated::of_table(answers, &costs, bootstrap);
+        let mut evaluated = evaluated.map_err(Raise::raise)?;
+        if ledger {
+            let log_loss = evaluated.report.evaluation.log_loss;
+            let looks: Vec<_> = systems.iter().map(|one| Look::at(one, log_loss)).collect();
+            evaluated.report.ledger = record(&test_set, &looks);
+        }
         let report = json::write(&evaluated.report)?;
         let page = page.map(|made| {
             let facts = pages::facts(None, name, &source.name());
@@ -188,16 +208,16 @@ pub(crate) fn expect_source(
     let prior: PriorChoice = json::read(prior)?;
     let options = reading.options(&Default::default(), LabelNeed::Required)?;
     let found = watch(py, progress, |progress| {
-        expect(model, &source, &options, &prior, progress)
+        expect(model, &source, &options, &prior, progress).map_err(Raise::raise)
     })?;
-    let report = found.map_err(Raise::raise)?.report;
+    let report = found?.report;
     let page = page.map(|made| pages::expected(&report, name, made));
     Ok((json::write(&report)?, page))
 }
 
 /// Holds systems against each other.
 #[pyfunction]
-#[pyo3(signature = (source, given, reading, asked, costs, settings, page=false, progress=None))]
+#[pyo3(signature = (source, given, reading, asked, costs, settings, page=false, ledger=false, progress=None))]
 #[allow(clippy::too_many_arguments)] // One call of the package, which names them all.
 pub(crate) fn compare_source(
     py: Python<'_>,
@@ -208,6 +228,7 @@ pub(crate) fn compare_source(
     costs: &str,
     settings: &str,
     page: bool,
+    ledger: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, Option<String>)> {
     let source = source.into();
@@ -228,8 +249,16 @@ pub(crate) fn compare_source(
                 reliability.push(of_system.map_err(Raise::raise)?);
             }
         }
+        let test_set = answers.test_set;
         let report = compare_systems(&systems, answers, &costs, &settings);
-        let report = report.map_err(Raise::raise)?;
+        let mut report = report.map_err(Raise::raise)?;
+        if ledger {
+            let measured = systems.iter().zip(&report.comparison.systems);
+            let looks: Vec<_> = measured
+                .map(|(system, found)| Look::at(system, found.log_loss.mean))
+                .collect();
+            report.ledger = record(&test_set, &looks);
+        }
         let page = page.then(|| pages::comparison(&report, &reliability));
         Ok((json::write(&report)?, page))
     })?
