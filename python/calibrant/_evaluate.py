@@ -33,7 +33,8 @@ def _file_of(table: Any, name: str) -> Iterator[str]:
 def _made(name: str, documents: Any) -> str:
     """Give what a page says of itself."""
     test = os.path.basename(os.fspath(documents)) if isinstance(documents, (str, os.PathLike)) else "a table"
-    return f"{name} on {test}. {datetime.date.today():%-d %B %Y}, calibrant {_calibrant.__version__}."
+    today = datetime.date.today()
+    return f"{name} on {test}. {today.day} {today:%B %Y}, calibrant {_calibrant.__version__}."
 
 
 def _finished(text: str, page: str | None, documents: Any, html: Any) -> Report:
@@ -72,6 +73,7 @@ def evaluate(
     calibration: Any = None,
     ledger: bool = False,
     html: bool | str | os.PathLike[str] = False,
+    no_texts: bool = False,
     progress: Progress | bool | None = None,
     **options: Unpack[ReadingOptions],
 ) -> Report:
@@ -103,6 +105,8 @@ def evaluate(
         often that was before.
     html : bool or path, default False
         Also make a page for a browser, ``report.html``; a path is where to write it.
+    no_texts : bool, default False
+        Leave texts and words of documents out of the page, for data that is confidential.
     progress : callable or bool, optional
         As for :func:`fit`.
     **options
@@ -171,6 +175,7 @@ def evaluate(
         },
         "sets": _words.sets(sets, set_kind, per_class, keep_top),
         "max_error": _words.certify(max_error, certainty),
+        "no_texts": no_texts,
     }
     place = os.fspath(system) if ledger and isinstance(system, (str, os.PathLike)) else None
     beside = None if calibration is None else source_of(calibration, "calibration")

@@ -13,11 +13,17 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
+from calibrant import _calibrant
+
 #: Which library a table belongs to; ``dicts`` is a list of dictionaries.
 FrameKind: TypeAlias = Literal["pandas", "polars", "pyarrow", "dicts"]
 
 #: What the native module reads: a path, or the name and the bytes of what a file would hold.
 Source: TypeAlias = "str | tuple[str, bytes]"
+
+
+#: What a table is called in messages; that it is JSON Lines is told by its first bytes.
+TABLE = "the table"
 
 
 def installed_kind() -> FrameKind:
@@ -167,6 +173,14 @@ def _plain(cell: Any) -> Any:
     return None if type(cell).__name__ in ("NAType", "NaTType") else str(cell)
 
 
+def refuse_empty(columns: Mapping[str, Sequence[Any]], name: str = TABLE) -> int:
+    """Give the number of rows; none is an error."""
+    count = len(next(iter(columns.values()))) if columns else 0
+    if count == 0:
+        raise _calibrant.ReadError(f"{name} has no rows")
+    return count
+
+
 def lines_of(columns: Mapping[str, Sequence[Any]]) -> bytes:
     """Write columns as JSON Lines."""
     names = list(columns)
@@ -181,7 +195,7 @@ def rows_of(lines: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines.splitlines()]
 
 
-def source_of(documents: Any, name: str = "table") -> Source:
+def source_of(documents: Any, name: str = TABLE) -> Source:
     r"""Make a source for the native module: the path of a file, or a table as JSON Lines.
 
     Examples
@@ -190,7 +204,7 @@ def source_of(documents: Any, name: str = "table") -> Source:
     >>> source_of("mail.csv")
     'mail.csv'
     >>> source_of([{"text": "win", "n": float("nan")}, {"text": "noon", "n": 2.5}])
-    ('table.jsonl', b'{"text":"win","n":null}\n{"text":"noon","n":2.5}\n')
+    ('the table', b'{"text":"win","n":null}\n{"text":"noon","n":2.5}\n')
     """
     if isinstance(documents, (str, os.PathLike)):
         return os.fspath(documents)
@@ -206,7 +220,9 @@ def source_of(documents: Any, name: str = "table") -> Source:
     if not is_table(documents):
         return (str(documents[0]), bytes(documents[1]))
     kind_of(documents)
-    return (f"{name}.jsonl", lines_of(columns_of(settled(documents))))
+    columns = columns_of(settled(documents))
+    refuse_empty(columns, name)
+    return (name, lines_of(columns))
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]], kind: FrameKind) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, Literal, Unpack
 
 from calibrant import _calibrant, _words
 from calibrant._frames import (
+    TABLE,
     FrameKind,
     beside,
     columns_of,
@@ -16,6 +17,7 @@ from calibrant._frames import (
     installed_kind,
     kind_of,
     lines_of,
+    refuse_empty,
     rows_of,
     settled,
     source_of,
@@ -24,7 +26,7 @@ from calibrant._model import model_of
 from calibrant._notices import warn_of
 from calibrant._progress import Progress, shown
 from calibrant._report import Report, report_of
-from calibrant._split import ROW
+from calibrant._split import ROW, unseen_row
 from calibrant._words import Costs, ReadingOptions, Shares
 
 
@@ -169,8 +171,8 @@ def predict(
     if numbered:
         reading["id"] = ROW
         columns = columns_of(documents)
-        count = len(next(iter(columns.values()))) if columns else 0
-        source: Any = ("table.jsonl", lines_of({**columns, ROW: list(range(count))}))
+        count = refuse_empty(columns)
+        source: Any = (TABLE, lines_of({**columns, ROW: list(range(count))}))
     else:
         source = source_of(documents)
     by_file = keep and kind is None
@@ -181,7 +183,7 @@ def predict(
         "like_input": like_input,
         "top": top,
     }
-    with shown(progress) as report:
+    with shown(progress) as report, unseen_row():
         lines, text = _calibrant.predict_source(
             native,
             source,

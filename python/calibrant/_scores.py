@@ -9,6 +9,7 @@ from typing import Any, Literal, Unpack
 
 from calibrant import _calibrant, _words
 from calibrant._frames import (
+    TABLE,
     FrameKind,
     beside,
     columns_of,
@@ -16,6 +17,7 @@ from calibrant._frames import (
     installed_kind,
     kind_of,
     lines_of,
+    refuse_empty,
     rows_of,
     settled,
     source_of,
@@ -23,7 +25,7 @@ from calibrant._frames import (
 from calibrant._model import Saved
 from calibrant._progress import Progress, shown
 from calibrant._report import Report, report_of
-from calibrant._split import ROW
+from calibrant._split import ROW, unseen_row
 from calibrant._words import ReadingOptions, Shares
 
 
@@ -124,12 +126,12 @@ class ScoreCalibrator(Saved):
         if numbered:
             reading["id"] = ROW
             columns = columns_of(scores)
-            count = len(next(iter(columns.values()))) if columns else 0
-            source: Any = ("table.jsonl", lines_of({**columns, ROW: list(range(count))}))
+            count = refuse_empty(columns)
+            source: Any = (TABLE, lines_of({**columns, ROW: list(range(count))}))
         else:
             source = source_of(scores)
         rows = json.dumps({"keep": keep and not numbered, "wide": wide}) if in_rows else None
-        with shown(progress) as report:
+        with shown(progress) as report, unseen_row():
             lines, _ = self._native.apply(
                 source,
                 _words.reading("apply", reading),

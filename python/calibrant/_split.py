@@ -5,15 +5,29 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from calibrant import _calibrant
-from calibrant._frames import FrameKind, Source, columns_of, lines_of, part_of, rows_of, source_of
+from calibrant._frames import TABLE, FrameKind, Source, columns_of, lines_of, part_of, refuse_empty, rows_of, source_of
 from calibrant._report import Report, report_of
 
 #: A column of our own, by which rows of a table are found again.
 ROW = "__calibrant_row__"
+
+
+@contextmanager
+def unseen_row() -> Iterator[None]:
+    """Leave the column of our own out of messages."""
+    try:
+        yield
+    except _calibrant.CalibrantError as error:
+        text = str(error)
+        if ROW not in text:
+            raise
+        raise type(error)(text.replace(f", `{ROW}`", "").replace(f"`{ROW}`, ", "")) from None
 
 
 def _beside(file: Path, side: str) -> Path:
@@ -49,11 +63,12 @@ def split_file(
 def split_table(table: Any, kind: FrameKind, reading: str, settings: str, progress: Any) -> tuple[Any, Any, Report]:
     """Divide a table into two of its kind."""
     columns = columns_of(table)
-    count = len(next(iter(columns.values()))) if columns else 0
+    count = refuse_empty(columns)
     numbered = lines_of({**columns, ROW: list(range(count))})
     with tempfile.TemporaryDirectory(prefix="calibrant-") as folder:
         places = [os.path.join(folder, f"{side}.jsonl") for side in ("train", "test")]
-        text = _calibrant.split_file(("table.jsonl", numbered), reading, settings, places[0], places[1], progress)
+        with unseen_row():
+            text = _calibrant.split_file((TABLE, numbered), reading, settings, places[0], places[1], progress)
         sides = []
         for place in places:
             rows = rows_of(Path(place).read_bytes())

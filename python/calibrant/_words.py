@@ -176,7 +176,26 @@ def fitting(function: str, given: Mapping[str, Any], allowed: frozenset[str] | N
         words["classes"] = _several(words["classes"])
     if "rules" in words:
         words["rules"] = rule_text(words["rules"])
+    _check(words)
     return json.dumps(_reading({k: v for k, v in given.items() if k in read})), json.dumps(words)
+
+
+def _check(words: Mapping[str, Any]) -> None:
+    """Say of which word a value is none; what does not go together is found later."""
+
+    def problem(some: Mapping[str, Any]) -> str | None:
+        try:
+            _calibrant.check_words(json.dumps(some))
+        except _calibrant.FitError:
+            return None
+        except _calibrant.CalibrantError as error:
+            return str(error)
+        return None
+
+    whole = problem(words)
+    if whole is not None:
+        at_fault = [name for name, value in words.items() if problem({name: value}) == whole]
+        raise _calibrant.CalibrantError(f"{at_fault[0]}: {whole}" if at_fault else whole)
 
 
 def rule_text(rules: str | os.PathLike[str]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import calibrant
+import pandas as pd
 import pytest
 from calibrant._progress import shown
 from conftest import DATA
@@ -23,6 +24,9 @@ def test_a_field_that_is_not_there(tickets: list[dict[str, Any]]) -> None:
         calibrant.fit(tickets, label="topic")
     assert isinstance(raised.value, ValueError)
     assert "--" not in str(raised.value)
+    with pytest.raises(calibrant.ReadError, match="the fields are `id`, `label`") as raised:
+        calibrant.predict(calibrant.fit(tickets), tickets, text="body")
+    assert "calibrant_row" not in str(raised.value)
 
 
 def test_a_row_that_cannot_be_read(tmp_path: Path) -> None:
@@ -35,8 +39,9 @@ def test_a_row_that_cannot_be_read(tmp_path: Path) -> None:
 def test_too_few_classes() -> None:
     with pytest.raises(calibrant.FitError, match="label=…"):
         calibrant.fit([{"label": "a", "text": "x"}] * 5)
-    with pytest.raises(calibrant.CalibrantError):
-        calibrant.fit([])
+    for empty in ([], pd.DataFrame({"text": [], "label": []})):
+        with pytest.raises(calibrant.ReadError, match="the table has no rows"):
+            calibrant.fit(empty)
 
 
 def test_words_that_are_none(tickets: list[dict[str, Any]]) -> None:
@@ -44,10 +49,12 @@ def test_words_that_are_none(tickets: list[dict[str, Any]]) -> None:
         calibrant.fit(tickets, clasifier="svm")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unexpected keyword argument 'labell'"):
         calibrant.predict("m", tickets, labell="x")  # type: ignore[call-arg]
-    with pytest.raises(ValueError, match="`svn` is not a learner"):
+    with pytest.raises(ValueError, match="classifier: `svn` is not a learner"):
         calibrant.fit(tickets, classifier="svn")
     with pytest.raises(ValueError, match="rocchio"):
         calibrant.fit(tickets, classifier="rocchio", c=2.0)
+    with pytest.raises(ValueError, match=r"^folds: invalid type"):
+        calibrant.fit(tickets, folds="five")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="not a filter"):
         calibrant.fit(tickets, where="channel")
 

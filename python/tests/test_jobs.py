@@ -97,6 +97,10 @@ def test_pages_are_made(model: calibrant.Model, new_tickets: list[dict[str, Any]
         assert page.startswith("<!DOCTYPE html>")
         assert "</html>" in page
     assert (tmp_path / "page.html").read_text() == pages[0]
+    wrong = next(row for row in calibrant.predict(model, new_tickets) if row["label"] != row["calibrant_label"])
+    assert wrong["text"][:20] in pages[0], "mistakes are told with their texts"
+    confidential = calibrant.evaluate(model, new_tickets, bootstrap=0, html=True, no_texts=True).html
+    assert wrong["text"][:20] not in confidential
     assert "srcdoc" in pages[0]._repr_html_()
     with pytest.raises(AttributeError, match="html=True"):
         _ = calibrant.evaluate(model, new_tickets, bootstrap=0).html

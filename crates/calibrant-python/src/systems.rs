@@ -82,6 +82,8 @@ struct EvaluateWords {
     settings: EvaluateSettings,
     sets: Option<AskSets>,
     max_error: Option<Certify>,
+    /// Texts and words of documents are left out of the page.
+    no_texts: bool,
 }
 
 /// Measures a model on labelled documents: the report, and a page where one is asked for.
@@ -127,6 +129,12 @@ pub(crate) fn evaluate_source(
         if let Some(path) = &ledger {
             let look = Look::new(path, Some(model), evaluated.report.evaluation.log_loss);
             evaluated.report.ledger = record(&test_set, &[look]);
+        }
+        if words.no_texts {
+            for mistake in &mut evaluated.mistakes {
+                mistake.text.clear();
+                mistake.words.clear();
+            }
         }
         let report = json::write(&evaluated.report)?;
         let page = page.map(|made| {
