@@ -421,8 +421,14 @@ pub(crate) fn fit_matrix(
             Some(rows.into_iter().collect())
         }
     };
-    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let groups = groups.as_ref().map(|groups| groups.as_slice()).transpose()?;
+    let weights = weights
+        .as_ref()
+        .map(|weights| weights.as_slice())
+        .transpose()?;
+    let groups = groups
+        .as_ref()
+        .map(|groups| groups.as_slice())
+        .transpose()?;
     matrix.with_rows(|rows| {
         let rows = TrainingRows {
             rows,
@@ -434,7 +440,9 @@ pub(crate) fn fit_matrix(
             weights,
             groups,
         };
-        let model = watch(py, progress, |progress| fit_rows(&rows, &settings, progress))?;
+        let model = watch(py, progress, |progress| {
+            fit_rows(&rows, &settings, progress)
+        })?;
         Ok(model.map_err(errors::fit)?.into())
     })
 }

@@ -124,7 +124,7 @@ impl PyRanking {
 #[pyfunction]
 #[pyo3(signature = (values, names, sizes, grades, validation, settings, progress=None))]
 #[allow(clippy::type_complexity)] // The arrays of the second table, in the order of the first.
-pub(crate) fn fit_ranking<'py>(
+pub(crate) fn fit_ranking_rows<'py>(
     py: Python<'py>,
     values: PyReadonlyArray2<'py, f32>,
     names: Vec<String>,
