@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs them all: formatting, lints, unit tests, integration tests,
+# Installs what the tests need and runs them all: formatting, lints, unit tests, integration tests, the Python package,
 # tests against scikit-learn, LIBLINEAR, betacal, venn-abers, model-diagnostics, MAPIE and others, doc tests, the
 # docs build, licences of dependencies, and the packages that are published. At the end: how long each part took.
 #
@@ -69,13 +69,24 @@ parts_alone() {
 tests() {
   local printed units failed=0
   printed="$(mktemp)"
-  cargo test --workspace --lib --bins --examples --benches >"$printed" 2>&1 &
+  cargo test --workspace --exclude calibrant-python --lib --bins --examples --benches >"$printed" 2>&1 &
   units=$!
-  cargo test --workspace --test '*' || failed=1
+  cargo test --workspace --exclude calibrant-python --test '*' || failed=1
   wait "$units" || failed=1
   cat "$printed"
   rm -f "$printed"
   return "$failed"
+}
+# The Python package with the module that was compiled for the tests: types, lints, and its own tests.
+python_package() {
+  local bin="$venv/bin"
+  cargo build -p calibrant-python
+  cp target/debug/lib_calibrant.so python/calibrant/_calibrant.abi3.so
+  "$bin/ruff" check -q python bench/python.py
+  "$bin/ruff" format -q --check python
+  (cd python && "../$bin/mypy" --config-file ../pyproject.toml -p calibrant)
+  "$bin/pyright" --pythonpath "$bin/python" python/calibrant/_calibrant.pyi
+  PYTHONPATH="$PWD/python" MPLBACKEND=Agg "$bin/python" -m pytest -q -p no:cacheprovider python/tests
 }
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps; }
 
@@ -89,10 +100,11 @@ export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-7}"
 part "tools and peers" tools
 part "formatting" cargo fmt --all --check
 part "lints" cargo clippy --workspace --all-targets -- -D warnings
-part "tests, compiled" cargo test --workspace --all-targets --no-run
+part "tests, compiled" cargo test --workspace --exclude calibrant-python --all-targets --no-run
 part "tests" tests
 part "parts alone" parts_alone
-part "doc tests" cargo test --workspace --doc
+part "python package" python_package
+part "doc tests" cargo test --workspace --exclude calibrant-python --doc
 part "docs" docs
 part "licences and bans" scripts/licences
 part "packages" scripts/publish-check --quick

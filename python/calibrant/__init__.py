@@ -35,7 +35,9 @@ if TYPE_CHECKING:
         Perceptron,
         Rocchio,
     )
+    from calibrant.ranking import Ranker
     from calibrant.text import TextClassifier
+    from calibrant.vectorizer import TextVectorizer
 
 # Where names live that are imported when they are first used.
 _LAZY = {
@@ -50,7 +52,9 @@ _LAZY = {
     "OutputCode": "linear",
     "Perceptron": "linear",
     "Rocchio": "linear",
+    "Ranker": "ranking",
     "TextClassifier": "text",
+    "TextVectorizer": "vectorizer",
 }
 
 __all__ = [
@@ -67,11 +71,13 @@ __all__ = [
     "NearestNeighbours",
     "OutputCode",
     "Perceptron",
+    "Ranker",
     "ReadError",
     "Report",
     "Rocchio",
     "SavedFileError",
     "TextClassifier",
+    "TextVectorizer",
     "__version__",
     "names",
     "num_threads",

@@ -87,7 +87,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         said = self._predict(X, wanted)
         if np.array_equal(self._order, np.arange(said.shape[1])):
             return said
-        return cast("Floats", said[:, self._order])
+        return said[:, self._order]
 
     def predict_proba(self, X: Any) -> Floats:
         """Calibrated probabilities: rows by classes, in the order of ``classes_``.
@@ -106,7 +106,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         With two classes one number per document, the log-odds of the second class; else one per class.
         """
         said = self._said(X, "log_odds")
-        return cast("Floats", said[:, 1]) if not self._several and said.shape[1] == 2 else said
+        return said[:, 1] if not self._several and said.shape[1] == 2 else said
 
     def scores(self, X: Any) -> Floats:
         """The learner's own scores before calibration, as margins or log-odds; rows by classes."""
@@ -116,7 +116,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The most probable label of each document; with several labels per document an indicator matrix of those above one half."""
         said = self._said(X, "log_odds")
         if self._several:
-            return cast("Array", (said > 0.0).astype(np.int64))
+            return (said > 0.0).astype(np.int64)
         return cast("Array", self.classes_[np.argmax(said, axis=1)])
 
     # Deciding.
@@ -255,14 +255,12 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = self._table(X)
         labels = encode(y)
         table["labels"] = (
-            (labels.names, labels.numbers, labels.starts)
-            if (labels.starts is not None) == self._several
-            else self._refuse_kind()
+            (labels.names, labels.numbers, labels.starts) if (labels.starts is not None) == self._several else self._refuse_kind()
         )
         table["weights"] = weights_of(sample_weight, table["rows"])
         table["groups"] = group_texts(groups)
         settings = predict_settings(costs=costs, prior=prior, classes=self.classes_)
-        chosen = {key: settings[key] for key in ("costs", "prior") if key in settings}
+        chosen: dict[str, Any] = {key: settings[key] for key in ("costs", "prior") if key in settings}
         chosen["bootstrap"] = bootstrap
         return Report(json.loads(self.model_.evaluate(table, json.dumps(chosen))))
 

@@ -113,8 +113,12 @@ def encode(y: Any) -> Labels:
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import column_or_1d
 
-    if hasattr(y, "to_pylist") and not hasattr(y, "__array__"):
+    if hasattr(y, "to_pylist"):
         y = y.to_pylist()
+    if isinstance(y, np.ndarray) and y.dtype.kind == "T":
+        y = np.array(y.tolist())
+    if isinstance(y, (list, tuple)) and any(label is None for label in y):
+        raise ValueError("Input y contains NaN or None: every row needs a label")
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     if kind == "multilabel-indicator":
         return _encode_indicators(y)
@@ -136,9 +140,7 @@ def _is_list_of_lists(y: Any) -> bool:
     if not isinstance(first, (list, tuple, set, frozenset)):
         return False
     # A list of rows of zeros and ones of equal length is an indicator matrix, as scikit-learn has it.
-    flags = all(
-        isinstance(row, (list, tuple)) and len(row) == len(first) and all(cell in (0, 1) for cell in row) for row in rows
-    )
+    flags = all(isinstance(row, (list, tuple)) and len(row) == len(first) and all(cell in (0, 1) for cell in row) for row in rows)
     return not (flags and len(first) > 0 and not isinstance(next(iter(first)), str))
 
 

@@ -19,7 +19,9 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list):
-        return f"{len(value)} entries" if len(value) > 6 or any(isinstance(v, (dict, list)) for v in value) else ", ".join(map(_shown, value))
+        return (
+            f"{len(value)} entries" if len(value) > 6 or any(isinstance(v, (dict, list)) for v in value) else ", ".join(map(_shown, value))
+        )
     if isinstance(value, dict):
         return f"{len(value)} entries"
     return "–" if value is None else str(value)

@@ -138,9 +138,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, table: Floats, labels: Labels, sample_weight: Any, groups: Any) -> None:
         rows, width = table.shape
         if len(labels.numbers) != rows:
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: [{rows}, {len(labels.numbers)}]"
-            )
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{rows}, {len(labels.numbers)}]")
         if len(labels.classes) < 2:
             raise ValueError("y has one class; a calibrator needs at least two classes")
         if width == 1 and len(labels.classes) != 2:
@@ -160,7 +158,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 table, labels.numbers, labels.names, weights, group_texts(groups), json.dumps(words), show
             )
         self.classes_ = labels.classes
-        self.cross_validated_ = _both(said)
+        self.cross_validated_ = said
 
     @property
     def method_(self) -> str:
@@ -177,13 +175,11 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _said(self, scores: Any, log_odds: bool) -> Floats:
         check_is_fitted(self)
         table = _table(scores)
-        if self.calibrator_.is_binary:
-            if table.shape[1] == 2:
-                raise ValueError("the calibrator was fitted to one score per example; these have two")
-            return _both(self.calibrator_.predict_one_score(np.ascontiguousarray(table[:, 0]), log_odds), log_odds)
-        if table.shape[1] != len(self.classes_):
-            raise ValueError(f"scores have {table.shape[1]} columns; the calibrator has {len(self.classes_)} classes")
-        return self.calibrator_.predict_class_scores(table, log_odds)
+        width = 1 if self.calibrator_.is_binary else len(self.classes_)
+        if table.shape[1] != width:
+            expected = "one score per example" if width == 1 else f"{width} classes"
+            raise ValueError(f"scores have {table.shape[1]} columns; the calibrator was fitted to {expected}")
+        return self.calibrator_.predict(table, log_odds)
 
     def predict_proba(self, scores: Any) -> Floats:
         """Probabilities of the classes: rows by classes, in the order of ``classes_``."""
@@ -192,12 +188,12 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, scores: Any) -> Floats:
         """Calibrated log-odds; with two classes those of the second alone."""
         said = self._said(scores, True)
-        return cast("Floats", said[:, 1]) if said.shape[1] == 2 else said
+        return said[:, 1] if said.shape[1] == 2 else said
 
     def transform(self, scores: Any) -> Floats:
         """The probability of the positive class for two classes, else those of all classes."""
         said = self.predict_proba(scores)
-        return cast("Floats", said[:, 1]) if said.shape[1] == 2 else said
+        return said[:, 1] if said.shape[1] == 2 else said
 
     def predict(self, scores: Any) -> Array:
         """The most probable class."""
@@ -215,15 +211,6 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Writes the calibrator to a file that the program and :func:`calibrant.open` read."""
         check_is_fitted(self)
         self.calibrator_.save(path)
-
-
-def _both(said: Floats, log_odds: bool = False) -> Floats:
-    """Both classes, where the second alone is stated."""
-    if said.ndim == 2 and said.shape[1] != 1:
-        return said
-    second = said.reshape(-1)
-    first = -second if log_odds else 1.0 - second
-    return np.column_stack([first, second])
 
 
 def _estimator_has(name: str) -> Any:
@@ -321,9 +308,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
     def get_metadata_routing(self) -> MetadataRouter:
         """What is handed on to the estimator."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=type(self).__name__).add_self_request(self).add(
-            estimator=self._base(), method_mapping=mapping
-        )
+        return MetadataRouter(owner=type(self).__name__).add_self_request(self).add(estimator=self._base(), method_mapping=mapping)
 
     def _base(self) -> Any:
         if self.estimator is not None:
@@ -358,9 +343,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
             raise ValueError("one label per row is needed; wrap a classifier per label with OneVsRestClassifier")
         rows = _num_samples(X)
         if rows != len(labels.numbers):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: [{rows}, {len(labels.numbers)}]"
-            )
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{rows}, {len(labels.numbers)}]")
         weights = weights_of(sample_weight, rows)
         own = self._fit_params(base, weights, fit_params)
         self.ensemble_ = []
@@ -374,9 +357,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         target = _target(y, labels)
         together = content_groups(X, groups)
         splits = self._splits(X, labels, groups, together)
-        fitted = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_part)(clone(base), X, target, train, own) for train, _ in splits
-        )
+        fitted = Parallel(n_jobs=self.n_jobs)(delayed(_fit_part)(clone(base), X, target, train, own) for train, _ in splits)
         scores = np.full((rows, 1 if len(labels.classes) == 2 else len(labels.classes)), np.nan)
         for model, (_, test) in zip(fitted, splits, strict=True):
             scores[test] = _scores(model, _safe_indexing(X, test), labels.classes)
@@ -405,9 +386,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
             own["sample_weight"] = weights
         return own
 
-    def _splits(
-        self, X: Any, labels: Labels, groups: Any, together: npt.NDArray[np.int64] | None
-    ) -> list[tuple[Array, Array]]:
+    def _splits(self, X: Any, labels: Labels, groups: Any, together: npt.NDArray[np.int64] | None) -> list[tuple[Array, Array]]:
         y = labels.numbers
         if isinstance(self.cv, (int, np.integer)):
             folds = _folds(int(self.cv), y, together)
@@ -437,7 +416,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         splits: list[tuple[Array, Array]],
         fitted: list[Any],
     ) -> bool:
-        """Whether the mean of the folds' classifiers is better than one, tried on the first fold with classifiers that know nothing of it."""
+        """Whether the mean of the folds' classifiers is better than one: tried on the first fold, which none of these has seen."""
         if self.ensemble is True or self.ensemble is False:
             return bool(self.ensemble)
         if self.ensemble != "auto":
@@ -480,7 +459,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
     def decision_function(self, X: Any) -> Floats:
         """Calibrated log-odds; with two classes those of the second alone."""
         said = self.calibrator_._said(self._own_scores(X), True)
-        return cast("Floats", said[:, 1]) if said.shape[1] == 2 else said
+        return said[:, 1] if said.shape[1] == 2 else said
 
     def predict(self, X: Any) -> Array:
         """The most probable class."""
@@ -493,7 +472,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         check_is_fitted(self, "estimator_")
         return self.calibrator_.report_
 
-    @available_if(_estimator_has("transform"))
+    @available_if(_estimator_has("transform"))  # type: ignore[untyped-decorator]
     def transform(self, X: Any) -> Any:
         """What the final classifier makes of rows, where it transforms."""
         check_is_fitted(self, "estimator_")
@@ -502,13 +481,11 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
 
 def _target(y: Any, labels: Labels) -> Array:
     """Labels as an array that can be divided."""
-    return cast("Array", labels.classes[labels.numbers])
+    return labels.classes[labels.numbers]
 
 
 def _fit_part(model: Any, X: Any, y: Array, rows: Array, own: dict[str, Any]) -> Any:
-    part = {
-        name: _safe_indexing(value, rows) if _has_entry_per_row(value, len(y)) else value for name, value in own.items()
-    }
+    part = {name: _safe_indexing(value, rows) if _has_entry_per_row(value, len(y)) else value for name, value in own.items()}
     return model.fit(_safe_indexing(X, rows), y[rows], **part)
 
 
@@ -519,7 +496,7 @@ def _has_entry_per_row(value: Any, rows: int) -> bool:
 
 
 def _scores(model: Any, X: Any, classes: Array) -> Floats:
-    """Scores by class in the order of `classes`, or one column for two classes. A class that a fold lacks gets the lowest score of its row."""
+    """Scores by class in the order of `classes`, or one column for two. A class that a fold lacks gets the lowest score of its row."""
     if hasattr(model, "decision_function"):
         said = np.asarray(model.decision_function(X), dtype=np.float64)
         if said.ndim == 1:
@@ -586,7 +563,7 @@ def _grouped_folds(count: int, y: npt.NDArray[np.uint32], together: npt.NDArray[
         fold = int(np.argmin(cost))
         of_group[number] = fold
         filled[fold, own] += amounts
-    return cast("npt.NDArray[np.int64]", of_group[group])
+    return of_group[group]
 
 
 __all__ = ["CalibratedClassifier", "Calibrator"]

@@ -113,7 +113,7 @@ class MatrixClassifier(ModelClassifier):
     def n_iter_(self) -> int:
         """The most passes that a solver took; 1 for learners that compute in closed form."""
         ends = [one.get("convergence") or {} for one in self.report_.to_dict()["classes"]]
-        return max([1, *(end.get("passes", 1) for end in ends)])
+        return max([1, *(int(end.get("passes", 1)) for end in ends)])
 
     def explain(self, X: Any, label: Any = None) -> list[Explanation]:
         """How each column moved the log-odds of a class, for every row of `X`: of the most probable one unless `label` is given."""
@@ -128,10 +128,7 @@ class MatrixClassifier(ModelClassifier):
             classes = np.full(X.shape[0], place)
         import json
 
-        return [
-            Explanation(json.loads(self.model_.explain_row(matrix, row, int(number), names)))
-            for row, number in enumerate(classes)
-        ]
+        return [Explanation(json.loads(self.model_.explain_row(matrix, row, int(number), names))) for row, number in enumerate(classes)]
 
 
 class _Common(MatrixClassifier):
@@ -240,8 +237,8 @@ class LogisticRegression(_Common):
     Parameters
     ----------
     C : float, optional
-        The weight of the loss relative to the regularisation; by default 10, or more where classes are easy to separate and the held-out log
-        loss is lower.
+        The weight of the loss relative to the regularisation; by default 10, or more where classes are easy to separate and the
+        held-out log loss is lower.
     tol, max_iter, class_weight, calibrator, multiclass, monotone, folds, random_state, progress
         As for :class:`LinearSVM`.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -45,9 +45,7 @@ def _categories(column: Any) -> list[str | None]:
     return [None if value is None or value != value else str(value) for value in values]
 
 
-def documents_table(
-    X: Any, text: Sequence[str], numeric: Sequence[str] = (), categorical: Sequence[str] = ()
-) -> dict[str, Any]:
+def documents_table(X: Any, text: Sequence[str], numeric: Sequence[str] = (), categorical: Sequence[str] = ()) -> dict[str, Any]:
     """Texts, or the columns of a table that are asked for, as the native module takes them."""
     if not is_frame(X):
         if numeric or categorical or len(text) > 1:
@@ -237,7 +235,7 @@ class TextClassifier(ModelClassifier):
         self.progress = progress
 
     # The same names in the program's words; all others are the same.
-    _OTHER_WORDS = {"C": "c", "tol": "tolerance", "max_iter": "max_passes"}
+    _OTHER_WORDS: ClassVar[dict[str, str]] = {"C": "c", "tol": "tolerance", "max_iter": "max_passes"}
     _NOT_WORDS = ("text", "numeric", "categorical", "random_state", "progress", "emoji", "signs", "class_weight")
 
     def _words(self) -> dict[str, Any]:

@@ -9,12 +9,12 @@ use calibrant::pipeline::{
     ScoreBuffers, ScoreCalibrator, ScoreFields, ScoreIs, ScoreSettings, ScoreTable,
 };
 use calibrant::{Named, Probability};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
 
-use crate::model::{plain, table};
+use crate::model::table;
 use crate::watch::watch;
 use crate::{errors, json, pool};
 
@@ -90,27 +90,15 @@ impl PyCalibrator {
         json::write(&*self.calibrator)
     }
 
-    /// One score per row to the probability of the positive class.
-    fn predict_one_score<'py>(
-        &self,
-        py: Python<'py>,
-        scores: PyReadonlyArray1<'py, f64>,
-        log_odds: bool,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let scores = scores.as_slice()?;
-        let values = self.numbers(py, scores, log_odds)?;
-        Ok(values.into_pyarray(py))
-    }
-
-    /// One score per class to probabilities of all classes.
-    fn predict_class_scores<'py>(
+    /// One score per row, or one per class, to probabilities of all classes: of two, both are stated.
+    fn predict<'py>(
         &self,
         py: Python<'py>,
         scores: PyReadonlyArray2<'py, f64>,
         log_odds: bool,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let values = self.numbers(py, scores.as_slice()?, log_odds)?;
-        table(py, values, self.calibrator.outputs().len())
+        table(py, values, self.calibrator.classes().len())
     }
 
     /// The interval of the probability of the positive class, where the method has one.
@@ -138,29 +126,44 @@ impl PyCalibrator {
     fn numbers(&self, py: Python<'_>, scores: &[f64], log_odds: bool) -> PyResult<Vec<f64>> {
         let calibrator = &*self.calibrator;
         let (width, outputs) = (calibrator.fields().scores.len(), calibrator.outputs().len());
+        let classes = calibrator.classes().len();
         if !scores.iter().all(|score| score.is_finite()) {
             return Err(errors::general("scores must be finite; some are NaN or infinite"));
         }
         let count = scores.len() / width.max(1);
         let one = |scores: &[f64], values: &mut [f64]| {
             let mut buffer = ScoreBuffers::default();
-            let mut said = vec![Probability::from_log_odds(0.0); outputs];
+            let mut said = Vec::with_capacity(classes);
             let rows = scores.chunks_exact(width);
-            for (scores, values) in rows.zip(values.chunks_exact_mut(outputs)) {
+            for (scores, values) in rows.zip(values.chunks_exact_mut(classes)) {
+                said.clear();
+                said.resize(outputs, Probability::from_log_odds(0.0));
                 calibrator.probabilities_into(scores, &mut buffer, &mut said);
+                both_sides(&mut said, values.len());
                 for (value, said) in values.iter_mut().zip(&said) {
-                    *value = if log_odds { said.log_odds() } else { said.value() };
+                    *value = number(*said, log_odds);
                 }
             }
         };
-        let mut values = vec![0.0; count * outputs];
+        let mut values = vec![0.0; count * classes];
         pool::run_unless_small(py, count < ROWS_AT_ONCE, || {
             scores
                 .par_chunks(width * ROWS_AT_ONCE)
-                .zip(values.par_chunks_mut(outputs * ROWS_AT_ONCE))
+                .zip(values.par_chunks_mut(classes * ROWS_AT_ONCE))
                 .for_each(|(scores, values)| one(scores, values));
         })?;
         Ok(values)
+    }
+}
+
+fn number(said: Probability, log_odds: bool) -> f64 {
+    if log_odds { said.log_odds() } else { said.value() }
+}
+
+/// Puts the complement before the one probability that is stated of two classes.
+fn both_sides(said: &mut Vec<Probability>, classes: usize) {
+    if let ([second], 2) = (&said[..], classes) {
+        *said = vec![second.complement(), *second];
     }
 }
 
@@ -233,8 +236,14 @@ pub(crate) fn fit_calibrator<'py>(
         ScoreCalibrator::fit_watched(examples, groups, &settings, progress)
     })?;
     let fit = fit.map_err(errors::fit)?;
-    let outputs = fit.calibrator.outputs().len();
-    let said = table(py, plain(fit.cross_validated, false), outputs)?;
+    let (outputs, classes) = (fit.calibrator.outputs().len(), fit.calibrator.classes().len());
+    let mut said = Vec::with_capacity(fit.cross_validated.len() / outputs.max(1) * classes);
+    for row in fit.cross_validated.chunks_exact(outputs) {
+        let mut row = row.to_vec();
+        both_sides(&mut row, classes);
+        said.extend(row.into_iter().map(|said| number(said, false)));
+    }
+    let said = table(py, said, classes)?;
     Ok((fit.calibrator.into(), said))
 }
 

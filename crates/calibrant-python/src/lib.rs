@@ -12,8 +12,10 @@ mod json;
 mod keys;
 mod model;
 mod pool;
+mod ranker;
 mod rows;
 mod texts;
+mod vectorizer;
 mod watch;
 
 use pyo3::prelude::*;
@@ -39,6 +41,9 @@ fn _calibrant(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(forecasts::decide, module)?)?;
     module.add_function(wrap_pyfunction!(keys::row_keys, module)?)?;
     module.add_function(wrap_pyfunction!(keys::text_keys, module)?)?;
+    module.add_class::<vectorizer::PyVectorizer>()?;
+    module.add_class::<ranker::PyRanking>()?;
+    module.add_function(wrap_pyfunction!(ranker::fit_ranking, module)?)?;
     module.add_function(wrap_pyfunction!(pool::set_num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(pool::num_threads, module)?)?;
     Ok(())
