@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +31,10 @@ class _Bar:
             return
         if stage != self._stage:
             self.close()
-            from tqdm.auto import tqdm
+            with warnings.catch_warnings():
+                # Without ipywidgets tqdm says so, and draws a bar of characters: which will do.
+                warnings.simplefilter("ignore")
+                from tqdm.auto import tqdm
 
             self._stage = stage
             self._bar = tqdm(total=total, desc=stage, leave=False)
@@ -58,9 +63,7 @@ class Watcher:
         if callable(progress):
             self.show = progress
         elif progress or (progress is None and _somebody_looks()):
-            try:
-                import tqdm.auto  # noqa: F401
-            except ImportError:
+            if importlib.util.find_spec("tqdm") is None:
                 return
             self._bar = _Bar()
             self.show = self._bar

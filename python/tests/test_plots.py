@@ -166,9 +166,7 @@ def test_what_cannot_be_drawn_is_refused(truth, stated, more, message):
 def test_net_benefit_is_the_formula():
     stated, truth = stated_and_truth(500)
     display = DecisionCurveDisplay.from_predictions(truth, stated)
-    for threshold, benefit, promised, always in zip(
-        display.thresholds, display.benefit, display.expected, display.act_always, strict=True
-    ):
+    for threshold, benefit, promised, always in zip(display.thresholds, display.benefit, display.expected, display.act_always, strict=True):
         acted, odds = stated >= threshold, threshold / (1 - threshold)
         assert benefit == pytest.approx((acted & truth).mean() - (acted & ~truth).mean() * odds)
         assert promised == pytest.approx((acted * stated).mean() - (acted * (1 - stated)).mean() * odds)
@@ -373,10 +371,7 @@ def test_every_display_draws_texts_of_two_classes_many_classes_and_several_label
     words = {"billing": "invoice charge refund", "sport": "goal match team", "travel": "train hotel ticket"}
     names = list(words)
     label = rng.integers(0, 3, 240)
-    texts = [
-        " ".join(rng.choice((words[names[k]] + " the a of to in " + words[names[(k + 1) % 3]]).split(), 8))
-        for k in label
-    ]
+    texts = [" ".join(rng.choice((words[names[k]] + " the a of to in " + words[names[(k + 1) % 3]]).split(), 8)) for k in label]
     y = np.array(names)[label]
     for kept in (label < 2, label < 3):
         X, own = [text for text, keep in zip(texts, kept, strict=True) if keep], y[kept]

@@ -118,8 +118,7 @@ class Forecasts(NamedTuple):
         known = labels.classes if classes is None else np.asarray(classes)
         if len(known) != table.shape[1]:
             raise ValueError(
-                f"y_prob states {table.shape[1]} classes and there are {len(known)}: "
-                "name them with labels=[…] in the order of the columns"
+                f"y_prob states {table.shape[1]} classes and there are {len(known)}: name them with labels=[…] in the order of the columns"
             )
         numbers = _numbers_among(labels, known)
         rows = len(numbers) if labels.starts is None else len(labels.starts) - 1
@@ -153,12 +152,7 @@ class Forecasts(NamedTuple):
         Where the probability of one class was given, or `second_of_two` is asked for, the second of two classes is the
         default.
         """
-        if (
-            class_label is None
-            and self.starts is None
-            and len(self.classes) == 2
-            and (self.one_column or second_of_two)
-        ):
+        if class_label is None and self.starts is None and len(self.classes) == 2 and (self.one_column or second_of_two):
             class_label = self.classes.tolist()[1]
         if class_label is not None:
             column = self.place(class_label)
@@ -192,9 +186,7 @@ def _measured(
     weights: Floats | None,
 ) -> dict[str, Any]:
     table = np.ascontiguousarray(probabilities)
-    found: dict[str, Any] = json.loads(
-        _calibrant.evaluate_forecasts(table, names, numbers, starts, weights, None, "[]", 0)
-    )
+    found: dict[str, Any] = json.loads(_calibrant.evaluate_forecasts(table, names, numbers, starts, weights, None, "[]", 0))
     return found
 
 

@@ -41,9 +41,7 @@ class ConfusionDisplay(Display):
         self.decisions = decisions
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None, **kwargs: Any
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None, **kwargs: Any) -> Self:
         """Draws what a fitted classifier answers on documents that it has not learned from.
 
         Further arguments go to :meth:`plot`.
@@ -84,16 +82,12 @@ class ConfusionDisplay(Display):
         table = np.asarray(y_pred)
         if table.ndim == 2:
             if table.shape[1] != len(classes):
-                raise ValueError(
-                    f"y_pred states {table.shape[1]} classes and there are {len(classes)}: name them with labels=[…]"
-                )
+                raise ValueError(f"y_pred states {table.shape[1]} classes and there are {len(classes)}: name them with labels=[…]")
             decided = [classes[place] for place in np.argmax(table, axis=1)]
         else:
             decided = _plain(y_pred)
         if len(decided) != len(truth):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: [{len(truth)}, {len(decided)}]"
-            )
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(truth)}, {len(decided)}]")
         actions = classes + [one for one in _sorted(decided) if one not in classes]
         rows = classes + [one for one in _sorted(truth) if one not in classes]
         weights = weights_of(sample_weight, len(truth))
@@ -152,9 +146,7 @@ class ConfusionDisplay(Display):
                 red, green, blue, _ = image.cmap(image.norm(image.get_array()[row, column]))
                 dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
                 text = f"{value:.0f}" if whole else f"{value:.1f}"
-                ax.text(
-                    column, row, text, ha="center", va="center", color="white" if dark else "black", fontsize="small"
-                )
+                ax.text(column, row, text, ha="center", va="center", color="white" if dark else "black", fontsize="small")
 
 
 def _plain(labels: Any) -> list[Any]:

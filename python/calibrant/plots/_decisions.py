@@ -224,9 +224,7 @@ class AnsweredDisplay(Display):
         Parameters as for :meth:`ReliabilityDisplay.from_estimator`. With several labels per document an answer is right
         where all labels are.
         """
-        return cls._of(Forecasts.of_estimator(estimator, X, y, sample_weight), name_of(estimator, name)).plot(
-            ax, **kwargs
-        )
+        return cls._of(Forecasts.of_estimator(estimator, X, y, sample_weight), name_of(estimator, name)).plot(ax, **kwargs)
 
     @classmethod
     def from_predictions(

@@ -126,9 +126,7 @@ class LearningCurveDisplay(Display):
         splits = [_split(labels, _num_samples(X), together, test_size, generator) for _ in range(repeats)]
         counts = _sizes(sizes, min(len(train) for train, _ in splits), len(labels.classes))
         jobs = [(train[:count], test) for count in counts for train, test in splits]
-        found = Parallel(n_jobs=n_jobs)(
-            delayed(_measure)(clone(estimator), X, target, train, test, measure) for train, test in jobs
-        )
+        found = Parallel(n_jobs=n_jobs)(delayed(_measure)(clone(estimator), X, target, train, test, measure) for train, test in jobs)
         values = np.array(found).reshape(len(counts), repeats, 2)
         perfect = values[:, :, 1] if measure == "ece" else None
         made = cls(np.array(counts), values[:, :, 0], perfect, measure=measure, name=name_of(estimator, name))

@@ -99,14 +99,10 @@ def _by_calibrator(calibrator: Any, scores: Floats, y: Any, class_label: Any) ->
     return found._replace(curve=curve, parameters=report["calibrator"].get("one_score"), unit=unit)
 
 
-def _chosen(
-    scores: Floats, said: Floats | None, classes: Array, y: Any, class_label: Any, *, one_score: bool
-) -> Scored:
+def _chosen(scores: Floats, said: Floats | None, classes: Array, y: Any, class_label: Any, *, one_score: bool) -> Scored:
     """One class: the one that is named, the second of two, or the one that is answered."""
     if scores.shape[1] != len(classes):
-        raise ValueError(
-            f"scores have {scores.shape[1]} columns and there are {len(classes)} classes: name them with labels=[…]"
-        )
+        raise ValueError(f"scores have {scores.shape[1]} columns and there are {len(classes)} classes: name them with labels=[…]")
     truth = Forecasts.of(y, np.full(scores.shape, 0.5), classes=classes)
     if class_label is None and one_score:
         class_label = classes.tolist()[1]
@@ -420,7 +416,7 @@ class LogOddsDisplay(Display):
         ax.set_ylim(low - margin, high + margin)
         ax.set(xlabel=self.unit, ylabel=f"log-odds of {self.event}, nats")
         ax.set_title(f"Log-odds: {self.event}")
-        ax.legend(loc="upper left", fontsize="small", frameon=False)
+        ax.legend(loc="best", fontsize="small", frameon=False)
         return self
 
 
