@@ -110,6 +110,14 @@ def fit_rows(
     words: str,
     progress: Show | None = None,
 ) -> Model: ...
+def solve_rows(
+    matrix: Any,
+    classes: npt.NDArray[np.uint32],
+    weights: Floats | None,
+    words: str,
+    intercept_scaling: float,
+    progress: Show | None = None,
+) -> tuple[Floats, list[float], str]: ...
 def read_costs(text: str) -> str: ...
 def check_words(words: str) -> str: ...
 def fit_calibrator(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from calibrant import _calibrant
 from calibrant._base import ModelClassifier, class_weight_words, json_words, seed_of
 from calibrant._explanation import Explanation
-from calibrant._input import Floats, encode, group_numbers, native_matrix, weights_of
+from calibrant._input import Array, Floats, Labels, encode, group_numbers, native_matrix, weights_of
 from calibrant._progress import Watcher
 
 _LARGEST = float(np.finfo(np.float32).max)
@@ -126,15 +128,13 @@ class MatrixClassifier(ModelClassifier):
         else:
             place = self.model_.class_names.index(str(label))
             classes = np.full(X.shape[0], place)
-        import json
-
         return [Explanation(json.loads(self.model_.explain_row(matrix, row, int(number), names))) for row, number in enumerate(classes)]
 
 
 class _Common(MatrixClassifier):
     """What learners have in common, as settings in the program's words."""
 
-    calibrator: str
+    calibrator: str | None
     multiclass: str
     monotone: bool
     folds: int
@@ -150,7 +150,125 @@ class _Common(MatrixClassifier):
         }
 
 
-class LinearSVM(_Common):
+def _is_calibrated(self: Any) -> bool:
+    if self.calibrator is None:
+        raise AttributeError("a margin is no probability: calibrator=None leaves scores as they are")
+    return True
+
+
+class _Linear(_Common):
+    """Learners that find a weight for each column: calibrated, or solved alone with ``calibrator=None``."""
+
+    _intercept_scaling = 1.0
+    coef_: Floats
+    intercept_: Floats
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Learns from rows; see :class:`LinearSVM`.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (rows, columns)
+            The rows: float32 or float64, which are borrowed as they are; other numbers are converted.
+        y : array of shape (rows,), lists of labels, or an indicator matrix
+            One label per row, or several.
+        sample_weight : array of shape (rows,), optional
+            How much each row counts: a weight of 2 is the row twice, a row of weight 0 is left out.
+        groups : array of shape (rows,), optional
+            Rows of one group are never divided between what is learned from and what is calibrated on.
+
+        Returns
+        -------
+        self
+        """
+        for name in ("model_", "coef_", "intercept_"):
+            self.__dict__.pop(name, None)
+        if self.calibrator is not None:
+            return super().fit(X, y, sample_weight, groups=groups)
+        X = self._checked(X, reset=True)
+        labels = encode(y)
+        if labels.starts is not None:
+            raise ValueError("several labels per row need a calibrator, or a classifier per label (OneVsRestClassifier)")
+        if len(labels.numbers) != X.shape[0]:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{X.shape[0]}, {len(labels.numbers)}]")
+        weights = self._plain_weights(labels, weights_of(sample_weight, X.shape[0]))
+        words = {name: value for name, value in self._words().items() if name in self._SOLVED}
+        with Watcher(getattr(self, "progress", False)) as show:
+            coefficients, intercepts, ends = _calibrant.solve_rows(
+                native_matrix(X), labels.numbers, weights, json_words(words), self._intercept_scaling, show
+            )
+        # Columns behind the last entry have no weight.
+        width = X.shape[1] - coefficients.shape[1]
+        self.coef_ = np.pad(coefficients, ((0, 0), (0, width))) if width else coefficients
+        self.intercept_ = np.array(intercepts)
+        self._ends = json.loads(ends)
+        self.classes_ = labels.classes
+        self._several = False
+        return self
+
+    _SOLVED = ("classifier", "c", "loss", "tolerance", "max_passes", "seed")
+
+    def _plain_weights(self, labels: Labels, weights: Floats | None) -> Floats | None:
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is None:
+            return weights
+        from sklearn.utils.class_weight import compute_sample_weight
+
+        factors = np.asarray(compute_sample_weight(class_weight, labels.classes[labels.numbers]), dtype=np.float64)
+        return factors if weights is None else weights * factors
+
+    @property
+    def n_iter_(self) -> int:
+        """The most passes that a solver took."""
+        if "coef_" not in self.__dict__:
+            return super().n_iter_
+        return max([1, *(int(end["passes"]) for end in self._ends)])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_") or "coef_" in self.__dict__
+
+    def _margins(self, X: Any) -> Floats:
+        found: Floats = self._checked(X, reset=False) @ self.coef_.T + self.intercept_
+        return found
+
+    def decision_function(self, X: Any) -> Floats:
+        """Calibrated log-odds, or with ``calibrator=None`` the scores as they are; with two classes one number per row."""
+        check_is_fitted(self)
+        if "coef_" not in self.__dict__:
+            return super().decision_function(X)
+        margins = self._margins(X)
+        return margins[:, 0] if len(self.classes_) == 2 else margins
+
+    def predict(self, X: Any) -> Array:
+        """The most probable label of each row; with several labels per row an indicator matrix."""
+        check_is_fitted(self)
+        if "coef_" not in self.__dict__:
+            return super().predict(X)
+        margins = self._margins(X)
+        best = (margins[:, 0] > 0).astype(int) if len(self.classes_) == 2 else np.argmax(margins, axis=1)
+        found: Array = self.classes_[best]
+        return found
+
+    def scores(self, X: Any) -> Floats:
+        """The learner's own scores before calibration; rows by classes."""
+        check_is_fitted(self)
+        if "coef_" not in self.__dict__:
+            return super().scores(X)
+        margins = self._margins(X)
+        return np.column_stack([-margins[:, 0], margins[:, 0]]) if len(self.classes_) == 2 else margins
+
+    @available_if(_is_calibrated)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Calibrated probabilities: rows by classes, in the order of ``classes_``."""
+        return super().predict_proba(X)
+
+    @available_if(_is_calibrated)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithms of the probabilities, exact however small these are."""
+        return super().predict_log_proba(X)
+
+
+class LinearSVM(_Linear):
     """A linear support vector machine with calibrated probabilities.
 
     Parameters
@@ -168,7 +286,8 @@ class LinearSVM(_Common):
         Weights of classes in training; probabilities refer to the rows as they are all the same.
     calibrator : str
         How scores become probabilities; ``"auto"`` chooses for each class by held-out log loss (``calibrant.names("calibrator")``
-        lists all).
+        lists all). ``None`` solves the problem alone, in a sixth of the time: no folds and no probabilities, but ``coef_`` and
+        ``intercept_``.
     multiclass : str
         How three or more classes are calibrated together.
     monotone : bool
@@ -200,7 +319,7 @@ class LinearSVM(_Common):
         tol: float = 1e-4,
         max_iter: int = 1000,
         class_weight: Any = None,
-        calibrator: str = "auto",
+        calibrator: str | None = "auto",
         multiclass: str = "auto",
         monotone: bool = False,
         folds: int = 5,
@@ -231,8 +350,11 @@ class LinearSVM(_Common):
         }
 
 
-class LogisticRegression(_Common):
+class LogisticRegression(_Linear):
     """Regularised logistic regression, calibrated on held-out scores.
+
+    With ``calibrator=None`` the problem of scikit-learn's logistic regression is solved (the intercept is not penalised), one class
+    against the rest.
 
     Parameters
     ----------
@@ -243,6 +365,8 @@ class LogisticRegression(_Common):
         As for :class:`LinearSVM`.
     """
 
+    _intercept_scaling = float("inf")
+
     def __init__(
         self,
         C: float | None = None,
@@ -250,7 +374,7 @@ class LogisticRegression(_Common):
         tol: float = 1e-4,
         max_iter: int = 1000,
         class_weight: Any = None,
-        calibrator: str = "auto",
+        calibrator: str | None = "auto",
         multiclass: str = "auto",
         monotone: bool = False,
         folds: int = 5,

@@ -31,7 +31,7 @@ OF_PRESENCE = {
 def expected_failures(estimator):
     if isinstance(estimator, calibrant.NaiveBayes):
         return OF_PRESENCE if estimator.kind == "bernoulli" else OF_COUNTS
-    if isinstance(estimator, (calibrant.LinearSVM, calibrant.LogisticRegression)):
+    if isinstance(estimator, (calibrant.LinearSVM, calibrant.LogisticRegression)) and estimator.calibrator is not None:
         return BY_DESIGN
     return {}
 
@@ -39,6 +39,8 @@ def expected_failures(estimator):
 ALL = [
     calibrant.LinearSVM(),
     calibrant.LogisticRegression(),
+    calibrant.LinearSVM(calibrator=None),
+    calibrant.LogisticRegression(calibrator=None),
     calibrant.NaiveBayes(),
     calibrant.NaiveBayes("bernoulli"),
     calibrant.NaiveBayes("complement"),
@@ -60,7 +62,10 @@ def problem():
     return make_classification(600, 12, n_informative=6, n_classes=3, flip_y=0.1, random_state=3)
 
 
-@pytest.mark.parametrize("estimator", ALL, ids=str)
+CALIBRATED = [estimator for estimator in ALL if estimator.calibrator is not None]
+
+
+@pytest.mark.parametrize("estimator", CALIBRATED, ids=str)
 def test_probabilities_beat_the_shares_of_classes(estimator, problem):
     X, y = problem
     X = X - X.min()
@@ -86,7 +91,7 @@ def test_rows_may_be_dense_or_sparse_and_of_any_width_of_numbers(problem):
         np.testing.assert_allclose(calibrant.LinearSVM().fit(other, y).predict_proba(other), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("estimator", ALL, ids=str)
+@pytest.mark.parametrize("estimator", CALIBRATED, ids=str)
 def test_pickles_and_copies_say_the_same(estimator, problem):
     X, y = problem
     X = X - X.min()
@@ -168,6 +173,37 @@ def test_groups_are_never_divided():
     together = calibrant.LinearSVM().fit(X, y, groups=group).report_.held_out.log_loss
     assert alone < 0.1
     assert together > 0.6
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_without_calibration_the_problem_of_liblinear_is_solved(problem, loss, classes):
+    from sklearn.svm import LinearSVC
+
+    X, y = problem
+    X, y = X[y < classes], y[y < classes]
+    peer = LinearSVC(C=0.5, loss=loss, dual=True, tol=1e-8, max_iter=200_000, random_state=0).fit(X, y)
+    for rows in (X, csr_matrix(X), X.astype(np.float32)):
+        own = calibrant.LinearSVM(C=0.5, loss=loss, calibrator=None, tol=1e-8, max_iter=20_000).fit(rows, y)
+        np.testing.assert_allclose(own.coef_, peer.coef_, atol=2e-3)
+        np.testing.assert_allclose(own.intercept_, peer.intercept_, atol=2e-3)
+        assert (own.predict(X) == peer.predict(X)).mean() > 0.995
+        assert not hasattr(own, "predict_proba")
+    again = pickle.loads(pickle.dumps(own))
+    np.testing.assert_array_equal(again.decision_function(X), own.decision_function(X))
+
+
+def test_without_calibration_logistic_regression_is_scikit_learns(problem):
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = problem
+    X, y = X[y < 2], y[y < 2]
+    weights = np.random.default_rng(0).integers(0, 3, len(y))
+    peer = LogisticRegression(C=0.3, tol=1e-10, max_iter=10_000).fit(X, y, sample_weight=weights)
+    for rows in (X, csr_matrix(X), X.astype(np.float32)):
+        own = calibrant.LogisticRegression(C=0.3, calibrator=None, tol=1e-10).fit(rows, y, sample_weight=weights)
+        np.testing.assert_allclose(own.coef_, peer.coef_, atol=2e-3)
+        np.testing.assert_allclose(own.intercept_, peer.intercept_, atol=2e-3)
 
 
 def test_metadata_is_routed(problem):

@@ -23,6 +23,8 @@ pub mod evaluation;
 mod named;
 #[doc(hidden)] // Arithmetic, for the crate `calibrant`.
 pub mod numeric;
+#[doc(hidden)] // For the crate `calibrant`.
+pub mod parallel;
 mod probability;
 mod row_labels;
 #[doc(hidden)] // For the crate `calibrant` and its tests.

@@ -31,6 +31,7 @@ fn _calibrant(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::PyModel>()?;
     module.add_function(wrap_pyfunction!(model::fit_documents, module)?)?;
     module.add_function(wrap_pyfunction!(model::fit_matrix, module)?)?;
+    module.add_function(wrap_pyfunction!(model::solve_matrix, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_costs, module)?)?;
     module.add_function(wrap_pyfunction!(model::check_words, module)?)?;
     module.add_class::<calibrator::PyCalibrator>()?;

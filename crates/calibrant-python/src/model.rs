@@ -7,7 +7,8 @@ use calibrant::corpus::Fields;
 use calibrant::decision::CostEntry;
 use calibrant::jobs::{
     CalibrationExamples, EvaluateSettings, FitWords, Inspection, PredictSettings, Predictor,
-    Trainer, evaluate_documents, explain, explain_row, fit_rows, parse_costs, predict_rows,
+    SolveSettings, Trainer, evaluate_documents, explain, explain_row, fit_rows, parse_costs,
+    predict_rows, solve_rows,
 };
 use calibrant::pipeline::{FitSettings, Model, PredictBuffers, RowClasses, TrainingRows};
 use calibrant::{Probability, RowLabels, Task};
@@ -436,6 +437,42 @@ pub(crate) fn fit_matrix(
         let model = watch(py, progress, |progress| fit_rows(&rows, &settings, progress))?;
         Ok(model.map_err(errors::fit)?.into())
     })
+}
+
+/// Coefficients (outputs by columns), intercepts, and how each output's solver ended as JSON.
+type Solved<'py> = (Bound<'py, PyArray2<f64>>, Vec<f64>, String);
+
+/// Solves a linear learner's problem on rows of a matrix, without folds and calibration.
+#[pyfunction]
+#[pyo3(name = "solve_rows", signature = (matrix, classes, weights, words, intercept_scaling, progress=None))]
+pub(crate) fn solve_matrix<'py>(
+    py: Python<'py>,
+    matrix: &Bound<'py, PyAny>,
+    classes: PyReadonlyArray1<'py, u32>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    words: &str,
+    intercept_scaling: f64,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Solved<'py>> {
+    let words: FitWords = json::read(words)?;
+    let settings = SolveSettings {
+        classifier: words.classifier().map_err(errors::fit)?.with_seed(words.seed.unwrap_or(0)),
+        intercept_scaling,
+    };
+    let matrix = Matrix::of(matrix)?;
+    let classes = classes.as_slice()?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let solved = matrix.with_rows(|rows| {
+        let solved = watch(py, progress, |progress| {
+            solve_rows(rows, classes, weights, &settings, progress)
+        })?;
+        solved.map_err(errors::fit)
+    })?;
+    Ok((
+        table(py, solved.coefficients, solved.column_count)?,
+        solved.intercepts,
+        json::write(&solved.convergence)?,
+    ))
 }
 
 /// Costs as people write them, as JSON.

@@ -1,6 +1,6 @@
 //! Matrices of NumPy and SciPy, read where they lie.
 
-use calibrant::features::{Csr, RowSource};
+use calibrant::features::{Csr, DenseRows, RowSource};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -86,11 +86,11 @@ impl<'py> Matrix<'py> {
             Self::Dense(array) => match &**array {
                 DenseFloats::Small(array) => {
                     let width = array.as_array().ncols();
-                    work(&DenseRows::new(array.as_slice()?, width))
+                    work(&DenseRows::new(array.as_slice()?, width).map_err(errors::general)?)
                 }
                 DenseFloats::Large(array) => {
                     let width = array.as_array().ncols();
-                    work(&DenseRows::new(array.as_slice()?, width))
+                    work(&DenseRows::new(array.as_slice()?, width).map_err(errors::general)?)
                 }
             },
         }
@@ -116,31 +116,5 @@ fn with_columns<P: calibrant::features::CsrIndex, T>(
         (Either::One(columns), Either::Other(values)) => rows!(columns, values),
         (Either::Other(columns), Either::One(values)) => rows!(columns, values),
         (Either::Other(columns), Either::Other(values)) => rows!(columns, values),
-    }
-}
-
-/// A dense array as rows of entries; zeros are none.
-struct DenseRows<'a, V> {
-    values: &'a [V],
-    width: usize,
-}
-
-impl<'a, V> DenseRows<'a, V> {
-    fn new(values: &'a [V], width: usize) -> Self {
-        Self { values, width }
-    }
-}
-
-impl<V: calibrant::features::CsrValue> RowSource for DenseRows<'_, V> {
-    fn row_count(&self) -> usize {
-        self.values.len().checked_div(self.width).unwrap_or(0)
-    }
-
-    fn row_into(&self, row: usize, entries: &mut Vec<(u32, f32)>) {
-        entries.clear();
-        let row = &self.values[row * self.width..(row + 1) * self.width];
-        let all = row.iter().enumerate();
-        let all = all.map(|(column, value)| (column as u32, value.to_f32()));
-        entries.extend(all.filter(|&(_, value)| value != 0.0));
     }
 }

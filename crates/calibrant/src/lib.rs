@@ -50,6 +50,8 @@ pub mod text;
 pub use calibrant_calibration::named;
 #[doc(hidden)] // Arithmetic, for the other crates of the workspace and for tests.
 pub use calibrant_calibration::numeric;
+#[doc(hidden)] // Work on all threads, for the other crates of the workspace.
+pub use calibrant_calibration::parallel;
 pub use calibrant_calibration::{
     CalibrationError, Named, Probability, RowLabels, Task, UnknownName, calibration, decision,
 };

@@ -6,6 +6,7 @@ use super::platt::Standard;
 use super::rising_line::{likeliest_rising, usual_slope};
 use super::share::{shift_to_total, wanted_total};
 use super::{HeldOutScores, PlattCalibrator};
+use crate::parallel;
 
 /// Log-odds as a function of the score and of how common the class is, learned from the rarer
 /// classes together.
@@ -123,17 +124,13 @@ pub(super) struct CrossFittedPool {
 
 impl CrossFittedPool {
     pub(super) fn fit(classes: &[HeldOutScores], folds: &[u8]) -> Self {
-        use rayon::prelude::*;
         let whole = PooledCurve::fit(classes);
         let last = folds.iter().copied().max().unwrap_or(0);
-        let without = (0..=last).into_par_iter().map(|fold| {
-            let pool = Pool::of(classes, Some((folds, fold)))?;
+        let without = parallel::map_indices(usize::from(last) + 1, |fold| {
+            let pool = Pool::of(classes, Some((folds, fold as u8)))?;
             PooledCurve::of(&pool, whole.as_ref())
         });
-        Self {
-            without: without.collect(),
-            whole,
-        }
+        Self { whole, without }
     }
 }
 

@@ -1,10 +1,10 @@
 //! How common are the classes here? Estimated from forecasts for documents without labels.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::prior_shift::check_priors;
 use crate::numeric::{StableSum, chi_square_tail, normal_cdf};
+use crate::parallel;
 use crate::{CalibrationError, Probability, Task};
 
 /// Shares of classes that unlabelled documents speak for, and whether they speak for a change at all.
@@ -131,16 +131,19 @@ fn exclusive(
     examples: Option<usize>,
 ) -> Result<PriorEstimate, CalibrationError> {
     check_priors(Task::SingleLabel, old)?;
-    let rows = probabilities.par_chunks(old.len()).flat_map_iter(|row| {
+    let mut ratios = vec![0.0; probabilities.len()];
+    let fill = |(): &mut (), number: usize, ratios: &mut [f64]| {
+        let row = &probabilities[number * old.len()..][..old.len()];
         // Ratios to the largest: one of them is 1, and what underflows would not count.
         let largest = row.iter().map(|p| p.ln()).fold(f64::NEG_INFINITY, f64::max);
-        row.iter()
-            .zip(old)
-            .map(move |(p, old)| (p.ln() - largest).exp() / old)
-    });
+        for ((ratio, p), old) in ratios.iter_mut().zip(row).zip(old) {
+            *ratio = (p.ln() - largest).exp() / old;
+        }
+    };
+    parallel::for_each_row_mut(&mut ratios, old.len(), || (), fill);
     let doubt = examples.map(|examples| Doubt::new(examples, weights, old.len()));
     let likelihood = Likelihood {
-        ratios: rows.collect(),
+        ratios,
         weights,
         class_count: old.len(),
         held: doubt.map(|doubt| (doubt.pseudo, old)),
@@ -403,11 +406,12 @@ struct Look {
 
 impl Likelihood<'_> {
     fn look(&self, priors: &[f64]) -> Look {
-        let chunk = |number: usize, ratios: &[f64]| {
+        let rows = self.ratios.len() / self.class_count;
+        let chunks = parallel::map_ranges(rows, CHUNK_ROWS, |rows| {
             let mut log_likelihood = StableSum::default();
             let mut growth = vec![StableSum::default(); self.class_count];
-            for (row, ratios) in ratios.chunks_exact(self.class_count).enumerate() {
-                let row = number * CHUNK_ROWS + row;
+            for row in rows {
+                let ratios = &self.ratios[row * self.class_count..][..self.class_count];
                 let weight = self.weights.of_row.as_ref().map_or(1.0, |all| all[row]);
                 let sum: f64 = ratios.iter().zip(priors).map(|(r, prior)| r * prior).sum();
                 log_likelihood.add(weight * sum.ln());
@@ -416,13 +420,7 @@ impl Likelihood<'_> {
                 }
             }
             (log_likelihood, growth)
-        };
-        let chunks: Vec<_> = self
-            .ratios
-            .par_chunks(CHUNK_ROWS * self.class_count)
-            .enumerate()
-            .map(|(number, ratios)| chunk(number, ratios))
-            .collect();
+        });
         let log_likelihood: StableSum = chunks.iter().map(|chunk| chunk.0.total()).collect();
         let growth = (0..self.class_count).map(|class| {
             let parts = chunks.iter().map(|chunk| chunk.1[class].total());

@@ -5,7 +5,7 @@ use super::forecasts::{EvaluationError, Forecasts, Row};
 use super::units::Units;
 use crate::Task;
 use crate::numeric::{Random, rising_order};
-use rayon::prelude::*;
+use crate::parallel;
 use serde::{Deserialize, Serialize};
 
 /// How to draw replicates.
@@ -195,25 +195,23 @@ fn draw_replicates(
     replicates: usize,
     seed: u64,
 ) -> Vec<[f64; MEASURES]> {
-    (0..replicates as u64)
-        .into_par_iter()
-        .map_init(
-            || vec![0u16; row_count],
-            |counts, replicate| {
-                // Far apart seeds: a replicate's draws follow from its number alone.
-                let seed = seed ^ (replicate + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                let mut random = Random::from_seed(seed);
-                counts.fill(0);
-                for _ in 0..units.count() {
-                    for &document in units.documents(random.below(units.count())) {
-                        let count = &mut counts[document as usize];
-                        *count = count.saturating_add(1);
-                    }
+    parallel::map_indices_with(
+        replicates,
+        || vec![0u16; row_count],
+        |counts, replicate| {
+            // Far apart seeds: a replicate's draws follow from its number alone.
+            let seed = seed ^ (replicate as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut random = Random::from_seed(seed);
+            counts.fill(0);
+            for _ in 0..units.count() {
+                for &document in units.documents(random.below(units.count())) {
+                    let count = &mut counts[document as usize];
+                    *count = count.saturating_add(1);
                 }
-                data.measure(counts)
-            },
-        )
-        .collect()
+            }
+            data.measure(counts)
+        },
+    )
 }
 
 /// Units with a wrong decision that losses must have to get an interval. Simulated on calibrated forecasts of which 0.2 to 9 % are
@@ -305,10 +303,7 @@ impl Resampled {
             data.add_document(row, &is_label, single);
             mark(&mut is_label, false);
         }
-        data.ranks = (0..class_count)
-            .into_par_iter()
-            .map(|class| ranked(rows, class))
-            .collect();
+        data.ranks = parallel::map_indices(class_count, |class| ranked(rows, class));
         data
     }
 

@@ -6,7 +6,7 @@ use super::measures::ECE_BINS;
 use super::sorted_forecasts::Point;
 use super::{BesidePerfect, SortedForecasts};
 use crate::numeric::StableSum;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// What is measured of one class against the rest.
 #[derive(Debug, Clone, Copy)]
@@ -18,21 +18,18 @@ pub(super) struct ClassRanking {
 
 /// Measures every class on its own, one after the other or at once.
 pub(super) fn class_rankings(rows: &[Row<'_>], class_count: usize) -> Vec<ClassRanking> {
-    (0..class_count)
-        .into_par_iter()
-        .map(|class| {
-            let sorted = against_rest(rows, class);
-            let bins = sorted.equal_mass(ECE_BINS);
-            ClassRanking {
-                auc: sorted.auc(),
-                average_precision: sorted.average_precision(),
-                ece: BesidePerfect {
-                    value: error_of(&sorted, &bins),
-                    of_perfect: error_of_perfect(&sorted, &bins),
-                },
-            }
-        })
-        .collect()
+    parallel::map_indices(class_count, |class| {
+        let sorted = against_rest(rows, class);
+        let bins = sorted.equal_mass(ECE_BINS);
+        ClassRanking {
+            auc: sorted.auc(),
+            average_precision: sorted.average_precision(),
+            ece: BesidePerfect {
+                value: error_of(&sorted, &bins),
+                of_perfect: error_of_perfect(&sorted, &bins),
+            },
+        }
+    })
 }
 
 /// The forecasts of one class.
@@ -68,19 +65,16 @@ pub(super) fn top_label_error(rows: &[Row<'_>], class_count: usize) -> BesidePer
         by_decision[top].push((row.probabilities[top], happened, row.weight));
     }
     // Weights of a decision's documents are scaled by their own largest, so they are brought back.
-    let parts: Vec<(f64, BesidePerfect)> = by_decision
-        .into_par_iter()
-        .map(|points| {
-            let sorted = SortedForecasts::new(&points);
-            let bins = sorted.equal_mass(ECE_BINS);
-            let weight = sorted.weight();
-            let found = BesidePerfect {
-                value: error_of(&sorted, &bins),
-                of_perfect: error_of_perfect(&sorted, &bins),
-            };
-            (weight, found)
-        })
-        .collect();
+    let parts: Vec<(f64, BesidePerfect)> = parallel::map(&by_decision, |points| {
+        let sorted = SortedForecasts::new(points);
+        let bins = sorted.equal_mass(ECE_BINS);
+        let weight = sorted.weight();
+        let found = BesidePerfect {
+            value: error_of(&sorted, &bins),
+            of_perfect: error_of_perfect(&sorted, &bins),
+        };
+        (weight, found)
+    });
     let sum = |of: &dyn Fn(&(f64, BesidePerfect)) -> f64| -> f64 {
         parts.iter().map(of).collect::<StableSum>().total()
     };

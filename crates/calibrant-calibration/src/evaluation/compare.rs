@@ -4,7 +4,6 @@ mod auc;
 mod costs;
 mod losses;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use self::auc::mean_auc;
@@ -18,6 +17,7 @@ use super::significance::{
 use super::units::Units;
 use crate::Task;
 use crate::numeric::StableSum;
+use crate::parallel;
 
 /// How systems are compared.
 ///
@@ -255,10 +255,8 @@ pub fn compare_groups(
 ) -> Result<Comparison, EvaluationError> {
     settings.check()?;
     check(systems)?;
-    let measured: Vec<(ComparedSystem, Losses<'_>)> = systems
-        .par_iter()
-        .map(|&(name, forecasts)| measure(name, forecasts))
-        .collect::<Result<_, _>>()?;
+    let measured: Vec<(ComparedSystem, Losses<'_>)> =
+        parallel::try_map(systems, |&(name, forecasts)| measure(name, forecasts))?;
     let (mut compared, losses): (Vec<ComparedSystem>, Vec<Losses<'_>>) =
         measured.into_iter().unzip();
     let resamples = (settings.bootstrap > 0)
@@ -266,14 +264,10 @@ pub fn compare_groups(
         .filter(Resamples::can_tell);
     let units = Units::of_rows(losses[0].rows(), groups);
     let numbers = pair_numbers(systems.len());
-    let pairs: Vec<ComparedPair> = numbers
-        .par_iter()
-        .map(|&(first, second)| {
-            let between =
-                [first, second].map(|number| (number, &compared[number], &losses[number]));
-            pair(between, &units, resamples.as_ref(), settings)
-        })
-        .collect();
+    let pairs: Vec<ComparedPair> = parallel::map(&numbers, |&(first, second)| {
+        let between = [first, second].map(|number| (number, &compared[number], &losses[number]));
+        pair(between, &units, resamples.as_ref(), settings)
+    });
     mark(&mut compared, &numbers, &pairs, settings.level);
     let (_, forecasts) = systems[0];
     let documents = losses[0].rows().len();

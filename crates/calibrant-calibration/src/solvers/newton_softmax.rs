@@ -1,10 +1,9 @@
 //! Softmax regression with many parameters, by Newton's method without a Hessian in memory.
 
-use rayon::prelude::*;
-
 use super::cholesky::{Factor, dot};
 use super::parts::{part_size, sum_in_parts};
 use crate::CalibrationError;
+use crate::parallel;
 
 /// Rows with a label, and how parameters make a log-weight for each class of a row.
 ///
@@ -218,42 +217,38 @@ impl<'a, R: SoftmaxRows> Problem<'a, R> {
     fn expand(&mut self, parameters: &[f64]) -> Expansion {
         let (rows, classes) = (self.rows, self.rows.class_count());
         let size = part_size(rows.row_count());
-        let parts: Vec<Expansion> = self
-            .probabilities
-            .par_chunks_mut(size * classes)
-            .enumerate()
-            .map(|(part, probabilities)| {
-                let mut sum = Expansion {
-                    value: 0.0,
-                    gradient: vec![0.0; parameters.len()],
+        let of_part = |part: usize, probabilities: &mut [f64]| {
+            let mut sum = Expansion {
+                value: 0.0,
+                gradient: vec![0.0; parameters.len()],
+            };
+            let mut pulls = vec![0.0; classes];
+            for (offset, p) in probabilities.chunks_exact_mut(classes).enumerate() {
+                let row = part * size + offset;
+                let Some((label, weight)) = rows.example(row) else {
+                    continue;
                 };
-                let mut pulls = vec![0.0; classes];
-                for (offset, p) in probabilities.chunks_exact_mut(classes).enumerate() {
-                    let row = part * size + offset;
-                    let Some((label, weight)) = rows.example(row) else {
-                        continue;
-                    };
-                    rows.ln_weights_into(row, parameters, p);
-                    let own = p[label];
-                    let top = p.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                    let mut total = 0.0;
-                    for p in p.iter_mut() {
-                        *p = (*p - top).exp();
-                        total += *p;
-                    }
-                    sum.value += weight * (total.ln() + top - own);
-                    for (pull, p) in pulls.iter_mut().zip(p.iter_mut()) {
-                        *p /= total;
-                        *pull = weight * *p;
-                    }
-                    // From the others' side, which does not cancel.
-                    let others = p[..label].iter().chain(&p[label + 1..]);
-                    pulls[label] = -weight * others.sum::<f64>();
-                    rows.add_pulls(row, &pulls, &mut sum.gradient);
+                rows.ln_weights_into(row, parameters, p);
+                let own = p[label];
+                let top = p.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let mut total = 0.0;
+                for p in p.iter_mut() {
+                    *p = (*p - top).exp();
+                    total += *p;
                 }
-                sum
-            })
-            .collect();
+                sum.value += weight * (total.ln() + top - own);
+                for (pull, p) in pulls.iter_mut().zip(p.iter_mut()) {
+                    *p /= total;
+                    *pull = weight * *p;
+                }
+                // From the others' side, which does not cancel.
+                let others = p[..label].iter().chain(&p[label + 1..]);
+                pulls[label] = -weight * others.sum::<f64>();
+                rows.add_pulls(row, &pulls, &mut sum.gradient);
+            }
+            sum
+        };
+        let parts = parallel::map_chunks_mut(&mut self.probabilities, size * classes, of_part);
         let departure: Vec<f64> = parameters
             .iter()
             .zip(&self.penalty.centres)
@@ -307,27 +302,24 @@ impl<'a, R: SoftmaxRows> Problem<'a, R> {
         let (rows, classes) = (self.rows, self.rows.class_count());
         let width = rows.width();
         let enough = if width > 8 { 100 * width } else { usize::MAX };
-        (0..classes)
-            .into_par_iter()
-            .map(|class| {
-                let mut block = vec![0.0; width * width];
-                let mut features = vec![0.0; width];
-                let curves = self.curves(class);
-                for (row, curve) in sampled(rows, class, curves, enough) {
-                    rows.features_into(row, class, &mut features);
-                    for (i, block) in block.chunks_exact_mut(width).enumerate() {
-                        let factor = curve * features[i];
-                        for (entry, feature) in block[..=i].iter_mut().zip(&features) {
-                            *entry += factor * feature;
-                        }
+        parallel::map_indices(classes, |class| {
+            let mut block = vec![0.0; width * width];
+            let mut features = vec![0.0; width];
+            let curves = self.curves(class);
+            for (row, curve) in sampled(rows, class, curves, enough) {
+                rows.features_into(row, class, &mut features);
+                for (i, block) in block.chunks_exact_mut(width).enumerate() {
+                    let factor = curve * features[i];
+                    for (entry, feature) in block[..=i].iter_mut().zip(&features) {
+                        *entry += factor * feature;
                     }
                 }
-                let strengths: Vec<f64> = (0..width)
-                    .map(|feature| self.penalty.strengths[rows.place(class, feature)])
-                    .collect();
-                Factor::of(block, &strengths)
-            })
-            .collect()
+            }
+            let strengths: Vec<f64> = (0..width)
+                .map(|feature| self.penalty.strengths[rows.place(class, feature)])
+                .collect();
+            Factor::of(block, &strengths)
+        })
     }
 
     /// `w p (1 - p)` of every row that has any.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Adds up what parts of `0..count` give. Where the parts lie depends on `count` alone and their
 /// sums are added in order, so that the result is the same to the last bit on any number of threads.
@@ -12,15 +12,11 @@ pub fn sum_in_parts<T: Send>(
     sum: impl Fn(&mut T, Range<usize>) + Sync,
     mut add: impl FnMut(&mut T, T),
 ) -> T {
-    let size = part_size(count);
-    let parts: Vec<T> = (0..count.div_ceil(size))
-        .into_par_iter()
-        .map(|part| {
-            let mut total = zero();
-            sum(&mut total, part * size..((part + 1) * size).min(count));
-            total
-        })
-        .collect();
+    let parts = parallel::map_ranges(count, part_size(count), |part| {
+        let mut total = zero();
+        sum(&mut total, part);
+        total
+    });
     parts.into_iter().fold(zero(), |mut total, part| {
         add(&mut total, part);
         total

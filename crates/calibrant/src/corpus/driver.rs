@@ -1,10 +1,7 @@
 //! Drives the readers: each format by its own reader, pieces of it parsed in parallel, what comes of them handed on in order.
 
-use std::marker::PhantomData;
 use std::ops::ControlFlow;
-use std::sync::Arc;
-
-use rayon::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::delimited::{Delimited, Dialect};
 use super::error::RowProblem;
@@ -12,7 +9,7 @@ use super::json_lines::{JsonLines, object_ends};
 use super::lines::{Cutter, RowEnds};
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetRows;
-use super::pieces::{Meter, PieceSource, Window};
+use super::pieces::{MOST_PIECES, Meter, PieceSource, Window};
 use super::plan::{Plan, Row, Value};
 use super::rows::{Parsed, RowFormat, Tally, parse_piece};
 use super::source::Stream;
@@ -22,42 +19,64 @@ use super::{
     Document, Format, KeptFile, NoRowsReason, ReadError, ReadOptions, ReadSummary, Unlabelled,
 };
 use crate::Progress;
+use crate::parallel;
 
-/// What the formats have in common once they are opened. Rows of type `R` go through `map`, and
-/// what it makes of them, `T`, to `sink`.
-pub(super) struct Driver<'a, R, T, M, S> {
+/// Reads rows of type `R`: batches go through `map`, on several threads, and what it makes of them to `sink`, in order.
+///
+/// `read` knows neither of these types, so that the readers are compiled once for each type of row, not once for each caller.
+pub(super) fn read_mapped<R: Row, T: Send>(
+    map: impl Fn(Vec<R>) -> T + Sync,
+    mut sink: impl FnMut(T) -> ControlFlow<()>,
+    read: impl FnOnce(Batches<'_, R>) -> Result<ReadSummary, ReadError>,
+) -> Result<ReadSummary, ReadError> {
+    let mapped: Vec<Mutex<Option<T>>> = (0..MOST_PIECES).map(|_| Mutex::default()).collect();
+    let at = |place: usize| {
+        let mapped = mapped[place].lock();
+        mapped.unwrap_or_else(PoisonError::into_inner)
+    };
+    read(Batches {
+        map: &|place, rows| {
+            let made = map(rows);
+            *at(place) = Some(made);
+        },
+        sink: &mut |place| {
+            let made = at(place).take();
+            made.map_or(ControlFlow::Continue(()), &mut sink)
+        },
+    })
+}
+
+/// Where batches of rows go. What is made of one is known by the place of its piece in the window.
+pub(super) struct Batches<'a, R> {
+    /// Makes something of a batch and keeps it.
+    map: &'a (dyn Fn(usize, Vec<R>) + Sync),
+    /// Hands on what was kept at a place, if anything was.
+    sink: &'a mut dyn FnMut(usize) -> ControlFlow<()>,
+}
+
+/// What the formats have in common once they are opened.
+pub(super) struct Driver<'a, 'b, R> {
     file: &'a str,
     options: &'a ReadOptions,
     progress: &'a dyn Progress,
-    map: &'a M,
-    sink: &'a mut S,
-    /// Whether `sink` broke off.
+    batches: Batches<'b, R>,
+    /// Whether the sink broke off.
     stopped: bool,
-    kinds: PhantomData<fn(R) -> T>,
 }
 
-impl<'a, R, T, M, S> Driver<'a, R, T, M, S>
-where
-    R: Row,
-    T: Send,
-    M: Fn(Vec<R>) -> T + Sync,
-    S: FnMut(T) -> ControlFlow<()>,
-{
+impl<'a, 'b, R: Row> Driver<'a, 'b, R> {
     pub(super) fn new(
         file: &'a str,
         options: &'a ReadOptions,
         progress: &'a dyn Progress,
-        map: &'a M,
-        sink: &'a mut S,
+        batches: Batches<'b, R>,
     ) -> Self {
         Self {
             file,
             options,
             progress,
-            map,
-            sink,
+            batches,
             stopped: false,
-            kinds: PhantomData,
         }
     }
 
@@ -182,22 +201,23 @@ where
         format: Format,
         parse: impl Fn(P::Piece) -> Result<Parsed<R>, ReadError> + Sync,
     ) -> Result<ReadSummary, ReadError> {
-        let map = self.map;
-        let finish =
-            |parsed: Result<Parsed<R>, ReadError>| -> Result<(Option<T>, Tally), ReadError> {
-                let Parsed { rows, tally, .. } = parsed?;
-                Ok(((!rows.is_empty()).then(|| map(rows)), tally))
-            };
+        let map = self.batches.map;
+        let finish = |place: usize, parsed: Result<Parsed<R>, ReadError>| {
+            let Parsed { rows, tally, .. } = parsed?;
+            if !rows.is_empty() {
+                map(place, rows);
+            }
+            Ok(tally)
+        };
         let mut rows_before = 0;
         // A row's number is known once all before it are counted.
-        let mut work = |pieces: Vec<P::Piece>| -> Vec<Result<(Option<T>, Tally), ReadError>> {
-            let pieces = pieces.into_par_iter().with_max_len(1);
-            let mut parsed: Vec<_> = pieces.map(&parse).collect();
+        let mut work = |pieces: Vec<P::Piece>| -> Vec<Result<Tally, ReadError>> {
+            let mut parsed = parallel::map_owned(pieces, &parse);
             for piece in parsed.iter_mut().flatten() {
                 rows_before = piece.place_behind(rows_before);
             }
-            let parsed = parsed.into_par_iter().with_max_len(1);
-            parsed.map(finish).collect()
+            let numbered = parsed.into_iter().enumerate().collect();
+            parallel::map_owned(numbered, |(place, parsed)| finish(place, parsed))
         };
         let mut meter = Meter::begin(self.progress, size);
         let mut total = Tally::default();
@@ -208,11 +228,10 @@ where
             // Whoever waits for answers writes nothing more before they come.
             let ahead = more && !source.is_live();
             let (mut next, results) =
-                rayon::join(|| ahead.then(|| Window::read(&mut source)), || work(pieces));
-            for result in results {
-                let (mapped, tally) = result?;
-                total.add(tally);
-                if mapped.into_iter().try_for_each(&mut *self.sink).is_break() {
+                parallel::both(|| ahead.then(|| Window::read(&mut source)), || work(pieces));
+            for (place, result) in results.into_iter().enumerate() {
+                total.add(result?);
+                if (self.batches.sink)(place).is_break() {
                     self.stopped = true;
                     return self.summary(total, source.bytes_read(), format);
                 }

@@ -28,6 +28,9 @@ pub(super) trait PieceSource: Send {
     fn weight(piece: &Self::Piece) -> usize;
 }
 
+/// No window has more pieces.
+pub(super) const MOST_PIECES: usize = 128;
+
 /// As many pieces as shall be parsed at once.
 pub(super) struct Window<P> {
     pub(super) pieces: Vec<P>,
@@ -39,7 +42,7 @@ impl<P> Window<P> {
     /// Two pieces per thread keep all threads busy while one of them reads on. How many there are
     /// has no influence on results, only on memory, so long rows count for several.
     pub(super) fn read<S: PieceSource<Piece = P>>(source: &mut S) -> Self {
-        let most = (2 * rayon::current_num_threads()).clamp(4, 128);
+        let most = (2 * rayon::current_num_threads()).clamp(4, MOST_PIECES);
         let mut pieces = Vec::with_capacity(most);
         let mut weight = 0;
         while pieces.len() < most && weight < most * PIECE_BYTES {

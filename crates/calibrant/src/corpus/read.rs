@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::driver::Driver;
+use super::driver::{Batches, Driver, read_mapped};
 use super::fast_text::FastText;
 use super::folder::{Folder, FolderFormat};
 use super::plan::Row;
@@ -94,7 +94,9 @@ pub(crate) fn read_batches_until<T: Send>(
     map: impl Fn(Vec<Document>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<ReadSummary, ReadError> {
-    read_rows(source, options, progress, map, sink)
+    read_mapped(map, sink, |batches| {
+        read_rows(source, options, progress, batches)
+    })
 }
 
 /// As [`read_batches_until`], with the rows themselves where [`ReadOptions::keep`] asks for them.
@@ -105,18 +107,19 @@ pub(crate) fn read_kept_batches<T: Send>(
     map: impl Fn(Vec<Kept<Document>>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<ReadSummary, ReadError> {
-    read_rows(source, options, progress, map, sink)
+    read_mapped(map, sink, |batches| {
+        read_rows(source, options, progress, batches)
+    })
 }
 
-fn read_rows<R: Row + From<Document>, T: Send>(
+fn read_rows<R: Row + From<Document>>(
     source: &Source,
     options: &ReadOptions,
     progress: &dyn Progress,
-    map: impl Fn(Vec<R>) -> T + Sync,
-    mut sink: impl FnMut(T) -> ControlFlow<()>,
+    batches: Batches<'_, R>,
 ) -> Result<ReadSummary, ReadError> {
     let file = source.name();
-    let mut driver = Driver::new(&file, options, progress, &map, &mut sink);
+    let mut driver = Driver::new(&file, options, progress, batches);
     match open(source, options)? {
         Opened::Folder(root) => {
             let bytes = Arc::new(AtomicU64::new(0));

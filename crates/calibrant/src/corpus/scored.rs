@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::driver::Driver;
+use super::driver::{Batches, Driver, read_mapped};
 use super::error::RowProblem;
 use super::plan::{Plan, Row, Value};
 use super::source::{Opened, open};
@@ -58,7 +58,9 @@ pub fn read_scores<T: Send>(
     map: impl Fn(Vec<ScoredRow>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<ReadSummary, ReadError> {
-    read_score_rows(source, options, progress, map, sink)
+    read_mapped(map, sink, |batches| {
+        read_score_rows(source, options, progress, batches)
+    })
 }
 
 /// As [`read_scores`], with the rows themselves where [`ReadOptions::keep`] asks for them.
@@ -69,22 +71,23 @@ pub(crate) fn read_kept_scores<T: Send>(
     map: impl Fn(Vec<Kept<ScoredRow>>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<ReadSummary, ReadError> {
-    read_score_rows(source, options, progress, map, sink)
+    read_mapped(map, sink, |batches| {
+        read_score_rows(source, options, progress, batches)
+    })
 }
 
-fn read_score_rows<R: Row, T: Send>(
+fn read_score_rows<R: Row>(
     source: &Source,
     options: &ReadOptions,
     progress: &dyn Progress,
-    map: impl Fn(Vec<R>) -> T + Sync,
-    mut sink: impl FnMut(T) -> ControlFlow<()>,
+    batches: Batches<'_, R>,
 ) -> Result<ReadSummary, ReadError> {
     let file = source.name();
     let without_fields = |format: Format| ReadError::NoNumbers {
         file: file.clone(),
         format,
     };
-    let mut driver = Driver::new(&file, options, progress, &map, &mut sink);
+    let mut driver = Driver::new(&file, options, progress, batches);
     match open(source, options)? {
         Opened::Folder(_) => Err(without_fields(Format::Folder)),
         Opened::Stream(stream, format) => match format {

@@ -1,33 +1,15 @@
-//! Rows that somebody else holds.
+//! A borrowed matrix of compressed sparse rows.
 
-use super::SparseMatrix;
-
-/// Sparse rows of numbers, whoever holds them and however they are kept.
-pub trait RowSource: Sync {
-    /// How many rows there are.
-    fn row_count(&self) -> usize;
-
-    /// Fills `entries` with the columns and values of a row, in any order. A column that comes twice is added up.
-    fn row_into(&self, row: usize, entries: &mut Vec<(u32, f32)>);
-}
-
-impl RowSource for SparseMatrix {
-    fn row_count(&self) -> usize {
-        self.row_count()
-    }
-
-    fn row_into(&self, row: usize, entries: &mut Vec<(u32, f32)>) {
-        let row = self.row(row);
-        let (columns, values) = (row.columns().iter(), row.values().iter());
-        entries.clear();
-        entries.extend(columns.copied().zip(values.copied()));
-    }
-}
+use super::prefetch;
+use super::row_source::{Ahead, RowSource, summed_up};
 
 /// A number of a row or a column: `i32`, `i64`, `u32`, `u64` or `usize`.
 pub trait CsrIndex: Copy + Sync {
     /// The number; `None` where it is negative or too large.
     fn to_usize(self) -> Option<usize>;
+
+    /// The number, without a look at whether there is such a one: what is negative is far beyond the end of anything.
+    fn wrapped(self) -> usize;
 }
 
 macro_rules! csr_index {
@@ -37,15 +19,23 @@ macro_rules! csr_index {
             fn to_usize(self) -> Option<usize> {
                 usize::try_from(self).ok()
             }
+
+            #[inline]
+            fn wrapped(self) -> usize {
+                self as usize
+            }
         }
     )*};
 }
 csr_index!(i32, i64, u32, u64, usize);
 
-/// A value of a matrix: `f32` or `f64`. Learners work with `f32`.
+/// A value of a matrix: `f32` or `f64`.
 pub trait CsrValue: Copy + Sync {
-    /// The value as learners see it.
+    /// The value as learners see it that keep rows of their own.
     fn to_f32(self) -> f32;
+
+    /// The value as it is.
+    fn to_f64(self) -> f64;
 }
 
 impl CsrValue for f32 {
@@ -53,12 +43,22 @@ impl CsrValue for f32 {
     fn to_f32(self) -> f32 {
         self
     }
+
+    #[inline]
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
 }
 
 impl CsrValue for f64 {
     #[inline]
     fn to_f32(self) -> f32 {
         self as f32
+    }
+
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self
     }
 }
 
@@ -80,6 +80,8 @@ pub struct Csr<'a, P, I, V> {
     starts: &'a [P],
     columns: &'a [I],
     values: &'a [V],
+    /// One more than the highest column.
+    column_count: usize,
 }
 
 /// Why arrays are not a matrix of sparse rows.
@@ -127,15 +129,33 @@ impl<'a, P: CsrIndex, I: CsrIndex, V: CsrValue> Csr<'a, P, I, V> {
         if starts.is_empty() {
             return Err(CsrError::BadStart { row: 0 });
         }
-        let fits = |column: &I| column.to_usize().is_some_and(|n| n < u32::MAX as usize);
-        match columns.iter().position(|column| !fits(column)) {
-            Some(entry) => Err(CsrError::BadColumn { entry }),
-            None => Ok(Self {
-                starts,
-                columns,
-                values,
-            }),
+        let mut column_count = 0;
+        for (entry, column) in columns.iter().enumerate() {
+            match column.to_usize() {
+                Some(column) if column < u32::MAX as usize => {
+                    column_count = column_count.max(column + 1);
+                }
+                _ => return Err(CsrError::BadColumn { entry }),
+            }
         }
+        Ok(Self {
+            starts,
+            columns,
+            values,
+            column_count,
+        })
+    }
+
+    #[inline]
+    fn range(&self, row: usize) -> std::ops::Range<usize> {
+        self.starts[row].wrapped()..self.starts[row + 1].wrapped()
+    }
+
+    /// Columns and values of a row.
+    #[inline]
+    fn entries(&self, row: usize) -> (&'a [I], &'a [V]) {
+        let range = self.range(row);
+        (&self.columns[range.clone()], &self.values[range])
     }
 }
 
@@ -145,14 +165,125 @@ impl<P: CsrIndex, I: CsrIndex, V: CsrValue> RowSource for Csr<'_, P, I, V> {
     }
 
     fn row_into(&self, row: usize, entries: &mut Vec<(u32, f32)>) {
-        let at = |row: usize| self.starts[row].to_usize().unwrap_or_default();
-        let range = at(row)..at(row + 1);
+        let (columns, values) = self.entries(row);
         entries.clear();
-        let columns = self.columns[range.clone()].iter();
-        let values = self.values[range].iter();
-        entries.extend(columns.zip(values).map(|(column, value)| {
-            let column = column.to_usize().unwrap_or_default();
-            (column as u32, value.to_f32())
-        }));
+        let pairs = columns.iter().zip(values);
+        entries.extend(pairs.map(|(column, value)| (column.wrapped() as u32, value.to_f32())));
+    }
+
+    fn column_count(&self) -> usize {
+        self.column_count
+    }
+
+    fn entry_count(&self) -> usize {
+        let at = |row: usize| self.starts[row].wrapped();
+        at(self.row_count()) - at(0)
+    }
+
+    fn for_each_entry(&self, row: usize, each: &mut dyn FnMut(usize, f64)) {
+        let (columns, values) = self.entries(row);
+        let pairs = columns.iter().zip(values);
+        pairs.for_each(|(column, value)| each(column.wrapped(), value.to_f64()));
+    }
+
+    fn squared_norm(&self, row: usize) -> f64 {
+        let (columns, values) = self.entries(row);
+        if columns.is_sorted_by(|a, b| a.wrapped() < b.wrapped()) {
+            return values.iter().map(|value| value.to_f64().powi(2)).sum();
+        }
+        let pairs = columns.iter().zip(values);
+        let pairs = pairs.map(|(column, value)| (column.wrapped(), value.to_f64()));
+        summed_up(pairs.collect())
+            .map(|(_, value)| value * value)
+            .sum()
+    }
+
+    fn dot(&self, row: usize, weights: &[f64]) -> f64 {
+        let (columns, values) = self.entries(row);
+        let (columns, last_columns) = columns.as_chunks::<4>();
+        let (values, last_values) = values.as_chunks::<4>();
+        // Four sums, so that an addition need not wait for the one before.
+        let mut sums = [0.0; 4];
+        for (columns, values) in columns.iter().zip(values) {
+            for place in 0..4 {
+                // What is beyond the weights is unknown to them and adds nothing.
+                if let Some(weight) = weights.get(columns[place].wrapped()) {
+                    sums[place] += weight * values[place].to_f64();
+                }
+            }
+        }
+        for (column, value) in last_columns.iter().zip(last_values) {
+            if let Some(weight) = weights.get(column.wrapped()) {
+                sums[0] += weight * value.to_f64();
+            }
+        }
+        (sums[0] + sums[1]) + (sums[2] + sums[3])
+    }
+
+    fn add(&self, row: usize, factor: f64, weights: &mut [f64]) {
+        let (columns, values) = self.entries(row);
+        for (column, value) in columns.iter().zip(values) {
+            if let Some(weight) = weights.get_mut(column.wrapped()) {
+                *weight += factor * value.to_f64();
+            }
+        }
+    }
+
+    fn dot_lanes(&self, row: usize, weights: &[[f64; 4]]) -> [f64; 4] {
+        let (columns, values) = self.entries(row);
+        let mut sums = [[0.0; 4]; 2];
+        for (place, (column, value)) in columns.iter().zip(values).enumerate() {
+            if let Some(weights) = weights.get(column.wrapped()) {
+                let (value, sums) = (value.to_f64(), &mut sums[place % 2]);
+                (0..4).for_each(|lane| sums[lane] += weights[lane] * value);
+            }
+        }
+        std::array::from_fn(|lane| sums[0][lane] + sums[1][lane])
+    }
+
+    fn add_lanes(&self, row: usize, factors: [f64; 4], weights: &mut [[f64; 4]]) {
+        let (columns, values) = self.entries(row);
+        for (column, value) in columns.iter().zip(values) {
+            if let Some(weights) = weights.get_mut(column.wrapped()) {
+                let value = value.to_f64();
+                (0..4).for_each(|lane| weights[lane] += factors[lane] * value);
+            }
+        }
+    }
+
+    fn first_not_finite(&self) -> Option<(usize, usize)> {
+        let bounds = self.starts[0].wrapped()..self.starts[self.row_count()].wrapped();
+        let is_bad = |value: &V| !value.to_f64().is_finite();
+        // A look at all values of a part without a branch first.
+        let has_any = |values: &&[V]| values.iter().fold(false, |any, v| any | is_bad(v));
+        let part = self.values[bounds.clone()]
+            .chunks(1024)
+            .position(|part| has_any(&part))?;
+        let first = bounds.start + 1024 * part;
+        let entry = first + self.values[first..].iter().position(is_bad)?;
+        let row = self
+            .starts
+            .partition_point(|start| start.wrapped() <= entry)
+            - 1;
+        Some((row, self.columns[entry].wrapped()))
+    }
+
+    fn prefetch(&self, ahead: Ahead<'_>) {
+        if let Some(row) = ahead.bounds {
+            prefetch(self.starts, row);
+        }
+        if let Some(row) = ahead.entries {
+            let start = self.starts[row].wrapped();
+            for line in 0..2 {
+                prefetch(self.columns, start + 16 * line);
+                prefetch(self.values, start + 16 * line);
+            }
+        }
+        if let Some(row) = ahead.weights {
+            let (columns, _) = self.entries(row);
+            for column in &columns[..columns.len().min(Ahead::MOST_WEIGHTS)] {
+                prefetch(ahead.table, column.wrapped().wrapping_mul(ahead.lanes));
+            }
+        }
     }
 }

@@ -15,7 +15,7 @@ const MOST_PREFETCHED: usize = 32;
 
 /// Weights of `L` problems, feature after feature.
 #[derive(Debug, Clone)]
-pub(crate) struct LaneWeights<const L: usize> {
+pub struct LaneWeights<const L: usize> {
     values: Vec<[f32; L]>,
 }
 

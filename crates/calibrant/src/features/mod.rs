@@ -1,15 +1,17 @@
 //! What is this document made of? Terms to sparse rows of numbers.
 //!
 //! [`DocumentFrequencyLimits`] say which terms are kept, [`WeightingSettings`] how counts become feature values, and
-//! [`Selection`] keeps the columns that tell the classes apart. [`Csr`] is for whoever has rows of numbers already.
+//! [`Selection`] keeps the columns that tell the classes apart. [`Csr`] and [`DenseRows`] are for whoever has rows of numbers already.
 //!
 //! Inside, `BatchCounter` counts terms, `CorpusCounts` puts the batches together over one `Vocabulary`, and
 //! `SideColumns` makes features of what stands beside the text: numbers, categories and strengths of rules.
 
 mod counter;
 mod csr;
+mod dense;
 mod kernels;
 mod prefetch;
+mod row_source;
 mod selection;
 mod side_columns;
 mod side_table;
@@ -22,9 +24,11 @@ mod weighting;
 pub(crate) use crate::numeric::stable_hash as term_hash;
 pub(crate) use counter::ArrangedCounts;
 pub use counter::{ColumnSpace, DocumentFrequencyLimits};
-pub use csr::{Csr, CsrError, CsrIndex, CsrValue, RowSource};
-pub(crate) use kernels::LaneWeights;
+pub use csr::{Csr, CsrError, CsrIndex, CsrValue};
+pub use dense::{DenseError, DenseRows, DenseValue, DenseValues, DenseView};
 pub(crate) use prefetch::prefetch;
+pub(crate) use row_source::OrderedRows;
+pub use row_source::RowSource;
 pub(crate) use selection::Selected;
 pub use selection::{Selection, SelectionMeasure, SelectionScope};
 pub use side_columns::{Beside, BeyondTraining, MostlyUnknown, UnknownCells};
@@ -33,6 +37,10 @@ pub use weighting::{Weighting, WeightingSettings};
 // Not part of the documented interface: how documents are counted, for tests, examples and what is timed.
 #[doc(hidden)]
 pub use counter::{BatchCounter, BatchCounts, CorpusCounts};
+#[doc(hidden)]
+pub use kernels::LaneWeights;
+#[doc(hidden)]
+pub use row_source::Ahead;
 #[doc(hidden)]
 pub use side_columns::{FittedSideColumns, SideColumns, one_spelling};
 #[doc(hidden)]

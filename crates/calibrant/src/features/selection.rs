@@ -1,10 +1,10 @@
 //! Which terms tell the classes apart?
 
 use calibrant_calibration::named;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::SparseMatrix;
+use crate::parallel;
 
 /// How a term's worth for a class is measured, over presence and absence in documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,17 +93,14 @@ impl Selection {
                 SelectionScope::PerClass => Selected::PerClass(vec![best; members.len()]),
             };
         }
-        let lists: Vec<Vec<u32>> = members
-            .par_iter()
-            .map(|members| {
-                let in_class: Vec<u32> = members
-                    .iter()
-                    .copied()
-                    .filter(|&row| takes_part(row as usize))
-                    .collect();
-                self.ranking_for(rows, &whole, &in_class, &takes_part)
-            })
-            .collect();
+        let lists: Vec<Vec<u32>> = parallel::map(members, |members| {
+            let in_class: Vec<u32> = members
+                .iter()
+                .copied()
+                .filter(|&row| takes_part(row as usize))
+                .collect();
+            self.ranking_for(rows, &whole, &in_class, &takes_part)
+        });
         match self.scope {
             SelectionScope::PerClass => Selected::PerClass(
                 lists

@@ -6,10 +6,10 @@ mod unknown;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Cells, SideTable, SparseMatrix};
+use crate::parallel;
 pub use category::one_spelling;
 pub use unknown::{BeyondTraining, MostlyUnknown, UnknownCells};
 
@@ -400,29 +400,25 @@ impl FittedSideColumns {
         );
         let first = text.column_count() as u32;
         let column_count = text.column_count() + self.column_count();
-        let numbers: Vec<usize> = (0..text.row_count()).collect();
-        let parts: Vec<SparseMatrix> = numbers
-            .par_chunks(1024)
-            .map(|numbers| {
-                let mut part = SparseMatrix::new(column_count);
-                let mut entries = Vec::new();
-                for &number in numbers {
-                    let row = text.row(number);
-                    entries.clear();
-                    entries.extend(
-                        row.columns()
-                            .iter()
-                            .copied()
-                            .zip(row.values().iter().copied()),
-                    );
-                    self.for_each_entry(&table.row(number), |column, value| {
-                        entries.push((first + column, value));
-                    });
-                    part.push_row(entries.iter().copied());
-                }
-                part
-            })
-            .collect();
+        let parts = parallel::map_ranges(text.row_count(), 1024, |numbers| {
+            let mut part = SparseMatrix::new(column_count);
+            let mut entries = Vec::new();
+            for number in numbers {
+                let row = text.row(number);
+                entries.clear();
+                entries.extend(
+                    row.columns()
+                        .iter()
+                        .copied()
+                        .zip(row.values().iter().copied()),
+                );
+                self.for_each_entry(&table.row(number), |column, value| {
+                    entries.push((first + column, value));
+                });
+                part.push_row(entries.iter().copied());
+            }
+            part
+        });
         SparseMatrix::concatenated(column_count, parts)
     }
 

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::prefetch;
+use crate::parallel;
 
 /// One row of a [`SparseMatrix`]: columns rise strictly, values stand beside them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -134,7 +133,7 @@ impl SparseMatrix {
             rest = after;
             chunks.push((bounds, values));
         }
-        chunks.into_par_iter().for_each(|(bounds, values)| {
+        parallel::map_owned(chunks, |(bounds, values)| {
             for row in bounds.windows(2) {
                 let values = &mut values[row[0] - bounds[0]..row[1] - bounds[0]];
                 change(&columns[row[0]..row[1]], values);
@@ -233,14 +232,13 @@ impl<V: Copy + Default + Send + Sync> SparseMatrix<V> {
     pub fn rearranged(&self, row_order: &[u32], new_column: &[u32], column_count: usize) -> Self {
         let renamed = |&column: &u32| new_column[column as usize];
         let mut row_starts = vec![0; row_order.len() + 1];
-        row_starts[1..]
-            .par_iter_mut()
-            .with_min_len(ROWS_AT_ONCE)
-            .zip(row_order)
-            .for_each(|(length, &row)| {
+        parallel::map_chunks_mut(&mut row_starts[1..], ROWS_AT_ONCE, |part, lengths| {
+            let rows = &row_order[part * ROWS_AT_ONCE..];
+            for (length, &row) in lengths.iter_mut().zip(rows) {
                 let columns = self.row(row as usize).columns.iter().map(renamed);
                 *length = columns.filter(|&column| column != u32::MAX).count();
-            });
+            }
+        });
         let mut total = 0;
         for length in &mut row_starts {
             total += *length;
@@ -257,7 +255,7 @@ impl<V: Copy + Default + Send + Sync> SparseMatrix<V> {
             values_left = after;
             chunks.push((rows, columns, values));
         }
-        chunks.into_par_iter().for_each(|(rows, columns, values)| {
+        parallel::map_owned(chunks, |(rows, columns, values)| {
             let mut entries = Vec::new();
             let mut written = 0;
             for &row in rows {

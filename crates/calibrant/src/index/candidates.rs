@@ -1,6 +1,5 @@
 //! Candidates of a query and what every base function says of them: the table a ranking is learned from.
 
-use rayon::prelude::*;
 use tantivy::DocId;
 
 use super::error::IndexError;
@@ -8,6 +7,7 @@ use super::matches::for_each_of;
 use super::query_terms::QueryTerms;
 use super::search::SearchIndex;
 use crate::corpus::{Qrels, Query, RankingTable, TableError};
+use crate::parallel;
 use crate::ranking::functions::{Analysis, BaseFunction};
 
 /// The rows of one query.
@@ -68,11 +68,9 @@ impl SearchIndex {
     ) -> Result<RankingTable, IndexError> {
         let is_judged = |query: &&Query| qrels.is_none_or(|qrels| qrels.is_judged(&query.id));
         let queries: Vec<&Query> = queries.iter().filter(is_judged).collect();
-        let rows: Vec<CandidateRows> = queries
-            .par_iter()
-            .with_max_len(1)
-            .map(|query| self.candidates_of(query, functions, top, qrels))
-            .collect::<Result<_, _>>()?;
+        let rows: Vec<CandidateRows> = parallel::try_map(&queries, |query| {
+            self.candidates_of(query, functions, top, qrels)
+        })?;
         let mut counts = Vec::new();
         let (mut documents, mut grades, mut values) = (Vec::new(), Vec::new(), Vec::new());
         let mut marks = Vec::new();

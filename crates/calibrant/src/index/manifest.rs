@@ -9,12 +9,12 @@
 use std::fs::File;
 use std::path::Path;
 
-use rayon::prelude::*;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::build::IndexSettings;
 use super::error::IndexError;
+use crate::parallel;
 use crate::ranking::functions::{Analysis, CollectionStatistics};
 use crate::saved::{
     self, INDEX_MANIFEST, SavedKind, SavedProblem, kind_of, map_file, read_text, text_to_bytes,
@@ -104,7 +104,7 @@ pub(super) fn describe_files(
             checksum: hasher.finalize().to_hex().to_string(),
         })
     };
-    names.par_iter().map(describe).collect()
+    parallel::try_map(names, describe)
 }
 
 impl Manifest {

@@ -1,11 +1,10 @@
 //! Many queries to a run.
 
-use rayon::prelude::*;
-
 use super::error::IndexError;
 use super::search::{Hit, SearchIndex};
 use crate::Progress;
 use crate::corpus::{Query, Run, RunBuilder, check_identifier};
+use crate::parallel;
 use crate::progress::Stage;
 use crate::ranking::functions::BaseFunction;
 
@@ -46,11 +45,8 @@ impl SearchIndex {
         }
         let stage = Stage::begin(progress, "searching", Some(queries.len() as u64));
         queries.chunks(QUERIES_AT_ONCE).try_for_each(|chunk| {
-            let lists: Vec<Vec<Hit>> = chunk
-                .par_iter()
-                .with_max_len(1)
-                .map(|query| self.search(&query.text, function, top))
-                .collect::<Result<_, _>>()?;
+            let lists: Vec<Vec<Hit>> =
+                parallel::try_map(chunk, |query| self.search(&query.text, function, top))?;
             for (query, hits) in chunk.iter().zip(lists) {
                 for hit in hits {
                     builder.push(&query.id, &hit.id, hit.score)?;

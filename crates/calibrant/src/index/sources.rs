@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::build::{IndexBuilder, IndexSettings, IndexSummary};
@@ -16,6 +15,7 @@ use crate::corpus::{
     Content, Document, Format, LabelNeed, ReadError, ReadOptions, Source, open_lines,
     read_batches_until, read_trec_documents,
 };
+use crate::parallel;
 use crate::progress::Stage;
 use crate::text::AnalyzerBuffers;
 
@@ -240,13 +240,10 @@ impl Sink {
                 }
             }
             let last = batch.is_empty();
-            let analyzed: Vec<AnalyzedDocument> = batch
-                .into_par_iter()
-                .with_min_len(16)
-                .map_init(AnalyzerBuffers::default, |buffers, document| {
+            let analyzed =
+                parallel::map_owned_with(batch, AnalyzerBuffers::default, |buffers, document| {
                     self.analyzer.analyze(document.into(), buffers)
-                })
-                .collect();
+                });
             let added = analyzed
                 .into_iter()
                 .try_for_each(|document| self.add(&file, document));

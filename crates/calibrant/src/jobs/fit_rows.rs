@@ -1,23 +1,24 @@
 //! A model from arrays, and its answers to arrays.
 
-use rayon::prelude::*;
-
 use super::content::Readable;
 use super::{ExplainError, PredictError};
-use crate::corpus::{ContentRef, Fields};
+use crate::corpus::ContentRef;
 use crate::features::RowSource;
+use crate::parallel;
 use crate::pipeline::{
-    Explanation, FitSettings, Model, PredictBuffers, TrainingCorpus, TrainingRows,
+    Explanation, FitSettings, Model, PredictBuffers, RowScorer, TrainingRows, fit_training_rows,
 };
 use crate::{FitError, Probability, Progress};
 
 /// Rows that a thread predicts before it takes others.
 const ROWS_AT_ONCE: usize = 256;
 
-/// Learns a calibrated model from sparse rows of numbers: the same folds by content, copies, groups and relative weights as
-/// for documents, and the same model as from a file of the same numbered features.
+/// Learns a calibrated model from rows of numbers: the same folds by content, copies, groups and relative weights as
+/// for documents.
 ///
-/// Features go by the number of their column. Values are taken as they are unless the settings ask for a weighting.
+/// Features go by the number of their column. Values are taken as they are unless the settings ask for a weighting. A linear SVM and
+/// logistic regression then read the rows where they lie, every column being a feature, and find what they would find in a file
+/// of the same numbered features to the solver's tolerance; whatever else is asked for counts the rows, and gives the same model as such a file.
 /// Classes come in the order of their names ([`Model::class_names`]), which need not be that of their numbers.
 ///
 /// ```
@@ -42,8 +43,7 @@ pub fn fit_rows(
     settings: &FitSettings,
     progress: &dyn Progress,
 ) -> Result<Model, FitError> {
-    let corpus = TrainingCorpus::of_rows(settings, rows)?;
-    crate::pipeline::fit(corpus, Fields::default(), settings, progress)
+    fit_training_rows(rows, settings, progress)
 }
 
 /// The probability of every class, row after row, in the order of [`Model::class_names`]. A model that was fitted on text
@@ -51,17 +51,22 @@ pub fn fit_rows(
 pub fn predict_rows(model: &Model, rows: &dyn RowSource) -> Result<Vec<Probability>, PredictError> {
     Readable::of(model).check(ContentRef::Features(&[]))?;
     let width = model.class_count();
+    let direct = RowScorer::of(model, rows);
     let mut forecasts = vec![Probability::from_log_odds(0.0); rows.row_count() * width];
-    forecasts
-        .par_chunks_mut(width.max(1) * ROWS_AT_ONCE)
-        .enumerate()
-        .for_each(|(part, forecasts)| {
+    parallel::map_chunks_mut(
+        &mut forecasts,
+        width.max(1) * ROWS_AT_ONCE,
+        |part, forecasts| {
+            if let Some(direct) = &direct {
+                return direct.predict_into(rows, part * ROWS_AT_ONCE, forecasts);
+            }
             let (mut buffers, mut entries) = (PredictBuffers::default(), Vec::new());
             for (offset, classes) in forecasts.chunks_exact_mut(width).enumerate() {
                 rows.row_into(part * ROWS_AT_ONCE + offset, &mut entries);
                 model.predict_into(&entries[..], &mut buffers, classes);
             }
-        });
+        },
+    );
     Ok(forecasts)
 }
 

@@ -46,6 +46,7 @@ mod reread;
 mod score_columns;
 #[cfg(feature = "index")]
 pub mod search;
+mod solve_rows;
 mod split;
 mod suspects;
 mod systems;
@@ -119,6 +120,7 @@ pub use recalibrate::{
 };
 pub use reread::{RereadError, RereadReport};
 pub use score_columns::{LabelName, ScoreColumns};
+pub use solve_rows::{LinearSolution, SolveSettings, solve_rows};
 pub use split::{DateOrder, SplitError, SplitReport, SplitSettings, SplitSide, split_source};
 pub use suspects::{SuspectLabel, SuspectList, SuspectSettings, find_suspects};
 pub use systems::{

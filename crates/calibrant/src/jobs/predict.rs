@@ -20,6 +20,7 @@ use crate::corpus::{ContentRef, Document, Fields};
 use crate::decision::{
     ASK, AskBudget, Certify, CostEntry, OtherRule, PriorChoice, PriorPlan, PriorReport,
 };
+use crate::parallel;
 use crate::pipeline::Model;
 
 pub use error::PredictError;
@@ -387,7 +388,6 @@ impl<'m> Predictor<'m> {
         &self,
         documents: &[Document],
     ) -> Result<(Vec<Prediction<'m>>, Option<PriorReport>), PredictError> {
-        use rayon::prelude::*;
         /// Documents per piece of work; results do not depend on it.
         const PIECE: usize = 64;
         for document in documents {
@@ -395,18 +395,15 @@ impl<'m> Predictor<'m> {
             self.check_amounts(&document.amounts)?;
         }
         let mut rows = Rows::default();
-        let pieces: Vec<Rows> = documents
-            .par_chunks(PIECE)
-            .map(|piece| {
-                let mut rows = Rows::default();
-                let mut buffers = Buffers::default();
-                for document in piece {
-                    self.add_row(ContentRef::from(document), &mut buffers, &mut rows);
-                    rows.amounts.extend(&document.amounts);
-                }
-                rows
-            })
-            .collect();
+        let pieces = parallel::map_chunks(documents, PIECE, |piece| {
+            let mut rows = Rows::default();
+            let mut buffers = Buffers::default();
+            for document in piece {
+                self.add_row(ContentRef::from(document), &mut buffers, &mut rows);
+                rows.amounts.extend(&document.amounts);
+            }
+            rows
+        });
         pieces.into_iter().for_each(|piece| rows.append(piece));
         let report = self.shift_all(&mut rows)?;
         let (asked, _) = self.choose_asked(&rows);

@@ -1,6 +1,5 @@
 //! What is asked of an index: documents for one query or many, runs, and tables to learn rankings from.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::Progress;
@@ -9,6 +8,7 @@ use crate::corpus::{
     check_identifier,
 };
 use crate::index::{DetailSettings, IndexError, SearchIndex, retrieval_columns};
+use crate::parallel;
 use crate::progress::Stage;
 use crate::ranking::functions::BaseFunction;
 use crate::ranking::learning::{RankModel, unlisted_relevant};
@@ -137,11 +137,7 @@ pub fn search_all<E: From<IndexError>>(
 ) -> Result<(), E> {
     by.check()?;
     for chunk in queries.chunks(QUERIES_AT_ONCE) {
-        let answers: Vec<SearchAnswer> = chunk
-            .par_iter()
-            .with_max_len(1)
-            .map(|query| search(index, &query.text, by, settings))
-            .collect::<Result<_, _>>()?;
+        let answers = parallel::try_map(chunk, |query| search(index, &query.text, by, settings))?;
         for (query, answer) in chunk.iter().zip(answers) {
             let id = Some(query.id.clone());
             sink(SearchAnswer { id, ..answer })?;
@@ -203,11 +199,7 @@ pub fn search_run(
     }
     let stage = Stage::begin(progress, "searching", Some(queries.len() as u64));
     for chunk in queries.chunks(QUERIES_AT_ONCE) {
-        let lists: Vec<_> = chunk
-            .par_iter()
-            .with_max_len(1)
-            .map(|query| index.rank(&query.text, model, depth))
-            .collect::<Result<_, IndexError>>()?;
+        let lists = parallel::try_map(chunk, |query| index.rank(&query.text, model, depth))?;
         for (query, hits) in chunk.iter().zip(lists) {
             for hit in hits.into_iter().take(settings.top) {
                 let stated = hit.probability.filter(|_| settings.probabilities);

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{DocumentKey, DocumentKeys, FitJobError, FittedModel, Trainer};
 use crate::Task;
 use crate::corpus::{Content, Document, ReadError, ReadOptions, Source, read_batches};
 use crate::decision::{Suspects, suspect_labels};
+use crate::parallel;
 use crate::pipeline::{FitSettings, HeldOutForecasts, Model};
 use crate::text::FIELD_BREAK;
 use crate::{CalibrationError, Progress};
@@ -132,7 +132,8 @@ pub fn find_suspects(
         let (key, document) = documents.get(&row)?;
         Some(describe(&model, doubt, &held_out, key, document, wanted))
     };
-    let suspects = listed.par_iter().filter_map(describe).collect();
+    let suspects = parallel::map(listed, describe);
+    let suspects = suspects.into_iter().flatten().collect();
     let list = SuspectList {
         task: model.task(),
         rows: model.summary().documents,

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
 use super::evaluate::surest_mistake;
 use crate::corpus::{Document, ReadError, ReadOptions, ReadSummary, Source, read_batches};
 use crate::evaluation::TestSetHash;
 use crate::features::{UnknownCells, term_hash};
+use crate::parallel;
 use crate::pipeline::{
     Acquaintance, LabelMatcher, Model, PredictBuffers, TestDocuments, leading_words,
 };
@@ -151,10 +150,7 @@ impl TestSet {
     pub(super) fn ask(&mut self, documents: &[Document], asks: &[Ask<'_>], said: &mut [&mut Said]) {
         /// Documents per piece of work; results do not depend on it.
         const PIECE: usize = 256;
-        let batches: Vec<Batch> = documents
-            .par_chunks(PIECE)
-            .map(|piece| Batch::of(piece, asks))
-            .collect();
+        let batches = parallel::map_chunks(documents, PIECE, |piece| Batch::of(piece, asks));
         let grouped = documents.iter().any(|document| document.group.is_some());
         let mut before = 0;
         for batch in batches {

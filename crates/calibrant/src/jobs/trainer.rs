@@ -1,8 +1,7 @@
 //! Documents collected under one set of settings, until a model is fitted to them.
 
-use rayon::prelude::*;
-
 use crate::corpus::{Document, Fields, ReadError, ReadOptions, ReadSummary, Source, read_batches};
+use crate::parallel;
 use crate::pipeline::{
     DocumentCounter, FitSettings, HeldOutForecasts, Model, TrainingCorpus, fit,
     fit_keeping_forecasts,
@@ -64,10 +63,7 @@ impl Trainer {
                 return;
             }
             let counter = &self.counter;
-            let counted: Vec<_> = batches
-                .into_par_iter()
-                .map(|batch| counter.count(batch))
-                .collect();
+            let counted = parallel::map_owned(batches, |batch| counter.count(batch));
             for batch in counted {
                 self.corpus.add(batch);
             }

@@ -1,10 +1,9 @@
 //! How much less does a term say in a long document?
 
-use rayon::prelude::*;
-
 use super::distinct::Documents;
 use super::paired_losses::UnitGains;
 use crate::calibration::{CalibrationMethod, Calibrator, HeldOutScores, Isotonic};
+use crate::parallel;
 use crate::problem::{Folds, Targets};
 use crate::scorers::{HeldOutOutputs, LengthDamping};
 
@@ -120,7 +119,7 @@ impl DampingTrial<'_> {
         let mut sums = vec![0.0; rows.len()];
         // So many at once that memory stays small.
         for some in outputs.chunks(64) {
-            let losses: Vec<Vec<f64>> = some.par_iter().map(of_output).collect();
+            let losses = parallel::map(some, of_output);
             for of_output in losses {
                 sums.iter_mut()
                     .zip(of_output)

@@ -1,9 +1,8 @@
 //! How far a class's stated log-odds may be off.
 
-use rayon::prelude::*;
-
 use crate::calibration::LogOddsSpread;
 use crate::evaluation::Forecasts;
+use crate::parallel;
 
 /// Beyond so many forecasts of all classes it is not looked at: it would take longer than it is worth.
 const MOST_FORECASTS: usize = 20_000_000;
@@ -21,11 +20,7 @@ pub(super) fn spreads_of_classes(
         return vec![None; members.len()];
     }
     let rows = Rows::new(forecasts, unit_of_row);
-    members
-        .par_iter()
-        .enumerate()
-        .map(|(class, members)| rows.spread(class, members))
-        .collect()
+    parallel::map_indices(members.len(), |class| rows.spread(class, &members[class]))
 }
 
 /// What all classes have in common.

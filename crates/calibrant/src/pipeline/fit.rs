@@ -140,7 +140,7 @@ pub(super) fn fit_prepared(
 }
 
 /// Documents to learn from, lent or given. Of those that were given, what has served for the last time is let go.
-enum Held<'a> {
+pub(super) enum Held<'a> {
     Lent(&'a PreparedCorpus),
     Given(Box<PreparedCorpus>),
 }
@@ -173,10 +173,10 @@ impl Held<'_> {
 }
 
 /// What was learned before anything is calibrated.
-struct Learned {
-    side: Option<FittedSideColumns>,
-    folds: Folds,
-    fitted: TermFit,
+pub(super) struct Learned {
+    pub(super) side: Option<FittedSideColumns>,
+    pub(super) folds: Folds,
+    pub(super) fitted: TermFit,
 }
 
 /// Scorers of all documents, with scores of each document from a scorer that has not seen it.
@@ -233,11 +233,11 @@ fn learn(
 }
 
 /// What was chosen before anything is learned for good.
-struct Chosen<'a> {
-    corpus: Held<'a>,
-    settings: FitSettings,
-    weightings: Vec<TriedWeighting>,
-    costs: Vec<TriedCost>,
+pub(super) struct Chosen<'a> {
+    pub(super) corpus: Held<'a>,
+    pub(super) settings: FitSettings,
+    pub(super) weightings: Vec<TriedWeighting>,
+    pub(super) costs: Vec<TriedCost>,
 }
 
 /// Settles what the settings leave open: the weighting of terms, the cost of errors, the factor of side columns.
@@ -288,19 +288,31 @@ fn fit_held(
     settings.check()?;
     check(progress)?;
     let fields = without_group(fields);
+    let mut chosen = choose(corpus, &fields, settings, progress)?;
+    let learned = learn(&mut chosen.corpus, &fields, &chosen.settings, progress)?;
+    chosen.corpus.forget_counts();
+    calibrate(chosen, learned, fields, progress, keep_scores)
+}
+
+/// What was learned becomes a model.
+pub(super) fn calibrate(
+    chosen: Chosen<'_>,
+    learned: Learned,
+    fields: Fields,
+    progress: &dyn Progress,
+    keep_scores: bool,
+) -> Result<Fitted, FitError> {
     let Chosen {
-        mut corpus,
+        corpus,
         settings,
         weightings,
         costs,
-    } = choose(corpus, &fields, settings, progress)?;
+    } = chosen;
     let Learned {
         side,
         folds,
         mut fitted,
-    } = learn(&mut corpus, &fields, &settings, progress)?;
-    corpus.forget_counts();
-
+    } = learned;
     // Trials that were ended look like trials that failed.
     let stage = Stage::begin(progress, "calibrating", None);
     stage.step(0)?;
@@ -591,7 +603,7 @@ pub(super) fn check_survives<T: Serialize + DeserializeOwned>(value: &T) -> Resu
 
 /// Numbered features come with values of their own, which are kept as they are unless a weighting
 /// was asked for.
-fn with_usual_weighting(settings: &FitSettings, numbered_features: bool) -> FitSettings {
+pub(super) fn with_usual_weighting(settings: &FitSettings, numbered_features: bool) -> FitSettings {
     let mut settings = settings.clone();
     let keeps_values = settings.reads() != Reads::Presence;
     if settings.weighting.is_none() && numbered_features && keeps_values {
@@ -606,7 +618,7 @@ fn with_usual_weighting(settings: &FitSettings, numbered_features: bool) -> FitS
 }
 
 /// How much the sides of each output's problem count.
-fn class_factors(
+pub(super) fn class_factors(
     settings: &FitSettings,
     labels: &ClassLabels,
     class_names: &[String],

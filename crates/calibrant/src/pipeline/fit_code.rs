@@ -1,11 +1,10 @@
 //! The binary problems of an output code, and the decoding of their answers.
 
-use rayon::prelude::*;
-
 use super::fit_scorer::{TermFit, Training};
 use super::{ClassWeights, FitSettings};
 use crate::features::{SparseMatrix, TermCounts, Vocabulary};
 use crate::multiclass::{CodeMatrix, CodeSettings, Decode, Decoder, DecoderFit};
+use crate::parallel;
 use crate::problem::{ClassFactors, ClassLabels, Targets};
 use crate::progress::{Stage, check};
 use crate::scorers::{CrossFit, Fitted, LinearClassScorer, OutputCodeScorer, SavedScorer};
@@ -195,10 +194,9 @@ impl Training<'_> {
             let (members, held_out) = self.split(fold);
             let without = fold.map(|fold| source.without(fold));
             let rows = without.as_ref().unwrap_or(&whole);
-            let fits = (0..code.length())
-                .into_par_iter()
-                .map(|column| self.fit_column(code, column, rows, &members, &held_out))
-                .collect::<Result<Vec<_>, FitError>>()?;
+            let fits = parallel::try_map_indices(code.length(), |column| {
+                self.fit_column(code, column, rows, &members, &held_out)
+            })?;
             for (column, fit) in fits.into_iter().enumerate() {
                 stage.step(1)?;
                 let Some((fitted, scores)) = fit else {

@@ -1,11 +1,10 @@
 //! A list of terms for each class, whose scorer sees no others.
 
-use rayon::prelude::*;
-
 use super::fit_scorer::{TermFit, Training, unselectable};
 use super::fold_rows::FoldRows;
 use crate::FitError;
 use crate::features::{Selected, Selection, SparseMatrix, TermCounts, Vocabulary};
+use crate::parallel;
 use crate::problem::{ClassFactors, ClassLabels, Targets};
 use crate::progress::{Stage, check};
 use crate::scorers::{CrossFit, Fitted, LinearClassScorer, Link, Storage, WeightMatrix};
@@ -45,13 +44,10 @@ impl Training<'_> {
             let rows = without.as_ref().unwrap_or(&whole);
             let takes_part = |row: usize| Some(self.folds.of(row)) != fold;
             let lists = self.lists(&source, rows, selection, &members_of_class, takes_part);
-            let fits = (0..output_count)
-                .into_par_iter()
-                .map(|output| {
-                    let chosen = rows.with_columns(&lists[labels.class_of_output(output)]);
-                    self.fit_output(output, &chosen, &members, &held_out)
-                })
-                .collect::<Result<Vec<_>, FitError>>()?;
+            let fits = parallel::try_map_indices(output_count, |output| {
+                let chosen = rows.with_columns(&lists[labels.class_of_output(output)]);
+                self.fit_output(output, &chosen, &members, &held_out)
+            })?;
             for (output, (fitted, scores)) in fits.into_iter().enumerate() {
                 for (&row, score) in held_out.iter().zip(scores) {
                     out_of_fold[output][row as usize] = score;

@@ -1,10 +1,9 @@
 //! Rows as a model without a fold would see them.
 
-use rayon::prelude::*;
-
 use crate::features::{
     FittedSideColumns, FittedWeighting, SideTable, SparseMatrix, TermCounts, WeightingSettings,
 };
+use crate::parallel;
 use crate::problem::Folds;
 
 /// Turns counts into feature values, learning document frequencies from all documents or from all
@@ -48,22 +47,18 @@ impl FoldRows<'_> {
     /// that are not features without the fold have no entries.
     pub(super) fn without(&self, fold: usize) -> SparseMatrix {
         let (is_feature, weighting) = self.weighting(|row| self.folds.of(row) != fold);
-        let numbers: Vec<usize> = (0..self.counts.row_count()).collect();
-        let parts: Vec<SparseMatrix> = numbers
-            .par_chunks(1024)
-            .map(|numbers| {
-                let mut part = SparseMatrix::new(self.counts.column_count());
-                let (mut columns, mut values) = (Vec::new(), Vec::new());
-                for &number in numbers {
-                    let is_kept = |column: u32| is_feature[column as usize];
-                    self.counts
-                        .row_into(number, is_kept, &mut columns, &mut values);
-                    weighting.apply_row(&columns, &mut values);
-                    part.push_row(columns.iter().copied().zip(values.iter().copied()));
-                }
-                part
-            })
-            .collect();
+        let parts = parallel::map_ranges(self.counts.row_count(), 1024, |numbers| {
+            let mut part = SparseMatrix::new(self.counts.column_count());
+            let (mut columns, mut values) = (Vec::new(), Vec::new());
+            for number in numbers {
+                let is_kept = |column: u32| is_feature[column as usize];
+                self.counts
+                    .row_into(number, is_kept, &mut columns, &mut values);
+                weighting.apply_row(&columns, &mut values);
+                part.push_row(columns.iter().copied().zip(values.iter().copied()));
+            }
+            part
+        });
         let rows = SparseMatrix::concatenated(self.counts.column_count(), parts);
         self.with_side_columns(rows, fold)
     }

@@ -15,6 +15,7 @@ mod explain_combined;
 mod explain_joint;
 mod extractor;
 mod fit;
+mod fit_borrowed;
 mod fit_code;
 mod fit_per_class;
 mod fit_scorer;
@@ -31,6 +32,7 @@ mod paired_losses;
 mod pooled;
 mod promises;
 mod recalibrate;
+mod row_scorer;
 mod rule_columns;
 mod score_calibrator;
 mod search;
@@ -56,6 +58,7 @@ pub use combined_model::{CombinedMember, CombinedModel};
 pub(crate) use document_key::ContentKeys;
 pub use explain::{Explanation, TermContribution};
 pub use fit::{HeldOutForecasts, fit};
+pub(crate) use fit_borrowed::fit_training_rows;
 pub use model::Model;
 pub(crate) use output_scores::OutputScores;
 pub use promises::PromiseTables;
@@ -63,6 +66,7 @@ pub(crate) use promises::{best, draw_key_of};
 pub use recalibrate::{
     ModelRecalibration, RecalibrateError, RecalibrateSettings, Recalibrated, Recalibrator,
 };
+pub(crate) use row_scorer::RowScorer;
 pub use score_calibrator::{
     ScoreBuffers, ScoreCalibrator, ScoreCurve, ScoreFields, ScoreFit, ScoreIs, ScoreNote,
     ScoreSettings, ScoreSummary, ScoreTable, TriedMethod,

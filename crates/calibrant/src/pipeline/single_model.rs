@@ -217,6 +217,15 @@ impl SingleModel {
         buffers.scores.resize(self.scorer.output_count(), 0.0);
         self.scorer
             .scores_into(row, &mut buffers.scorer, &mut buffers.scores);
+        self.probabilities_into(buffers, classes);
+    }
+
+    /// Fills `classes` with the probability of each class, where the scores of the outputs are in the buffers.
+    pub(super) fn probabilities_into(
+        &self,
+        buffers: &mut PredictBuffers,
+        classes: &mut [Probability],
+    ) {
         if let Some(joint) = &self.calibrators.joint {
             buffers.buffer.resize(classes.len(), 0.0);
             joint_scores_into(self.scorer.link(), &buffers.scores, &mut buffers.buffer);

@@ -396,6 +396,19 @@ impl TrainingCorpus {
         Ok(self.arranged(self.order(settings)?))
     }
 
+    /// Documents in order, of which the counts are somewhere else.
+    pub(super) fn prepare_without_counts(
+        &self,
+        settings: &FitSettings,
+    ) -> Result<PreparedCorpus, FitError> {
+        let Order { rows, prepared, .. } = self.order(settings)?;
+        let counts = crate::features::ArrangedCounts {
+            vocabulary: None,
+            counts: crate::features::SparseMatrix::new(0).into(),
+        };
+        Ok(prepared.with(counts, SideTable::default(), rows))
+    }
+
     fn order(&self, settings: &FitSettings) -> Result<Order, FitError> {
         if self.keys.is_empty() {
             return Err(FitError::NoDocuments);
@@ -481,20 +494,10 @@ impl TrainingCorpus {
             prepared,
         } = order;
         let is_counted = |row: usize| is_first[row];
-        PreparedCorpus {
-            arranged: self
-                .counts
-                .arrange_counting(&rows, is_counted, &prepared.limits),
-            side: self.side.rearranged(&rows),
-            rows,
-            documents: prepared.documents,
-            learned: prepared.learned,
-            labels: prepared.labels,
-            class_names: prepared.class_names,
-            left_out: prepared.left_out,
-            numbered_features: prepared.numbered_features,
-            limits: prepared.limits,
-        }
+        let counts = self
+            .counts
+            .arrange_counting(&rows, is_counted, &prepared.limits);
+        prepared.with(counts, self.side.rearranged(&rows), rows)
     }
 
     /// Readers refuse such numbers; documents that come from elsewhere may hold them.
@@ -546,6 +549,28 @@ struct Prepared {
     left_out: usize,
     numbered_features: bool,
     limits: DocumentFrequencyLimits,
+}
+
+impl Prepared {
+    fn with(
+        self,
+        arranged: crate::features::ArrangedCounts,
+        side: SideTable,
+        rows: Vec<u32>,
+    ) -> PreparedCorpus {
+        PreparedCorpus {
+            arranged,
+            side,
+            rows,
+            documents: self.documents,
+            learned: self.learned,
+            labels: self.labels,
+            class_names: self.class_names,
+            left_out: self.left_out,
+            numbered_features: self.numbered_features,
+            limits: self.limits,
+        }
+    }
 }
 
 /// Documents in canonical order, copies put together.

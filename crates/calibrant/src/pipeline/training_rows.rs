@@ -1,12 +1,11 @@
 //! Rows of numbers as a training corpus, without a document or a string in between.
 
-use rayon::prelude::*;
-
 use super::document_key::{key_of_group, key_of_terms};
 use super::training_corpus::{DocumentCounter, content_key};
 use super::{FitSettings, TrainingCorpus};
 use crate::corpus::ContentRef;
-use crate::features::{BatchCounts, RowCells, RowSource};
+use crate::features::{BatchCounts, RowCells, RowSource, TermSum};
+use crate::parallel;
 use crate::{FitError, RowLabels};
 
 /// So many rows are counted by one thread at a time.
@@ -101,7 +100,7 @@ impl<'a> TrainingRows<'a> {
 
 /// Some rows, counted.
 struct CountedRows {
-    counts: BatchCounts,
+    counts: Option<BatchCounts>,
     /// The number of each row, its key with its labels, and its key without.
     keys: Vec<(usize, u128, u128)>,
 }
@@ -109,6 +108,16 @@ struct CountedRows {
 impl TrainingCorpus {
     /// All rows at once: the corpus that the same rows would give as numbered features in a file.
     pub fn of_rows(settings: &FitSettings, rows: &TrainingRows<'_>) -> Result<Self, FitError> {
+        Ok(Self::told_apart(settings, rows, true)?.0)
+    }
+
+    /// What says which rows are the same, without their counts where those are not asked for; beside it the numbers of the rows that
+    /// weigh anything.
+    pub(super) fn told_apart(
+        settings: &FitSettings,
+        rows: &TrainingRows<'_>,
+        counted: bool,
+    ) -> Result<(Self, Vec<u32>), FitError> {
         rows.check()?;
         if settings.rules.is_some() {
             return Err(FitError::BadSetting {
@@ -120,24 +129,25 @@ impl TrainingCorpus {
         let names = rows.names()?;
         let counter = DocumentCounter::new(settings)?;
         let weighs = |row: usize| rows.weights.is_none_or(|weights| weights[row] != 0.0);
-        let numbers: Vec<usize> = (0..rows.rows.row_count())
-            .filter(|&row| weighs(row))
+        let numbers: Vec<u32> = (0..rows.rows.row_count() as u32)
+            .filter(|&row| weighs(row as usize))
             .collect();
-        let parts: Vec<CountedRows> = numbers
-            .par_chunks(ROWS_AT_ONCE)
-            .map(|numbers| count(&counter, rows, &names, numbers))
-            .collect();
+        let parts = parallel::map_chunks(&numbers, ROWS_AT_ONCE, |numbers| {
+            count(&counter, rows, &names, numbers, counted)
+        });
         let mut corpus = Self::new(settings.column_space());
         corpus.presence_only = counter.presence_only();
         corpus.any_features = !numbers.is_empty();
         corpus.any_list = matches!(rows.classes, RowClasses::Several(_));
         for part in parts {
-            corpus.counts.merge(part.counts);
+            if let Some(counts) = part.counts {
+                corpus.counts.merge(counts);
+            }
             for (row, key, document) in part.keys {
                 corpus.push_row(rows, &names, (row, key, document));
             }
         }
-        Ok(corpus)
+        Ok((corpus, numbers))
     }
 
     fn push_row(
@@ -169,14 +179,17 @@ fn count(
     counter: &DocumentCounter,
     rows: &TrainingRows<'_>,
     names: &[String],
-    numbers: &[usize],
+    numbers: &[u32],
+    counted: bool,
 ) -> CountedRows {
     let mut batch = counter.batch();
     let mut entries = Vec::new();
     let mut keys = Vec::with_capacity(numbers.len());
-    for &row in numbers {
+    for row in numbers.iter().map(|&row| row as usize) {
         rows.rows.row_into(row, &mut entries);
-        batch.count_features(&entries);
+        if counted {
+            batch.count_features(&entries);
+        }
         let content = ContentRef::Features(&entries);
         let mut labels: Vec<&str> = rows
             .classes_of(row)
@@ -185,7 +198,10 @@ fn count(
             .collect();
         labels.sort_unstable();
         labels.dedup();
-        let sum = batch.last_sum(counter.presence_only());
+        let sum = match counted {
+            true => batch.last_sum(counter.presence_only()),
+            false => TermSum::of_features(&entries, counter.presence_only()),
+        };
         keys.push((
             row,
             content_key(content, labels),
@@ -193,7 +209,7 @@ fn count(
         ));
     }
     CountedRows {
-        counts: batch.finish(),
+        counts: counted.then(|| batch.finish()),
         keys,
     }
 }

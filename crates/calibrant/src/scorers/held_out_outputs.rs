@@ -1,11 +1,10 @@
 //! What a linear scorer's terms say of rows that it did not learn from.
 
-use rayon::prelude::*;
-
 use super::length_damping::LengthDamping;
 use super::{LinearClassScorer, Link};
 use crate::features::SparseMatrix;
 use crate::numeric::log_odds_against_rest;
+use crate::parallel;
 use crate::problem::Folds;
 
 /// Rows whose scores are worked out before they are written down.
@@ -45,16 +44,13 @@ impl<'a> HeldOutOutputs<'a> {
         held_out: &[u32],
         is_feature: impl Fn(usize) -> bool + Sync,
     ) {
-        let said: Vec<(Vec<f64>, f64)> = held_out
-            .par_iter()
-            .map(|&row| {
-                let row = rows.row(row as usize);
-                let mut outputs = vec![0.0; model.output_count()];
-                model.outputs_into(row, &mut outputs);
-                let known = row.entries().filter(|entry| is_feature(entry.0));
-                (outputs, known.map(|(_, value)| value).sum())
-            })
-            .collect();
+        let said: Vec<(Vec<f64>, f64)> = parallel::map(held_out, |&row| {
+            let row = rows.row(row as usize);
+            let mut outputs = vec![0.0; model.output_count()];
+            model.outputs_into(row, &mut outputs);
+            let known = row.entries().filter(|entry| is_feature(entry.0));
+            (outputs, known.map(|(_, value)| value).sum())
+        });
         for (&row, (outputs, length)) in held_out.iter().zip(said) {
             self.lengths[row as usize] = length;
             for (column, output) in self.outputs.iter_mut().zip(outputs) {
@@ -94,13 +90,11 @@ impl<'a> HeldOutOutputs<'a> {
 
     /// For some rows the scores of all outputs.
     pub fn scores(&self, rows: &[usize], damping: Option<LengthDamping>) -> Vec<Vec<f64>> {
-        rows.par_iter()
-            .map(|&row| {
-                let mut scores = vec![0.0; self.output_count()];
-                self.scores_into(row, damping, &mut scores);
-                scores
-            })
-            .collect()
+        parallel::map(rows, |&row| {
+            let mut scores = vec![0.0; self.output_count()];
+            self.scores_into(row, damping, &mut scores);
+            scores
+        })
     }
 
     /// Every row's scores, output after output, in the memory of what was said before the link.

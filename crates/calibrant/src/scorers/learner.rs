@@ -3,12 +3,11 @@
 
 use std::fmt::Debug;
 
-use rayon::prelude::*;
-
 use super::held_out_outputs::HeldOutOutputs;
 use super::length_damping::LengthDamping;
 use super::saved::{SavedScorer, ScorerBuffers};
 use crate::features::{SparseMatrix, Weighting, WeightingSettings};
+use crate::parallel;
 use crate::problem::{Folds, Problem, Targets};
 use crate::progress::{check, step};
 use crate::solvers::Convergence;
@@ -288,15 +287,12 @@ fn score_into(
     rows: &SparseMatrix,
     held_out: &[u32],
 ) {
-    let score = |buffer: &mut ScorerBuffers, &row: &u32| {
+    let score = |buffer: &mut ScorerBuffers, place: usize| {
         let mut scores = vec![0.0; scorer.output_count()];
-        scorer.scores_into(rows.row(row as usize), buffer, &mut scores);
+        scorer.scores_into(rows.row(held_out[place] as usize), buffer, &mut scores);
         scores
     };
-    let scores: Vec<Vec<f64>> = held_out
-        .par_iter()
-        .map_init(ScorerBuffers::default, score)
-        .collect();
+    let scores = parallel::map_indices_with(held_out.len(), ScorerBuffers::default, score);
     for (&row, scores) in held_out.iter().zip(scores) {
         out_of_fold
             .iter_mut()

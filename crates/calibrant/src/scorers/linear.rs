@@ -126,7 +126,8 @@ impl<'a> PreparedRows<'a> {
             rows: self.rows,
             squared_norms: &self.squared_norms,
             weights,
-            members,
+            members: Some(members),
+            constant: 1.0,
         }
     }
 }
@@ -216,12 +217,18 @@ pub(super) trait DualLearner: Sync {
         } else {
             self.limits()
         };
+        let labels: Vec<_> = lanes
+            .iter()
+            .map(|lane| |row: usize| lane.labels[row])
+            .collect();
         let lanes: Vec<Lane<'_>> = lanes
             .iter()
-            .map(|lane| Lane {
-                labels: &lane.labels,
+            .zip(&labels)
+            .map(|(lane, labels)| Lane {
+                labels,
                 costs: (cost * lane.factors.0, cost * lane.factors.1),
                 start: lane.start,
+                keeps_duals: lane.start.is_none(),
             })
             .collect();
         let problem = rows.problem(weights, members);
@@ -251,7 +258,7 @@ impl DualLearner for LinearSvm {
         progress: &dyn Progress,
     ) -> Result<Vec<LaneSolution>, Cancelled> {
         let loss = HingeLossDual(self.loss);
-        solve_while_wanted::<L>(problem, lanes, loss, limits, self.seed, progress)
+        solve_while_wanted::<L, _>(problem, lanes, loss, limits, self.seed, progress)
     }
 }
 
@@ -271,7 +278,7 @@ impl DualLearner for LogisticRegression {
         limits: &SolverLimits,
         progress: &dyn Progress,
     ) -> Result<Vec<LaneSolution>, Cancelled> {
-        solve_while_wanted::<L>(
+        solve_while_wanted::<L, _>(
             problem,
             lanes,
             LogisticLossDual,

@@ -5,6 +5,7 @@
 //! names. Inside, a `ClassLearner` learns all classes of a `Problem`, and `SavedScorer` is what any of them makes.
 
 mod boosting;
+mod borrowed;
 mod classifier;
 mod held_out_outputs;
 mod learner;
@@ -24,6 +25,7 @@ mod saved;
 
 pub(crate) use boosting::StumpScorer;
 pub use boosting::{AdaBoost, BoostingKind};
+pub(crate) use borrowed::{BorrowedLearner, BorrowedOutput, BorrowedProblem};
 pub use classifier::{Classifier, LearnerName};
 pub(crate) use held_out_outputs::HeldOutOutputs;
 pub(crate) use learner::{CrossFit, FoldSource, Reads, cross_fit_anew};

@@ -1,12 +1,12 @@
 //! Naive Bayes: multinomial, Bernoulli and complement.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::held_out_outputs::HeldOutOutputs;
 use super::learner::{ClassLearner, CrossFit, Fitted, FoldSource, Reads, Variant, positive};
 use super::{LinearClassScorer, Link, WeightMatrix};
 use crate::features::{RowView, SparseMatrix, Weighting, WeightingSettings};
+use crate::parallel;
 use crate::problem::{Folds, Problem, Targets};
 use crate::progress::check;
 use crate::saved::Storage;
@@ -296,31 +296,27 @@ impl NaiveBayes {
         let chunk = 4096;
         // Absent words of the Bernoulli kind add to the biases: summed by fixed chunks, in order,
         // so that the result does not depend on the number of threads.
-        let absent: Vec<Vec<f64>> = weights
-            .par_chunks_mut(chunk * width)
-            .enumerate()
-            .map(|(number, weights)| {
-                let mut absent = vec![0.0; width];
-                let mut positive = vec![(0.0, 0.0); counts.class_count];
-                for (offset, weights) in weights.chunks_exact_mut(width).enumerate() {
-                    let feature = number * chunk + offset;
-                    if !is_asked(feature) {
-                        continue;
-                    }
-                    estimate.presence_and_absence(feature, !joint, &mut positive);
-                    if width == counts.class_count {
-                        for (class, &(weight, bias)) in positive.iter().enumerate() {
-                            weights[class] = weight;
-                            absent[class] += bias;
-                        }
-                    } else {
-                        weights[0] = positive[1].0 - positive[0].0;
-                        absent[0] += positive[1].1 - positive[0].1;
-                    }
+        let absent = parallel::map_chunks_mut(&mut weights, chunk * width, |number, weights| {
+            let mut absent = vec![0.0; width];
+            let mut positive = vec![(0.0, 0.0); counts.class_count];
+            for (offset, weights) in weights.chunks_exact_mut(width).enumerate() {
+                let feature = number * chunk + offset;
+                if !is_asked(feature) {
+                    continue;
                 }
-                absent
-            })
-            .collect();
+                estimate.presence_and_absence(feature, !joint, &mut positive);
+                if width == counts.class_count {
+                    for (class, &(weight, bias)) in positive.iter().enumerate() {
+                        weights[class] = weight;
+                        absent[class] += bias;
+                    }
+                } else {
+                    weights[0] = positive[1].0 - positive[0].0;
+                    absent[0] += positive[1].1 - positive[0].1;
+                }
+            }
+            absent
+        });
         let mut biases = self.prior_biases(counts, joint);
         if width < biases.len() {
             biases = vec![biases[1] - biases[0]];

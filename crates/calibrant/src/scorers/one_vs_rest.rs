@@ -1,11 +1,10 @@
 //! One linear problem per output, in parallel over outputs and folds.
 
-use rayon::prelude::*;
-
 use super::learner::{CrossFit, Fitted, FoldSource};
 use super::linear::{DualFit, DualLearner, LaneData, PreparedRows};
 use super::{LinearClassScorer, Link, Storage, WeightMatrix};
 use crate::features::SparseMatrix;
+use crate::parallel;
 use crate::problem::{ClassLabels, Problem, Targets};
 use crate::progress::step;
 use crate::solvers::Convergence;
@@ -50,14 +49,12 @@ fn fit_outputs(
 ) -> Result<Vec<DualFit>, FitError> {
     let prepared = PreparedRows::new(problem.rows);
     let outputs: Vec<usize> = (0..problem.labels.output_count()).collect();
-    let blocks = outputs
-        .par_chunks(LANES)
-        .map(|outputs| {
-            let fits = fit_block(learner, &prepared, problem, outputs, starts, progress)?;
-            step(progress, outputs.len() as u64)?;
-            Ok(fits)
-        })
-        .collect::<Result<Vec<_>, FitError>>()?;
+    let blocks: Vec<&[usize]> = outputs.chunks(LANES).collect();
+    let blocks = parallel::try_map(&blocks, |outputs| {
+        let fits = fit_block(learner, &prepared, problem, outputs, starts, progress)?;
+        step(progress, outputs.len() as u64)?;
+        Ok::<_, FitError>(fits)
+    })?;
     Ok(blocks.into_iter().flatten().collect())
 }
 
@@ -96,10 +93,7 @@ pub(super) fn cross_fit(
         let problem = targets.among(&rows, &members);
         let fits = fit_outputs(learner, &problem, Some(&duals), progress)?;
         let scored = |fit: DualFit| {
-            let scores = held_out
-                .par_iter()
-                .map(|&row| fit.model.score(rows.row(row as usize)))
-                .collect();
+            let scores = parallel::map(&held_out, |&row| fit.model.score(rows.row(row as usize)));
             (scores, fit.model.convergence)
         };
         Ok(fits.into_iter().map(scored).collect())
@@ -111,11 +105,7 @@ pub(super) fn cross_fit(
     let mut out_of_fold = vec![vec![0.0; everyone.len()]; duals.len()];
     for first in (0..folds.count()).step_by(at_once) {
         let some = first..(first + at_once).min(folds.count());
-        let parts = some
-            .clone()
-            .into_par_iter()
-            .map(one_fold)
-            .collect::<Result<Vec<_>, _>>()?;
+        let parts = parallel::try_map_indices(some.len(), |number| one_fold(first + number))?;
         for (fold, part) in some.zip(parts) {
             let (_, held_out) = folds.split(fold);
             for (output, (scores, end)) in part.into_iter().enumerate() {
@@ -140,17 +130,14 @@ fn side_by_side(fits: &[DualFit], labels: &ClassLabels, column_count: usize) -> 
     let width = fits.len();
     let mut weights = vec![0f32; column_count * width];
     let chunk = 4096;
-    weights
-        .par_chunks_mut(chunk * width)
-        .enumerate()
-        .for_each(|(number, weights)| {
-            for (output, fit) in fits.iter().enumerate() {
-                let column = &fit.model.weights[number * chunk..][..weights.len() / width];
-                for (offset, &weight) in column.iter().enumerate() {
-                    weights[offset * width + output] = weight;
-                }
+    parallel::map_chunks_mut(&mut weights, chunk * width, |number, weights| {
+        for (output, fit) in fits.iter().enumerate() {
+            let column = &fit.model.weights[number * chunk..][..weights.len() / width];
+            for (offset, &weight) in column.iter().enumerate() {
+                weights[offset * width + output] = weight;
             }
-        });
+        }
+    });
     let biases = fits.iter().map(|fit| fit.model.bias).collect();
     let weights = WeightMatrix::Single(Storage::Owned(weights));
     LinearClassScorer::from_parts(weights, biases, Link::of(labels))

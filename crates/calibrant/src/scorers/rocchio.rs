@@ -1,13 +1,13 @@
 //! Rocchio: every class is the mean of its documents, and a document belongs where it is nearest.
 
 use calibrant_calibration::named;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::learner::{ClassLearner, Fitted, Variant};
 use super::linear_scorer::Link;
 use super::saved::{ClassScorer, OpenScorer, ScorerBuffers};
 use crate::features::RowView;
+use crate::parallel;
 use crate::problem::Problem;
 use crate::saved::{NamedTensor, Storage, TensorReader};
 use crate::{FitError, Task};
@@ -91,25 +91,21 @@ impl ClassLearner for Rocchio {
             .iter()
             .for_each(|&row| takes_part[row as usize] = true);
         // A class at a time, so that sums do not depend on the number of threads.
-        let columns: Vec<Vec<f64>> = labels
-            .members()
-            .into_par_iter()
-            .map(|of_class| {
-                let mut sums = vec![0f64; rows.column_count()];
-                let mut total = 0.0;
-                for row in of_class.into_iter().filter(|&row| takes_part[row as usize]) {
-                    let weight = weights[row as usize];
-                    total += weight;
-                    for (column, value) in rows.row(row as usize).entries() {
-                        sums[column] += weight * value;
-                    }
+        let columns: Vec<Vec<f64>> = parallel::map_owned(labels.members(), |of_class| {
+            let mut sums = vec![0f64; rows.column_count()];
+            let mut total = 0.0;
+            for row in of_class.into_iter().filter(|&row| takes_part[row as usize]) {
+                let weight = weights[row as usize];
+                total += weight;
+                for (column, value) in rows.row(row as usize).entries() {
+                    sums[column] += weight * value;
                 }
-                if total > 0.0 {
-                    sums.iter_mut().for_each(|sum| *sum /= total);
-                }
-                sums
-            })
-            .collect();
+            }
+            if total > 0.0 {
+                sums.iter_mut().for_each(|sum| *sum /= total);
+            }
+            sums
+        });
         let lengths = columns
             .iter()
             .map(|centre| centre.iter().map(|value| value * value).sum::<f64>().sqrt())

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::features::{LaneWeights, SparseMatrix, prefetch};
+use super::descent_rows::DescentRows;
+use crate::features::{SparseMatrix, prefetch};
 use crate::numeric::Random;
 use crate::progress::check;
 use crate::{Cancelled, NoProgress, Progress};
@@ -10,43 +11,57 @@ use crate::{Cancelled, NoProgress, Progress};
 /// Rows that several problems with two classes each learn from.
 ///
 /// ```text
-/// minimise over w, b:   (|w|² + b²) / 2  +  Σ_i C_i loss(y_i (w·x_i + b))
+/// minimise over w, b:   (|w|² + (b / B)²) / 2  +  Σ_i C_i loss(y_i (w·x_i + b))
 /// ```
-/// The bias `b` is the weight of a constant feature 1 and regularised with the rest, as LIBLINEAR
-/// does it with `-B 1`.
+/// The bias `b` is `B` times the weight of a constant feature `B`, which is regularised with the rest, as LIBLINEAR
+/// does it with `-B`.
 #[derive(Debug, Clone, Copy)]
-pub struct LinearProblem<'a> {
+pub struct LinearProblem<'a, R: ?Sized = SparseMatrix> {
     /// All rows; only `members` take part.
-    pub rows: &'a SparseMatrix,
-    /// `|x_i|²` of each row.
+    pub rows: &'a R,
+    /// `|x_i|²` of each row; where there are none, the rows are asked.
     pub squared_norms: &'a [f64],
-    /// How much each row counts: `C_i` is this times the side's cost.
+    /// How much each row counts: `C_i` is this times the side's cost. Where there are none, each counts 1.
     pub weights: &'a [f64],
-    /// The rows that are learned from, rising.
-    pub members: &'a [u32],
+    /// The rows that are learned from, rising; `None` where it is all of them.
+    pub members: Option<&'a [u32]>,
+    /// `B`: 1 is usual, with 0 there is no bias.
+    pub constant: f64,
+}
+
+impl<R: ?Sized> LinearProblem<'_, R> {
+    /// Asks for each row that is learned from.
+    #[inline]
+    fn for_each_member(&self, row_count: usize, mut each: impl FnMut(usize)) {
+        match self.members {
+            None => (0..row_count).for_each(each),
+            Some(members) => members.iter().for_each(|&row| each(row as usize)),
+        }
+    }
 }
 
 /// One of the problems.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Lane<'a> {
     /// Whether each row is positive (`y = 1`) or negative (`y = -1`).
-    pub labels: &'a [bool],
+    pub labels: &'a (dyn Fn(usize) -> bool + Sync),
     /// The cost of a positive row's loss and of a negative one's.
     pub costs: (f64, f64),
     /// Dual variables of a similar problem to start from; those of rows that are not members are
     /// taken as zero.
     pub start: Option<&'a [f64]>,
+    /// Whether the solution is to come with its dual variables.
+    pub keeps_duals: bool,
 }
 
 /// The answer to one problem.
 #[derive(Debug, Clone)]
-pub struct LaneSolution {
-    /// The dual variable of each row, between 0 and `C_i`; none where the problem itself started from
-    /// those of another.
+pub struct LaneSolution<W = f32> {
+    /// The dual variable of each row, between 0 and `C_i`; none where nobody asked for them.
     pub duals: Vec<f64>,
     /// `w = Σ y_i α_i x_i`.
-    pub weights: Vec<f32>,
-    /// `b = Σ y_i α_i`.
+    pub weights: Vec<W>,
+    /// `b = B² Σ y_i α_i`.
     pub bias: f64,
     /// How the solver ended.
     pub convergence: Convergence,
@@ -56,6 +71,13 @@ pub struct LaneSolution {
 pub trait DualLoss: Copy + Sync {
     /// Where a variable starts that has no better place.
     fn start(&self, cost: f64) -> f64;
+
+    /// The spread of gradients at which the gap is probably small enough. Too large a guess is tightened, one look at all rows
+    /// after the other.
+    fn settled(&self, relative_gap: f64) -> f64 {
+        // The gap falls with the square of the gradients' spread; on text this is a good first guess.
+        (7.0 * relative_gap.sqrt()).clamp(1e-6, 0.5)
+    }
 
     /// Solves for one variable while the others stand still. `margin` is `y (w·x + b)`, `curvature`
     /// is `|x|² + 1`; gradients beyond `bounds = (lowest, highest)` of the last pass show that a
@@ -134,31 +156,31 @@ pub struct Convergence {
 ///
 /// # Panics
 /// If there are no lanes, or more than `L` or eight.
-pub fn solve_side_by_side<const L: usize>(
-    problem: &LinearProblem<'_>,
+pub fn solve_side_by_side<const L: usize, R: DescentRows<L> + ?Sized>(
+    problem: &LinearProblem<'_, R>,
     lanes: &[Lane<'_>],
     loss: impl DualLoss,
     limits: &SolverLimits,
     seed: u64,
-) -> Vec<LaneSolution> {
+) -> Vec<LaneSolution<R::Value>> {
     // Nobody is there to end it.
-    solve_while_wanted::<L>(problem, lanes, loss, limits, seed, &NoProgress).unwrap_or_default()
+    solve_while_wanted::<L, R>(problem, lanes, loss, limits, seed, &NoProgress).unwrap_or_default()
 }
 
 /// As [`solve_side_by_side`], and asks before every pass whether to go on.
 ///
 /// # Panics
 /// As it does.
-pub fn solve_while_wanted<const L: usize>(
-    problem: &LinearProblem<'_>,
+pub fn solve_while_wanted<const L: usize, R: DescentRows<L> + ?Sized>(
+    problem: &LinearProblem<'_, R>,
     lanes: &[Lane<'_>],
     loss: impl DualLoss,
     limits: &SolverLimits,
     seed: u64,
     progress: &dyn Progress,
-) -> Result<Vec<LaneSolution>, Cancelled> {
+) -> Result<Vec<LaneSolution<R::Value>>, Cancelled> {
     assert!((1..=L.min(8)).contains(&lanes.len()));
-    let mut descent = Descent::<L, _>::start(problem, lanes, loss, limits);
+    let mut descent = Descent::<L, R, _>::start(problem, lanes, loss, limits);
     let mut random = Random::from_seed(seed);
     for pass in 1.. {
         check(progress)?;
@@ -179,12 +201,12 @@ pub fn solve_while_wanted<const L: usize>(
         .into_iter()
         .enumerate()
         .map(|(lane, state)| LaneSolution {
-            duals: match lanes[lane].start {
-                Some(_) => Vec::new(),
-                None => rows.iter().map(|row| row.duals[lane]).collect(),
+            duals: match lanes[lane].keeps_duals {
+                false => Vec::new(),
+                true => rows.iter().map(|row| row.duals[lane]).collect(),
             },
-            weights: weights.lane(lane),
-            bias: biases[lane],
+            weights: R::lane(&weights, lane),
+            bias: biases[lane] * problem.constant,
             convergence: match state.stage {
                 Stage::Ended(convergence) => convergence,
                 // The loop goes on until every problem has ended.
@@ -206,12 +228,13 @@ const PASSES_BETWEEN_LOOKS: usize = 4;
 /// How many visits lie between two stages of fetching a row.
 const PREFETCH_DISTANCE: usize = 4;
 
-struct Descent<'a, const L: usize, Loss> {
-    problem: &'a LinearProblem<'a>,
+struct Descent<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss> {
+    problem: &'a LinearProblem<'a, R>,
     lanes: &'a [Lane<'a>],
     loss: Loss,
     rows: Vec<RowState<L>>,
-    weights: LaneWeights<L>,
+    weights: R::Weights,
+    /// The weights of the constant feature.
     biases: [f64; L],
     /// The rows where anything moves.
     order: Vec<u32>,
@@ -235,6 +258,27 @@ struct RowState<const L: usize> {
 }
 
 impl<const L: usize> RowState<L> {
+    fn new<R: DescentRows<L> + ?Sized>(
+        problem: &LinearProblem<'_, R>,
+        lanes: &[Lane<'_>],
+        row: usize,
+    ) -> Self {
+        let squared_norm = match problem.squared_norms {
+            [] => problem.rows.squared_norm(row),
+            norms => norms[row],
+        };
+        let labels = lanes.iter().enumerate();
+        Self {
+            duals: [0.0; L],
+            weight: problem.weights.get(row).copied().unwrap_or(1.0),
+            curvature: (squared_norm + problem.constant * problem.constant) as f32,
+            labels: labels
+                .map(|(number, lane)| u8::from((lane.labels)(row)) << number)
+                .sum(),
+            moving: 0,
+        }
+    }
+
     #[inline]
     fn sign(&self, lane: usize) -> f64 {
         if self.labels >> lane & 1 == 1 {
@@ -279,40 +323,30 @@ impl LaneState {
     const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 }
 
-impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
+impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a, L, R, Loss> {
     fn start(
-        problem: &'a LinearProblem<'a>,
+        problem: &'a LinearProblem<'a, R>,
         lanes: &'a [Lane<'a>],
         loss: Loss,
         limits: &SolverLimits,
     ) -> Self {
-        // The gap falls with the square of the gradients' spread; on text this is a good first guess.
-        let settled = (7.0 * limits.relative_gap.sqrt()).clamp(1e-6, 0.5);
-        let rows = (0..problem.rows.row_count())
-            .map(|row| RowState {
-                duals: [0.0; L],
-                weight: problem.weights[row],
-                curvature: (problem.squared_norms[row] + 1.0) as f32,
-                labels: (0..lanes.len())
-                    .map(|lane| u8::from(lanes[lane].labels[row]) << lane)
-                    .sum(),
-                moving: 0,
-            })
-            .collect();
+        let settled = loss.settled(limits.relative_gap);
+        let row_count = problem.rows.row_count();
+        let rows = (0..row_count).map(|row| RowState::new(problem, lanes, row));
+        let member_count = problem.members.map_or(row_count, <[u32]>::len);
         let mut descent = Self {
             problem,
             lanes,
             loss,
-            rows,
-            weights: LaneWeights::zeros(problem.rows.column_count()),
+            rows: rows.collect(),
+            weights: problem.rows.zeros(),
             biases: [0.0; L],
-            order: Vec::with_capacity(problem.members.len()),
+            order: Vec::with_capacity(member_count),
             states: Vec::with_capacity(lanes.len()),
             looks_early: lanes.iter().any(|lane| lane.start.is_some()),
         };
         let mut resting_on = [0; L];
-        for &number in problem.members {
-            let number = number as usize;
+        problem.for_each_member(row_count, |number| {
             let row = &mut descent.rows[number];
             let mut steps = [0.0; L];
             for (lane, settings) in lanes.iter().enumerate() {
@@ -330,17 +364,13 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
                 }
             }
             descent.step(number, steps);
-        }
+        });
         // A warm start begins with the variables that it rests on, unless they are most of them anyway.
         let all: u8 = (0..lanes.len())
-            .filter(|&lane| {
-                lanes[lane].start.is_none() || 2 * resting_on[lane] >= problem.members.len()
-            })
+            .filter(|&lane| lanes[lane].start.is_none() || 2 * resting_on[lane] >= member_count)
             .map(|lane| 1 << lane)
             .sum();
-        for &number in problem.members {
-            descent.rows[number as usize].moving |= all;
-        }
+        problem.for_each_member(row_count, |row| descent.rows[row].moving |= all);
         descent.states.extend((0..lanes.len()).map(|_| LaneState {
             bounds: LaneState::OPEN,
             spread: 0.0,
@@ -351,20 +381,32 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
         descent
     }
 
+    /// `w·x + b` of each problem.
+    #[inline]
+    fn scores(&self, row: usize) -> [f64; L] {
+        let mut scores = self.problem.rows.dot(row, &self.weights);
+        let constant = self.problem.constant;
+        (0..L).for_each(|lane| scores[lane] += self.biases[lane] * constant);
+        scores
+    }
+
     #[inline]
     fn step(&mut self, row: usize, steps: [f64; L]) {
         if steps.iter().any(|&step| step != 0.0) {
-            self.weights.add_scaled(steps, self.problem.rows.row(row));
-            (0..L).for_each(|lane| self.biases[lane] += steps[lane]);
+            self.problem.rows.add(row, steps, &mut self.weights);
+            let constant = self.problem.constant;
+            (0..L).for_each(|lane| self.biases[lane] += steps[lane] * constant);
         }
     }
 
     fn gather(&mut self) {
-        let rows = &self.rows;
-        let members = self.problem.members.iter().copied();
-        self.order.clear();
-        self.order
-            .extend(members.filter(|&row| rows[row as usize].moving != 0));
+        let (rows, order) = (&self.rows, &mut self.order);
+        order.clear();
+        self.problem.for_each_member(rows.len(), |row| {
+            if rows[row].moving != 0 {
+                order.push(row as u32);
+            }
+        });
     }
 
     /// Asks for what the visits to come will need, one stage after the other: each tells where the next
@@ -372,16 +414,16 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
     #[inline]
     fn prefetch_after(&self, order: &[u32], place: usize) {
         let ahead = |distance: usize| order.get(place + distance).map(|&row| row as usize);
-        if let Some(row) = ahead(3 * PREFETCH_DISTANCE) {
-            self.problem.rows.prefetch_bounds(row);
-        }
-        if let Some(row) = ahead(2 * PREFETCH_DISTANCE) {
-            self.problem.rows.prefetch_entries(row);
+        let entries = ahead(2 * PREFETCH_DISTANCE);
+        if let Some(row) = entries {
             prefetch(&self.rows, row);
         }
-        if let Some(row) = ahead(PREFETCH_DISTANCE) {
-            self.weights.prefetch(self.problem.rows.row(row));
-        }
+        let rows = [
+            ahead(3 * PREFETCH_DISTANCE),
+            entries,
+            ahead(PREFETCH_DISTANCE),
+        ];
+        self.problem.rows.prefetch(rows, &self.weights);
     }
 
     /// One pass over the rows where anything moves.
@@ -389,10 +431,13 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
         let mut ranges = [(f64::INFINITY, f64::NEG_INFINITY); L];
         let mut order = std::mem::take(&mut self.order);
         random.shuffle(&mut order);
+        let far = self.problem.rows.are_far(order.len());
         for (place, &number) in order.iter().enumerate() {
-            self.prefetch_after(&order, place);
+            if far {
+                self.prefetch_after(&order, place);
+            }
             let number = number as usize;
-            let scores = self.weights.dot(self.problem.rows.row(number));
+            let scores = self.scores(number);
             let row = &mut self.rows[number];
             let mut steps = [0.0; L];
             for (lane, settings) in self.lanes.iter().enumerate() {
@@ -400,7 +445,7 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
                     continue;
                 }
                 let sign = row.sign(lane);
-                let margin = sign * (scores[lane] + self.biases[lane]);
+                let margin = sign * scores[lane];
                 let dual = row.duals[lane];
                 let cost = row.cost(lane, settings.costs);
                 let curvature = f64::from(row.curvature);
@@ -463,43 +508,49 @@ impl<'a, const L: usize, Loss: DualLoss> Descent<'a, L, Loss> {
             .all(|state| matches!(state.stage, Stage::Ended(_)))
     }
 
+    /// Adds what a row has to say of the settled problems, and lets its variables move again that have to.
+    #[inline]
+    fn look_at(&mut self, number: usize, objectives: &mut [(f64, f64)], largest: &mut [f64; L]) {
+        let scores = self.scores(number);
+        let row = &mut self.rows[number];
+        for (lane, settings) in self.lanes.iter().enumerate() {
+            let state = &self.states[lane];
+            if state.stage != Stage::Settled {
+                continue;
+            }
+            let margin = row.sign(lane) * scores[lane];
+            let cost = row.cost(lane, settings.costs);
+            let dual = row.duals[lane];
+            let (loss, gain) = self.loss.objectives(margin, dual, cost);
+            objectives[lane].0 += loss;
+            objectives[lane].1 += gain;
+            let curvature = f64::from(row.curvature);
+            let open = LaneState::OPEN;
+            let visit = self.loss.visit(margin, dual, cost, curvature, open);
+            let gradient = match visit {
+                Visit::AtRest => 0.0,
+                Visit::Moved { gradient, .. } => gradient.abs(),
+            };
+            largest[lane] = largest[lane].max(gradient);
+            if dual > 0.0 || gradient > 0.1 * state.settled {
+                row.moving |= 1 << lane;
+            }
+        }
+    }
+
     /// Measures the gap of the settled problems over all rows. One that is small enough has ended;
     /// else the variables that it rests on, and those that are not at rest, move again.
     fn look_at_all(&mut self, pass: usize, limits: &SolverLimits, out_of_time: bool) {
-        let norms = self.weights.squared_norms();
+        let norms = R::squared_norms(&self.weights);
         let mut objectives: Vec<(f64, f64)> = (0..self.lanes.len())
             .map(|lane| 0.5 * (norms[lane] + self.biases[lane] * self.biases[lane]))
             .map(|regular| (regular, -regular))
             .collect();
         let mut largest = [0f64; L];
-        for &number in self.problem.members {
-            let number = number as usize;
-            let scores = self.weights.dot(self.problem.rows.row(number));
-            let row = &mut self.rows[number];
-            for (lane, settings) in self.lanes.iter().enumerate() {
-                let state = &self.states[lane];
-                if state.stage != Stage::Settled {
-                    continue;
-                }
-                let margin = row.sign(lane) * (scores[lane] + self.biases[lane]);
-                let cost = row.cost(lane, settings.costs);
-                let dual = row.duals[lane];
-                let (loss, gain) = self.loss.objectives(margin, dual, cost);
-                objectives[lane].0 += loss;
-                objectives[lane].1 += gain;
-                let curvature = f64::from(row.curvature);
-                let open = LaneState::OPEN;
-                let visit = self.loss.visit(margin, dual, cost, curvature, open);
-                let gradient = match visit {
-                    Visit::AtRest => 0.0,
-                    Visit::Moved { gradient, .. } => gradient.abs(),
-                };
-                largest[lane] = largest[lane].max(gradient);
-                if dual > 0.0 || gradient > 0.1 * state.settled {
-                    row.moving |= 1 << lane;
-                }
-            }
-        }
+        let problem = self.problem;
+        problem.for_each_member(self.rows.len(), |number| {
+            self.look_at(number, &mut objectives, &mut largest);
+        });
         for (lane, (primal, dual)) in objectives.into_iter().enumerate() {
             let state = &mut self.states[lane];
             if state.stage != Stage::Settled {
@@ -570,27 +621,32 @@ mod tests {
             let rows = random_rows(seed, &labels[0]);
             let squared_norms: Vec<f64> = rows.rows().map(|row| row.squared_norm()).collect();
             let weights: Vec<f64> = (0..120).map(|row| 0.5 + f64::from(row % 3)).collect();
-            let everyone: Vec<u32> = (0..120).collect();
             let some: Vec<u32> = (0..120).filter(|row| row % 5 != 0).collect();
             let whole = LinearProblem {
                 rows: &rows,
                 squared_norms: &squared_norms,
                 weights: &weights,
-                members: &everyone,
+                members: None,
+                constant: 1.0,
             };
             let part = LinearProblem {
-                members: &some,
+                members: Some(&some),
                 ..whole
             };
-            let cold: Vec<Lane<'_>> = labels
+            let asked: Vec<_> = labels
+                .iter()
+                .map(|labels| |row: usize| labels[row])
+                .collect();
+            let cold: Vec<Lane<'_>> = asked
                 .iter()
                 .map(|labels| Lane {
                     labels,
                     costs: (1.0, 0.7),
                     start: None,
+                    keeps_duals: true,
                 })
                 .collect();
-            let full = solve_side_by_side::<4>(&whole, &cold, loss, &TIGHT, seed);
+            let full = solve_side_by_side::<4, _>(&whole, &cold, loss, &TIGHT, seed);
             let warm: Vec<Lane<'_>> = cold
                 .iter()
                 .zip(&full)
@@ -599,9 +655,9 @@ mod tests {
                     ..*lane
                 })
                 .collect();
-            let warm_ends = solve_side_by_side::<4>(&part, &warm, loss, &TIGHT, seed);
+            let warm_ends = solve_side_by_side::<4, _>(&part, &warm, loss, &TIGHT, seed);
             for (lane, warm_end) in cold.iter().zip(&warm_ends) {
-                let [alone] = solve_side_by_side::<1>(&part, &[*lane], loss, &TIGHT, seed + 1)
+                let [alone] = solve_side_by_side::<1, _>(&part, &[*lane], loss, &TIGHT, seed + 1)
                     .try_into()
                     .unwrap();
                 assert!(warm_end.convergence.converged && alone.convergence.converged);
@@ -623,24 +679,25 @@ mod tests {
         let labels = random_labels(3);
         let rows = random_rows(3, &labels);
         let squared_norms: Vec<f64> = rows.rows().map(|row| row.squared_norm()).collect();
-        let everyone: Vec<u32> = (0..120).collect();
         let weights = [1.0; 120];
         let problem = LinearProblem {
             rows: &rows,
             squared_norms: &squared_norms,
             weights: &weights,
-            members: &everyone,
+            members: None,
+            constant: 1.0,
         };
         let lane = Lane {
-            labels: &labels,
+            labels: &|row| labels[row],
             costs: (100.0, 100.0),
             start: None,
+            keeps_duals: false,
         };
         let limits = SolverLimits {
             relative_gap: 1e-9,
             max_passes: 2,
         };
-        let solved = solve_side_by_side::<1>(
+        let solved = solve_side_by_side::<1, _>(
             &problem,
             &[lane],
             HingeLossDual(HingeLoss::Hinge),
@@ -652,7 +709,7 @@ mod tests {
         // Asked before each pass, and told no before the second.
         let loss = HingeLossDual(HingeLoss::Hinge);
         let ended = EndsAfter::questions(1);
-        let ended = solve_while_wanted::<1>(&problem, &[lane], loss, &limits, 1, &ended);
+        let ended = solve_while_wanted::<1, _>(&problem, &[lane], loss, &limits, 1, &ended);
         assert_eq!(ended.err(), Some(Cancelled));
     }
 }

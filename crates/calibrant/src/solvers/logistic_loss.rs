@@ -150,18 +150,20 @@ mod tests {
             rows: &rows,
             squared_norms: &squared_norms,
             weights: &[1.0; 60],
-            members: &members,
+            members: Some(&members),
+            constant: 1.0,
         };
         let lane = Lane {
-            labels: &labels,
+            labels: &|row| labels[row],
             costs: (2.0, 0.5),
             start: None,
+            keeps_duals: false,
         };
         let limits = SolverLimits {
             relative_gap: 1e-8,
             max_passes: 10_000,
         };
-        let solved = solve_side_by_side::<1>(&problem, &[lane], LogisticLossDual, &limits, 5);
+        let solved = solve_side_by_side::<1, _>(&problem, &[lane], LogisticLossDual, &limits, 5);
         assert!(
             solved[0].convergence.converged,
             "{:?}",

@@ -11,12 +11,14 @@ const MOST_AT_THE_ROOT: usize = 32;
 const MOST_NAMES: [(&str, usize); 2] = [("calibrant", 550), ("calibrant-calibration", 270)];
 
 /// Modules that only our own crates and tests use.
-const HIDDEN: [(&str, &str); 6] = [
+const HIDDEN: [(&str, &str); 8] = [
     ("calibrant", "inbox"),
     ("calibrant", "numeric"),
+    ("calibrant", "parallel"),
     ("calibrant", "problem"),
     ("calibrant", "solvers"),
     ("calibrant-calibration", "numeric"),
+    ("calibrant-calibration", "parallel"),
     ("calibrant-calibration", "solvers"),
 ];
 

@@ -1,12 +1,12 @@
 //! A calibrator of all classes that is no surer than held-out examples allow.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{ClassBuffers, HeldOutClassScores, SavedMulticlassCalibrator as Saved};
 use crate::Probability;
 use crate::calibration::held::{enough, supported, with_margin};
 use crate::numeric::{first_largest, softplus};
+use crate::parallel;
 
 /// A calibrator of all classes whose answers stay within what held-out examples support, whatever the scores: one mistyped
 /// number, or a text that repeats itself a thousand times, must not make a certainty.
@@ -136,25 +136,24 @@ impl Saved {
 
     /// The same, no surer than it is of these examples.
     pub(super) fn within_examples(self, held_out: &HeldOutClassScores) -> Self {
+        /// Rows of a piece of work; results do not depend on it.
+        const ROWS: usize = 256;
         let classes = held_out.class_count();
-        let (most, least) = held_out
-            .scores()
-            .par_chunks_exact(classes)
-            .fold(
-                || (0.0f64, 0.0f64, ClassBuffers::default()),
-                |(most, least, mut buffer), row| {
-                    self.ln_weights_into(row, &mut buffer);
-                    buffer.fill_log_odds();
-                    let said = || buffer.log_odds.iter();
-                    (
-                        said().fold(most, |most, l| most.max(*l)),
-                        said().fold(least, |least, l| least.max(-l)),
-                        buffer,
-                    )
-                },
-            )
-            .map(|(most, least, _)| (most, least))
-            .reduce(|| (0.0, 0.0), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+        let said_at_most = parallel::map_chunks(held_out.scores(), ROWS * classes, |rows| {
+            let (mut most, mut least) = (0.0f64, 0.0f64);
+            let mut buffer = ClassBuffers::default();
+            for row in rows.chunks_exact(classes) {
+                self.ln_weights_into(row, &mut buffer);
+                buffer.fill_log_odds();
+                for l in &buffer.log_odds {
+                    (most, least) = (most.max(*l), least.max(-l));
+                }
+            }
+            (most, least)
+        });
+        let (most, least) = said_at_most
+            .into_iter()
+            .fold((0.0f64, 0.0f64), |a, b| (a.0.max(b.0), a.1.max(b.1)));
         self.bounded(with_margin(most), with_margin(least))
     }
 

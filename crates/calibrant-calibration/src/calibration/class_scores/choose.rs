@@ -1,6 +1,5 @@
 //! Which way for many classes? Several, weighed by how well they forecast held-out labels.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::held_out::Part;
@@ -16,6 +15,7 @@ use super::{
 use crate::calibration::auto::mean_gain;
 use crate::calibration::held::supported;
 use crate::calibration::{CalibratorKind, ChoiceRules};
+use crate::parallel;
 use crate::{CalibrationError, Probability};
 
 /// A way from the scores of many classes to probabilities that sum to one, by name.
@@ -298,13 +298,15 @@ fn cross_validate<C: Into<Saved>, N>(
 fn forecast_folds(held_out: &HeldOutClassScores, without: Vec<Saved>) -> Vec<Probability> {
     let class_count = held_out.class_count();
     let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.scores().len()];
-    forecasts
-        .par_chunks_exact_mut(class_count)
-        .enumerate()
-        .for_each_init(ClassBuffers::default, |buffer, (example, out)| {
+    parallel::for_each_row_mut(
+        &mut forecasts,
+        class_count,
+        ClassBuffers::default,
+        |buffer, example, out| {
             let calibrator = &without[held_out.fold_of(example)];
             calibrator.probabilities_into(held_out.row(example), buffer, out);
-        });
+        },
+    );
     forecasts
 }
 
@@ -434,13 +436,16 @@ impl Contest {
         };
         let without: Vec<Saved> = fitted.without.into_iter().map(Saved::from).collect();
         let mut forecasts = self.forecasts.clone();
-        forecasts
-            .par_chunks_exact_mut(held_out.class_count())
-            .enumerate()
-            .for_each_init(ClassBuffers::default, |buffer, (example, out)| {
+        let class_count = held_out.class_count();
+        parallel::for_each_row_mut(
+            &mut forecasts,
+            class_count,
+            ClassBuffers::default,
+            |buffer, example, out| {
                 let calibrator = &without[held_out.fold_of(example)];
                 calibrator.probabilities_into(rows.row(example), buffer, out);
-            });
+            },
+        );
         let before: Vec<f64> = losses(held_out, &self.forecasts).collect();
         let after: Vec<f64> = losses(held_out, &forecasts).collect();
         if is_worth_it(&before, &after) {

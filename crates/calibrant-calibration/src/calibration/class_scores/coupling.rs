@@ -1,6 +1,5 @@
 //! A curve for each pair of classes, and the probabilities that agree with all of them best.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::held_out::Part;
@@ -8,6 +7,7 @@ use super::{ClassBuffers, HeldOutClassScores, tame};
 use crate::CalibrationError;
 use crate::calibration::{Calibrator, HeldOutScores, Platt, PlattCalibrator};
 use crate::numeric::sigmoid;
+use crate::parallel;
 use crate::solvers::Factor;
 
 /// Fits Platt's curve to the difference of two scores for every pair of classes, on the examples of
@@ -131,14 +131,11 @@ impl PairwiseCoupling {
         }
         let start = start.filter(|near| near.class_count == class_count);
         let pairs: Vec<(usize, usize)> = pairs_of(class_count).collect();
-        let curves = pairs
-            .par_iter()
-            .enumerate()
-            .map(|(number, &(i, j))| {
-                let near = start.map(|near| &near.curves[number]);
-                curve_of_pair(part, &members, i, j, near)
-            })
-            .collect::<Result<_, _>>()?;
+        let curves = parallel::try_map_indices(pairs.len(), |number| {
+            let (i, j) = pairs[number];
+            let near = start.map(|near| &near.curves[number]);
+            curve_of_pair(part, &members, i, j, near)
+        })?;
         Ok(CouplingCalibrator {
             class_count,
             curves,

@@ -1,7 +1,5 @@
 //! Labels that do not exclude each other: one curve for all, weighed with each label's own.
 
-use rayon::prelude::*;
-
 use super::one_vs_rest::{CalibratedClass, CalibrationNote, is_rare};
 use super::shared_curve::{CrossFitted, Labels, Link, ScoreRows, SharedCurve};
 use crate::calibration::few_positives::few_positives;
@@ -11,6 +9,7 @@ use crate::calibration::{
     BlendCalibrator, Calibrator, CalibratorKind, ChoiceRules, HeldOutScores, PiecesCalibrator,
     SavedCalibrator,
 };
+use crate::parallel;
 use crate::{CalibrationError, Probability};
 
 /// The own curve of a label with `n` examples of its rarer side weighs `n / (n + k)`; one of these `k` is taken.
@@ -44,20 +43,17 @@ pub fn calibrate_labels(
         .ok_or(CalibrationError::NoExamples)?
         .folds();
     let common = common_curve(held_out, &folds)?;
-    let labels: Vec<Label> = held_out
-        .par_iter()
-        .enumerate()
-        .map(|(label, scores)| Label::fit(label, scores, &common, &folds, fold_count))
-        .collect::<Result<_, _>>()?;
+    let labels: Vec<Label> = parallel::try_map_indices(held_out.len(), |label| {
+        Label::fit(label, &held_out[label], &common, &folds, fold_count)
+    })?;
     let losses = losses(&labels, &folds, common.without.len());
     let strength = STRENGTHS[best(&losses, None)];
     let of_fold: Vec<f64> = (0..common.without.len())
         .map(|fold| STRENGTHS[best(&losses, Some(fold))])
         .collect();
-    Ok(labels
-        .into_par_iter()
-        .map(|label| label.finished(strength, &of_fold, &folds))
-        .collect())
+    Ok(parallel::map_owned(labels, |label| {
+        label.finished(strength, &of_fold, &folds)
+    }))
 }
 
 /// One curve for the scores of all labels, and the same without each fold.
@@ -229,25 +225,22 @@ fn weighed(weight: f64, own: Probability, common: Probability) -> Probability {
 /// The held-out log loss of each fold's examples at each strength, over labels with own curves.
 fn losses(labels: &[Label<'_>], folds: &[u8], fold_count: usize) -> Vec<[f64; STRENGTHS.len()]> {
     let every = folds.len().div_ceil(EXAMPLES).max(1);
-    let of_labels: Vec<Vec<[f64; STRENGTHS.len()]>> = labels
-        .par_iter()
-        .map(|label| {
-            let mut losses = vec![[0.0; STRENGTHS.len()]; fold_count];
-            let Some(own) = &label.own else {
-                return losses;
-            };
-            let weights = STRENGTHS.map(|strength| label.weight(strength));
-            for row in (0..folds.len()).step_by(every) {
-                let losses = &mut losses[usize::from(folds[row])];
-                let (truth, counts) = (label.held_out.labels()[row], label.held_out.weights()[row]);
-                for (loss, &weight) in losses.iter_mut().zip(&weights) {
-                    let forecast = weighed(weight, own.forecasts[row], label.said[row]);
-                    *loss += counts * forecast.log_loss(truth);
-                }
+    let of_labels: Vec<Vec<[f64; STRENGTHS.len()]>> = parallel::map(labels, |label| {
+        let mut losses = vec![[0.0; STRENGTHS.len()]; fold_count];
+        let Some(own) = &label.own else {
+            return losses;
+        };
+        let weights = STRENGTHS.map(|strength| label.weight(strength));
+        for row in (0..folds.len()).step_by(every) {
+            let losses = &mut losses[usize::from(folds[row])];
+            let (truth, counts) = (label.held_out.labels()[row], label.held_out.weights()[row]);
+            for (loss, &weight) in losses.iter_mut().zip(&weights) {
+                let forecast = weighed(weight, own.forecasts[row], label.said[row]);
+                *loss += counts * forecast.log_loss(truth);
             }
-            losses
-        })
-        .collect();
+        }
+        losses
+    });
     let mut total = vec![[0.0; STRENGTHS.len()]; fold_count];
     for of_label in of_labels {
         for (total, losses) in total.iter_mut().zip(of_label) {

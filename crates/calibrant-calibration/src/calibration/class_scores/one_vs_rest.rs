@@ -1,6 +1,5 @@
 //! Each class against the rest, then all normalised.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::lines::own_member;
@@ -12,6 +11,7 @@ use crate::calibration::{
     Tried,
 };
 use crate::numeric::log_odds_against_rest;
+use crate::parallel;
 use crate::{CalibrationError, Probability};
 
 /// A calibrator for each class against the rest, normalised.
@@ -203,15 +203,12 @@ fn each_by(
     } else {
         CrossFittedPool::default()
     };
-    held_out
-        .par_iter()
-        .map(|scores| {
-            if rare(scores) {
-                return Ok(of_rare(scores, &pool, &folds));
-            }
-            own(scores)
-        })
-        .collect()
+    parallel::try_map(held_out, |scores| {
+        if rare(scores) {
+            return Ok(of_rare(scores, &pool, &folds));
+        }
+        own(scores)
+    })
 }
 
 /// As many as there are where nothing is said of folds.

@@ -1,11 +1,11 @@
 //! Several ways for many classes as one, each with its weight.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{ClassBuffers, HeldOutClassScores, SavedMulticlassCalibrator as Saved, bounded};
 use crate::Probability;
 use crate::numeric::exp_of_negative;
+use crate::parallel;
 use crate::solvers::sum_in_parts;
 
 /// Several calibrators of the same classes, weighed rather than chosen from.
@@ -127,10 +127,11 @@ impl Rivals<'_> {
     pub(super) fn pooled(&self, without: &[Vec<f64>]) -> Vec<Probability> {
         let classes = self.held_out.class_count();
         let mut forecasts = self.forecasts[0].clone();
-        forecasts
-            .par_chunks_exact_mut(classes)
-            .enumerate()
-            .for_each_init(ClassBuffers::default, |buffer, (row, out)| {
+        parallel::for_each_row_mut(
+            &mut forecasts,
+            classes,
+            ClassBuffers::default,
+            |buffer, row, out| {
                 let weights = &without[self.held_out.fold_of(row)];
                 let sum = &mut buffer.ln_weights;
                 sum.clear();
@@ -143,7 +144,8 @@ impl Rivals<'_> {
                     }
                 }
                 buffer.probabilities_into(out);
-            });
+            },
+        );
         forecasts
     }
 }
@@ -174,14 +176,19 @@ impl Said {
         let rows: Vec<usize> = (0..held_out.len()).step_by(every).collect();
         let (classes, members) = (held_out.class_count(), forecasts.len());
         let mut ln = vec![0.0; rows.len() * members * classes];
-        let places = ln.par_chunks_exact_mut(members * classes).zip(&rows);
-        places.for_each(|(place, &row)| {
-            for (place, said) in place.chunks_exact_mut(classes).zip(forecasts) {
-                let said = &said[row * classes..][..classes];
-                let each = place.iter_mut().zip(said);
-                each.for_each(|(ln, p)| *ln = p.ln().max(LEAST_LN));
-            }
-        });
+        parallel::for_each_row_mut(
+            &mut ln,
+            members * classes,
+            || (),
+            |(), number, place| {
+                let row = rows[number];
+                for (place, said) in place.chunks_exact_mut(classes).zip(forecasts) {
+                    let said = &said[row * classes..][..classes];
+                    let each = place.iter_mut().zip(said);
+                    each.for_each(|(ln, p)| *ln = p.ln().max(LEAST_LN));
+                }
+            },
+        );
         let label = |&row: &usize| held_out.labels()[row] as usize;
         let runner_up = |row: &usize| {
             let (own, said) = (label(row), &forecasts[0][row * classes..][..classes]);

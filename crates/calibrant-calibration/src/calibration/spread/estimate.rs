@@ -1,10 +1,9 @@
 //! Mean and covariance of the lines of many groups.
 
-use rayon::prelude::*;
-
 use super::LogOddsSpread;
 use super::digest::Digest;
 use super::small::{Matrix2, Vector2, add, apply, inverse, outer, product, root, square, times};
+use crate::parallel;
 
 /// Rounds of expectation and maximisation.
 const MOST_ROUNDS: usize = 60;
@@ -49,11 +48,9 @@ pub(super) fn between_groups(digests: &[Digest], with_cases: usize) -> LogOddsSp
     let mut of_mean = [[0.0; 2]; 2];
     for _ in 0..MOST_ROUNDS {
         let precision = inverse(covariance);
-        let found: Vec<Posterior> = digests
-            .par_iter()
-            .zip(&modes)
-            .map(|(digest, &mode)| posterior(digest, mode, mean, precision))
-            .collect();
+        let found: Vec<Posterior> = parallel::map_indices(digests.len(), |group| {
+            posterior(&digests[group], modes[group], mean, precision)
+        });
         let count = found.len() as f64;
         let mut next = [0.0; 2];
         let (mut squares, mut information) = ([[0.0; 2]; 2], [[0.0; 2]; 2]);

@@ -1,9 +1,9 @@
 //! How often does a certified policy keep its promise? Sources whose accuracy is known.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::numeric::{Random, sigmoid};
+use crate::parallel;
 
 use super::path::{Candidate, candidates, families, front};
 use super::tiers::check_tiers;
@@ -165,7 +165,7 @@ fn simulate_with(
             untested: measure_candidate(many, &untested),
         }
     };
-    let all: Vec<Draw> = (0..draws).into_par_iter().map(one).collect();
+    let all: Vec<Draw> = parallel::map_indices(draws, one);
     let kept: Vec<f64> = all
         .iter()
         .filter(|draw| draw.untested.0 <= settings.risk)

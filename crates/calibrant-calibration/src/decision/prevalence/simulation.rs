@@ -1,9 +1,9 @@
 //! How often do the intervals hold the truth? Pools whose truth is known.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::numeric::{Random, sigmoid};
+use crate::parallel;
 
 use super::draw::random_places;
 use super::estimate::{ClassColumn, ClassSample};
@@ -100,7 +100,7 @@ pub fn simulate_prevalence(
         let sample = draw_some(&truth, &stated, labelled, &mut random);
         Draw::of(&ClassColumn::new(sorted(&stated)), &sample, settings)
     };
-    let all: Vec<Draw> = (0..draws).into_par_iter().map(one).collect();
+    let all: Vec<Draw> = parallel::map_indices(draws, one);
     summary(&all, world.share, correlation(&truth, &stated))
 }
 
@@ -122,7 +122,7 @@ pub fn resample_prevalence(
         let sample = draw_some(truth, stated, labelled, &mut random_of(seed, draw));
         Draw::of(&column, &sample, &settings)
     };
-    let all: Vec<Draw> = (0..draws).into_par_iter().map(one).collect();
+    let all: Vec<Draw> = parallel::map_indices(draws, one);
     let share = truth.iter().filter(|&&label| label).count() as f64 / truth.len().max(1) as f64;
     summary(&all, share, correlation(truth, stated))
 }

@@ -1,10 +1,10 @@
 //! The difference of two means, drawn again and again.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::units::{FEWEST_UNITS, Units};
 use crate::numeric::{Random, StableSum, stable_hash, student_reach};
+use crate::parallel;
 
 /// Where the difference of two systems' mean losses may lie.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ impl Resamples {
         let heaps = Heaps::deal(columns, weights, groups, seed);
         let draw = |number: usize| heaps.draw(Random::from_seed(seed ^ (number as u64 + 1) << 20));
         Self {
-            means: (0..resamples).into_par_iter().map(draw).collect(),
+            means: parallel::map_indices(resamples, draw),
             measured: heaps.means(&vec![1; heaps.weights.len()]),
             groups: heaps.groups,
         }

@@ -1,9 +1,9 @@
 //! Fisher's randomisation test: what if the two systems had been swapped by chance?
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::numeric::Random;
+use crate::parallel;
 
 /// What [`randomisation_test`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -62,32 +62,32 @@ pub fn randomisation_test(differences: &[f64], draws: u64, seed: u64) -> Randomi
     let pairs = kept.len() as u64;
     if kept.len() <= EXACT_UP_TO {
         let swaps = 1u64 << kept.len();
-        let hits = (0..swaps)
-            .into_par_iter()
-            .filter(|&signs| reached(signed_sum(&kept, &[signs])))
-            .count();
+        let hits = parallel::map_ranges(swaps as usize, PIECE as usize, |range| {
+            range
+                .filter(|&signs| reached(signed_sum(&kept, &[signs as u64])))
+                .count()
+        });
         return RandomisationTest {
             pairs,
             exact: true,
             swaps,
-            p_value: hits as f64 / swaps as f64,
+            p_value: hits.into_iter().sum::<usize>() as f64 / swaps as f64,
         };
     }
     let pieces = draws.div_ceil(PIECE);
-    let hits: u64 = (0..pieces)
-        .into_par_iter()
-        .map(|piece| {
-            let mut random = Random::from_seed(seed ^ piece.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-            let here = PIECE.min(draws - piece * PIECE);
-            let mut signs = vec![0u64; kept.len().div_ceil(64)];
-            let mut hits = 0;
-            for _ in 0..here {
-                signs.iter_mut().for_each(|word| *word = random.next_u64());
-                hits += u64::from(reached(signed_sum(&kept, &signs)));
-            }
-            hits
-        })
-        .sum();
+    let hits = parallel::map_indices(pieces as usize, |piece| {
+        let piece = piece as u64;
+        let mut random = Random::from_seed(seed ^ piece.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let here = PIECE.min(draws - piece * PIECE);
+        let mut signs = vec![0u64; kept.len().div_ceil(64)];
+        let mut hits = 0;
+        for _ in 0..here {
+            signs.iter_mut().for_each(|word| *word = random.next_u64());
+            hits += u64::from(reached(signed_sum(&kept, &signs)));
+        }
+        hits
+    });
+    let hits: u64 = hits.into_iter().sum();
     RandomisationTest {
         pairs,
         exact: false,

@@ -1,11 +1,11 @@
 //! Measures as the LETOR collections count them.
 
 use calibrant_calibration::named;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::precision::total;
 use crate::corpus::RankingTable;
+use crate::parallel;
 
 /// NDCG and precision are given after 1 to this many documents.
 pub const LETOR_CUTS: usize = 10;
@@ -129,19 +129,15 @@ pub fn evaluate_letor(
     if let Some(at) = scores.iter().position(|score| score.is_nan()) {
         return Err(LetorError::NotANumber { number: at + 1 });
     }
-    let queries: Vec<LetorQuery> = table
-        .queries()
-        .par_iter()
-        .map(|query| {
-            let mut order: Vec<usize> = query.rows.clone().collect();
-            order.sort_by(|&a, &b| {
-                let by_score = scores[b].partial_cmp(&scores[a]);
-                by_score.unwrap_or(std::cmp::Ordering::Equal)
-            });
-            let labels: Vec<i32> = order.iter().map(|&row| table.grades()[row]).collect();
-            measure(&query.id, &labels, counting, relevant_from)
-        })
-        .collect();
+    let queries: Vec<LetorQuery> = parallel::map(table.queries(), |query| {
+        let mut order: Vec<usize> = query.rows.clone().collect();
+        order.sort_by(|&a, &b| {
+            let by_score = scores[b].partial_cmp(&scores[a]);
+            by_score.unwrap_or(std::cmp::Ordering::Equal)
+        });
+        let labels: Vec<i32> = order.iter().map(|&row| table.grades()[row]).collect();
+        measure(&query.id, &labels, counting, relevant_from)
+    });
     let has_relevant = |labels: &[i32]| labels.iter().any(|&label| label >= relevant_from);
     let rows = table.queries().iter().map(|query| query.rows.clone());
     Ok(LetorEvaluation {

@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use rayon::prelude::*;
-
 use super::measure_kind::Summary;
 use super::precision::total;
 use super::{JudgedList, MeasureKind, MeasureSet};
 use crate::corpus::{Qrels, Run};
+use crate::parallel;
 
 /// Geometric means take values below this for it.
 const LEAST_OF_GEOMETRIC_MEAN: f64 = 0.00001;
@@ -150,24 +149,21 @@ pub fn evaluate_run(
     }
     let judged: Vec<_> = qrels.queries().collect();
     let relevant_from = options.relevant_from.max(1);
-    let measured: Vec<Option<(QueryEvaluation, bool)>> = judged
-        .par_iter()
-        .map(|&judged| {
-            let ranked = run.query(judged.id());
-            let answered = ranked.is_some();
-            if !answered && !options.complete {
-                return None;
-            }
-            let most = options.most_documents;
-            let list = JudgedList::of_query(judged, ranked, relevant_from, most);
-            let query = QueryEvaluation {
-                id: judged.id().to_owned(),
-                answered,
-                values: values_of(&list, options),
-            };
-            Some((query, list.relevant() == 0))
-        })
-        .collect();
+    let measured: Vec<Option<(QueryEvaluation, bool)>> = parallel::map(&judged, |&judged| {
+        let ranked = run.query(judged.id());
+        let answered = ranked.is_some();
+        if !answered && !options.complete {
+            return None;
+        }
+        let most = options.most_documents;
+        let list = JudgedList::of_query(judged, ranked, relevant_from, most);
+        let query = QueryEvaluation {
+            id: judged.id().to_owned(),
+            answered,
+            values: values_of(&list, options),
+        };
+        Some((query, list.relevant() == 0))
+    });
     let measured: Vec<(QueryEvaluation, bool)> = measured.into_iter().flatten().collect();
     let answered = measured.iter().filter(|(query, _)| query.answered).count();
     if answered == 0 {

@@ -11,6 +11,7 @@ use crate::jobs::decide::AskReport;
 use crate::jobs::prediction::{DocumentKeys, Prediction};
 use crate::jobs::promises::{BestDecisions, SetRoom};
 use crate::numeric::StableSum;
+use crate::parallel;
 use crate::pipeline::PredictBuffers;
 
 /// Probabilities of some documents before the most probable are chosen.
@@ -80,15 +81,13 @@ pub(super) struct Buffers {
 impl<'m> Predictor<'m> {
     /// Which documents a person is asked about, and what that saves; nothing where that is left to the costs.
     pub(super) fn choose_asked(&self, rows: &Rows) -> (Vec<bool>, Option<AskReport>) {
-        use rayon::prelude::*;
         let (Some(budget), Some(decider)) = (self.ask, &self.decider) else {
             return (Vec::new(), None);
         };
         let all: Vec<Row<'_>> = self.rows(rows).collect();
-        let costs: Vec<(f64, f64)> = all
-            .par_iter()
-            .map(|row| decider.without_and_with(row.probabilities, row.amounts))
-            .collect();
+        let costs = parallel::map(&all, |row| {
+            decider.without_and_with(row.probabilities, row.amounts)
+        });
         let worth: Vec<f64> = costs.iter().map(|(without, with)| without - with).collect();
         let chosen = budget.choose(&worth);
         let without: StableSum = costs.iter().map(|(without, _)| *without).collect();

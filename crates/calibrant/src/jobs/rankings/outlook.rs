@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::calibration::LogOddsSpread;
 use crate::corpus::{JudgedQuery, Qrels, RankedQuery, Run};
 use crate::evaluation::ranking::NotAProbability;
 use crate::jobs::{Saved, open_any};
+use crate::parallel;
 use crate::ranking::Outlook;
 use crate::saved::{SavedFileError, SavedKind, SavedProblem};
 
@@ -170,10 +170,7 @@ pub fn outlook(
     settings: &OutlookSettings,
 ) -> Result<Vec<QueryOutlook>, NotAProbability> {
     let queries: Vec<RankedQuery<'_>> = run.queries().collect();
-    queries
-        .into_par_iter()
-        .map(|query| of_query(query, qrels, spreads, settings))
-        .collect()
+    parallel::try_map(&queries, |&query| of_query(query, qrels, spreads, settings))
 }
 
 fn of_query(

@@ -1,12 +1,11 @@
 //! What held-out binary scores say of a code's columns.
 
-use rayon::prelude::*;
-
 use super::decoder::{DecodeBuffers, Decoder};
 use super::settings::{CodeSettings, ColumnWeights};
 use crate::FitError;
 use crate::calibration::{CalibrationMethod, HeldOutScores, Platt, PlattCalibrator};
 use crate::multiclass::CodeMatrix;
+use crate::parallel;
 use crate::problem::{ClassLabels, Folds};
 
 /// Learns how far each column of a code can be trusted, from binary scores of rows that the binary
@@ -39,19 +38,18 @@ impl DecoderFit<'_> {
         for fold in 0..folds.count() {
             let decoder = self.fit(binary, |row| folds.of(row) != fold)?;
             let held_out: Vec<usize> = (0..rows).filter(|&row| folds.of(row) == fold).collect();
-            let decoded: Vec<Vec<f64>> = held_out
-                .par_iter()
-                .map_init(
-                    || (DecodeBuffers::default(), Vec::new()),
-                    |(buffer, answers), &row| {
-                        answers.clear();
-                        answers.extend(binary.iter().map(|column| column[row]));
-                        let mut scores = vec![0.0; self.code.class_count()];
-                        decoder.scores_into(answers, buffer, &mut scores);
-                        scores
-                    },
-                )
-                .collect();
+            let decoded = parallel::map_indices_with(
+                held_out.len(),
+                || (DecodeBuffers::default(), Vec::new()),
+                |(buffer, answers), place| {
+                    let row = held_out[place];
+                    answers.clear();
+                    answers.extend(binary.iter().map(|column| column[row]));
+                    let mut scores = vec![0.0; self.code.class_count()];
+                    decoder.scores_into(answers, buffer, &mut scores);
+                    scores
+                },
+            );
             for (row, decoded) in held_out.into_iter().zip(decoded) {
                 for (column, score) in scores.iter_mut().zip(decoded) {
                     column[row] = score;
@@ -88,10 +86,9 @@ impl DecoderFit<'_> {
         if self.labels.of_row.len() != rows {
             return Err(mismatch("labels", self.labels.of_row.len()));
         }
-        let columns = (0..self.code.length())
-            .into_par_iter()
-            .map(|column| self.fit_column(column, &binary[column], &takes_part))
-            .collect::<Result<Vec<_>, _>>()?;
+        let columns = parallel::try_map_indices(self.code.length(), |column| {
+            self.fit_column(column, &binary[column], &takes_part)
+        })?;
         let (weights, curves): (Vec<f64>, Vec<Option<PlattCalibrator>>) =
             columns.into_iter().unzip();
         let curves = curves.into_iter().flatten().collect();

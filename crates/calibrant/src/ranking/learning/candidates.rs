@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use rayon::prelude::*;
-
 use super::cost_path::{CostPath, PathTask};
 use super::fit::first_best;
 use super::parameters::{USUAL_COSTS, USUAL_FOLDS};
@@ -13,6 +11,7 @@ use super::validation::PrecisionSum;
 use super::{RankFitError, RankParameters};
 use crate::Progress;
 use crate::corpus::{CanonicalTable, JudgedShare, QueryRows, RankingTable, Unjudged};
+use crate::parallel;
 use crate::progress::Stage;
 
 /// What is learned from and chosen by, in an order of its own.
@@ -274,7 +273,6 @@ pub(super) fn side_by_side<T: Send, U: Send>(
     if table.row_count() * table.feature_count() > MOST_VALUES_SIDE_BY_SIDE {
         return tasks.into_iter().map(fit).collect();
     }
-    // All of them before the first error, so that it is always the same one.
-    let all: Vec<Result<U, RankFitError>> = tasks.into_par_iter().map(fit).collect();
+    let all = parallel::map_owned(tasks, fit);
     all.into_iter().collect()
 }

@@ -1,10 +1,9 @@
 //! A learned ranking.
 
-use rayon::prelude::*;
-
 use super::{FeatureMap, RankParameters, RankSummary, UnknownFeatures};
 use crate::Probability;
 use crate::corpus::RankingTable;
+use crate::parallel;
 use crate::ranking::Relevance;
 
 /// A learned ranking: documents are ordered by `w·φ`.
@@ -141,14 +140,11 @@ impl RankModel {
         let weighted = rows.with_weights(self.weights());
         let bias = self.bias();
         let mut scores = vec![0.0; table.row_count()];
-        scores
-            .par_chunks_mut(PIECE)
-            .enumerate()
-            .for_each(|(piece, scores)| {
-                let start = piece * PIECE;
-                weighted.scores_into(start..start + scores.len(), scores);
-                scores.iter_mut().for_each(|score| *score += bias);
-            });
+        parallel::map_chunks_mut(&mut scores, PIECE, |piece, scores| {
+            let start = piece * PIECE;
+            weighted.scores_into(start..start + scores.len(), scores);
+            scores.iter_mut().for_each(|score| *score += bias);
+        });
         scores
     }
 

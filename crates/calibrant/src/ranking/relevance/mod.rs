@@ -11,12 +11,12 @@ pub use outlook::Outlook;
 
 use std::ops::Range;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::calibration::{
     Calibrator, CalibratorKind, HeldOutScores, LogOddsSpread, MonotoneCalibrator, SavedCalibrator,
 };
+use crate::parallel;
 use crate::{FitError, Probability};
 
 /// Scores of documents by rankers that did not learn from the documents' queries.
@@ -156,13 +156,12 @@ impl RelevanceSettings {
             Some(frame) => std::slice::from_ref(frame),
             None => &ScoreFrame::ALL[..],
         };
-        let losses = frames.par_iter().map(|&frame| {
+        let mut found = parallel::try_map(frames, |&frame| {
             let scores = held_out.framed(frame);
             let stated = self.cross_fitted(&scores, held_out.relevant, &folds)?;
             let loss = mean_loss(&stated, held_out.relevant, &folds);
-            Ok((frame, loss, stated))
-        });
-        let mut found = losses.collect::<Result<Vec<_>, FitError>>()?;
+            Ok::<_, FitError>((frame, loss, stated))
+        })?;
         let tried = found
             .iter()
             .map(|&(frame, loss, _)| (frame, loss))
@@ -234,8 +233,7 @@ impl RelevanceSettings {
                 .collect())
         };
         let last = folds.iter().copied().max().unwrap_or(0);
-        let found = (0..=last).into_par_iter().map(of_fold);
-        let found = found.collect::<Result<Vec<_>, FitError>>()?;
+        let found = parallel::try_map_indices(usize::from(last) + 1, |fold| of_fold(fold as u8))?;
         let mut stated = vec![Probability::from_log_odds(0.0); folds.len()];
         for (row, probability) in found.into_iter().flatten() {
             stated[row] = probability;

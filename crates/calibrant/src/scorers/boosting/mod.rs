@@ -13,7 +13,6 @@ pub use stump::AdaBoostModel;
 pub(crate) use stump_scorer::{StumpDescription, StumpScorer};
 
 use calibrant_calibration::named;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use self::committee::boost;
@@ -22,6 +21,7 @@ use self::sorted_columns::SortedColumns;
 use super::Link;
 use super::learner::{ClassLearner, Fitted, Variant};
 use crate::FitError;
+use crate::parallel;
 use crate::problem::Problem;
 
 /// What a stump of a committee says.
@@ -170,15 +170,13 @@ impl ClassLearner for AdaBoost {
         self.check()?;
         let columns = SortedColumns::new(problem.rows, problem.members)?;
         let outputs: Vec<usize> = (0..problem.labels.output_count()).collect();
-        let blocks = outputs
-            .par_chunks(LANES)
-            .map(|outputs| {
-                let signed = outputs
-                    .iter()
-                    .map(|&output| signed_weights(problem, output));
-                self.fit_lanes(&columns, &signed.collect::<Vec<_>>())
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let blocks: Vec<&[usize]> = outputs.chunks(LANES).collect();
+        let blocks = parallel::try_map(&blocks, |outputs| {
+            let signed = outputs
+                .iter()
+                .map(|&output| signed_weights(problem, output));
+            self.fit_lanes(&columns, &signed.collect::<Vec<_>>())
+        })?;
         let models = blocks.into_iter().flatten().collect();
         let link = Link::of(problem.labels);
         let scorer = StumpScorer::new(models, link, problem.rows.column_count());

@@ -1,8 +1,7 @@
 //! The best threshold of a round: one pass over the stored entries, several outputs at once.
 
-use rayon::prelude::*;
-
 use super::sorted_columns::SortedColumns;
+use crate::parallel;
 
 /// Weights of positive and of negative rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -167,15 +166,11 @@ pub(super) fn best_cuts<C: Criterion, const L: usize>(
     totals: &[Sides; L],
     to_beat: &[f64; L],
 ) -> [Option<Cut>; L] {
-    let blocks: Vec<[Option<Cut>; L]> = columns
-        .blocks()
-        .par_iter()
-        .map(|block| {
-            let mut scan = Scan::<C, L>::new(columns, weights, totals, to_beat);
-            block.clone().for_each(|wing| scan.wing(wing));
-            scan.best
-        })
-        .collect();
+    let blocks: Vec<[Option<Cut>; L]> = parallel::map(columns.blocks(), |block| {
+        let mut scan = Scan::<C, L>::new(columns, weights, totals, to_beat);
+        block.clone().for_each(|wing| scan.wing(wing));
+        scan.best
+    });
     // In the order of the columns; only a better one replaces an earlier one.
     blocks.into_iter().fold([None; L], |mut best, found| {
         for (best, found) in best.iter_mut().zip(found) {

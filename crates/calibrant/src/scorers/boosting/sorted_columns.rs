@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::FitError;
 use crate::features::SparseMatrix;
+use crate::parallel;
 
 /// How many entries a thread looks through at a time. Fixed, so that the pieces and with them every sum are
 /// the same for any number of threads.
@@ -52,10 +51,9 @@ impl SortedColumns {
             slices.push(slice);
             rest = after;
         }
-        slices
-            .par_iter_mut()
-            .with_min_len(64)
-            .for_each(|slice| slice.sort_unstable());
+        parallel::map_chunks_mut(&mut slices, 64, |_, slices| {
+            slices.iter_mut().for_each(|slice| slice.sort_unstable());
+        });
 
         let mut columns = Self {
             row_count: members.len(),

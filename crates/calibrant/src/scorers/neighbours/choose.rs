@@ -1,12 +1,12 @@
 //! How many neighbours should vote?
 
 use crate::scorers::ClassScorer;
-use rayon::prelude::*;
 
 use super::scorer::NeighbourScorer;
 use super::search::{Neighbour, SearchBuffers};
 use crate::features::SparseMatrix;
 use crate::numeric::Random;
+use crate::parallel;
 
 /// The numbers that are tried.
 const CANDIDATES: [usize; 9] = [1, 3, 5, 10, 15, 20, 30, 50, 100];
@@ -31,21 +31,19 @@ impl NeighbourScorer {
             return self.set_k(1);
         };
         let this = &*self;
-        let losses: Vec<Vec<f64>> = sample(members.len(), seed)
-            .par_chunks(64)
-            .map(|chunk| {
-                let mut buffer = SearchBuffers::default();
-                let mut sums = vec![0.0; candidates.len()];
-                for &row in chunk {
-                    let query = rows.row(members[row as usize] as usize);
-                    // One more than needed: the row itself is among its neighbours, and must not vote.
-                    let found = this.index().search(query, deepest + 1, &mut buffer);
-                    let others = found.iter().filter(|neighbour| neighbour.row != row);
-                    this.add_losses(row, others.copied(), &candidates, &mut sums);
-                }
-                sums
-            })
-            .collect();
+        let sample = sample(members.len(), seed);
+        let losses: Vec<Vec<f64>> = parallel::map_chunks(&sample, 64, |chunk| {
+            let mut buffer = SearchBuffers::default();
+            let mut sums = vec![0.0; candidates.len()];
+            for &row in chunk {
+                let query = rows.row(members[row as usize] as usize);
+                // One more than needed: the row itself is among its neighbours, and must not vote.
+                let found = this.index().search(query, deepest + 1, &mut buffer);
+                let others = found.iter().filter(|neighbour| neighbour.row != row);
+                this.add_losses(row, others.copied(), &candidates, &mut sums);
+            }
+            sums
+        });
         let total = |place: usize| losses.iter().map(|sums| sums[place]).sum::<f64>();
         let mut best = (f64::INFINITY, candidates[0]);
         for (place, &k) in candidates.iter().enumerate() {

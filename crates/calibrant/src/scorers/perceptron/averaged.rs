@@ -1,9 +1,8 @@
 //! The mean of the weights over all visits.
 
-use rayon::prelude::*;
-
 use super::train::{Examples, Mistakes};
 use crate::FitError;
+use crate::parallel;
 use crate::saved::Storage;
 use crate::scorers::{LinearClassScorer, Link, WeightMatrix};
 
@@ -15,22 +14,19 @@ pub(super) fn average(
     mistakes: &[Mistakes],
 ) -> Result<LinearClassScorer, FitError> {
     let columns = examples.problem.rows.column_count();
-    let means: Vec<(Vec<f64>, f64)> = mistakes
-        .par_iter()
-        .map(|mistakes| {
-            let mut weights = vec![0f64; columns];
-            let mut bias = 0.0;
-            for mistake in &mistakes.list {
-                let share = (mistakes.visits - mistake.at) as f64 / mistakes.visits as f64;
-                let step = share * mistake.step;
-                bias += step;
-                for (column, value) in examples.problem.rows.row(mistake.row as usize).entries() {
-                    weights[column] += step * value;
-                }
+    let means: Vec<(Vec<f64>, f64)> = parallel::map(mistakes, |mistakes| {
+        let mut weights = vec![0f64; columns];
+        let mut bias = 0.0;
+        for mistake in &mistakes.list {
+            let share = (mistakes.visits - mistake.at) as f64 / mistakes.visits as f64;
+            let step = share * mistake.step;
+            bias += step;
+            for (column, value) in examples.problem.rows.row(mistake.row as usize).entries() {
+                weights[column] += step * value;
             }
-            (weights, bias)
-        })
-        .collect();
+        }
+        (weights, bias)
+    });
     let width = means.len();
     let mut weights = vec![0f32; columns * width];
     for (output, (of_output, _)) in means.iter().enumerate() {

@@ -1,10 +1,9 @@
 //! The visits: which rows were on the wrong side, and when.
 
-use rayon::prelude::*;
-
 use crate::FitError;
 use crate::features::LaneWeights;
 use crate::numeric::Random;
+use crate::parallel;
 use crate::problem::Problem;
 
 /// How many outputs learn side by side: a row is read once for all of them.
@@ -66,13 +65,11 @@ impl<'a> Examples<'a> {
     /// Visits the rows `epochs` times, for every output.
     pub(super) fn mistakes(&self, epochs: usize, seed: u64) -> Vec<Mistakes> {
         let outputs: Vec<usize> = (0..self.problem.labels.output_count()).collect();
-        outputs
-            .par_chunks(LANES)
-            .flat_map(|outputs| match outputs.len() {
-                1 => self.visit::<1>(outputs, epochs, seed),
-                _ => self.visit::<LANES>(outputs, epochs, seed),
-            })
-            .collect()
+        let blocks = parallel::map_chunks(&outputs, LANES, |outputs| match outputs.len() {
+            1 => self.visit::<1>(outputs, epochs, seed),
+            _ => self.visit::<LANES>(outputs, epochs, seed),
+        });
+        blocks.into_iter().flatten().collect()
     }
 
     /// Visits for up to `L` outputs. An epoch without a mistake is an output's last.

@@ -9,9 +9,8 @@ mod n_slack;
 mod one_slack;
 mod planes;
 
+use crate::parallel;
 use std::ops::{ControlFlow, Range};
-
-use rayon::prelude::*;
 
 pub use planes::PlaneSet;
 
@@ -298,15 +297,11 @@ fn mean_most_violated<P: StructuredProblem + ?Sized>(
 ) -> (Vec<f64>, f64) {
     let count = problem.example_count();
     let size = count.div_ceil(64);
-    let parts: Vec<(Vec<f64>, f64)> = (0..count.div_ceil(size))
-        .into_par_iter()
-        .map(|part| {
-            let mut direction = vec![0.0; problem.dimension()];
-            let range = part * size..((part + 1) * size).min(count);
-            let loss = problem.add_most_violated(weights, range, &mut direction);
-            (direction, loss)
-        })
-        .collect();
+    let parts = parallel::map_ranges(count, size, |range| {
+        let mut direction = vec![0.0; problem.dimension()];
+        let loss = problem.add_most_violated(weights, range, &mut direction);
+        (direction, loss)
+    });
     let mut direction = vec![0.0; problem.dimension()];
     let mut loss = 0.0;
     for (part, part_loss) in parts {

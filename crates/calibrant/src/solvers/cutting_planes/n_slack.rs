@@ -2,11 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use rayon::prelude::*;
-
 use super::{
     CuttingPlaneSolution, CuttingPlanes, PlaneSet, Round, Standing, StructuredProblem, dot,
 };
+use crate::parallel;
 
 pub(super) fn solve<P: StructuredProblem + ?Sized>(
     problem: &P,
@@ -21,15 +20,12 @@ pub(super) fn solve<P: StructuredProblem + ?Sized>(
     while !standing.is_over(settings.round_limit) {
         planes.optimise(capacity, count, standing.inner_tolerance());
         let (weights, dual) = planes.mixture(problem.dimension());
-        let found: Vec<(Vec<f64>, f64)> = (0..count)
-            .into_par_iter()
-            .map(|example| {
-                let mut direction = vec![0.0; problem.dimension()];
-                let range = example..example + 1;
-                let loss = problem.add_most_violated(&weights, range, &mut direction);
-                (direction, loss)
-            })
-            .collect();
+        let found = parallel::map_indices(count, |example| {
+            let mut direction = vec![0.0; problem.dimension()];
+            let range = example..example + 1;
+            let loss = problem.add_most_violated(&weights, range, &mut direction);
+            (direction, loss)
+        });
         planes.drop_idle();
         let mut slack_sum = 0.0;
         for (example, (direction, loss)) in found.into_iter().enumerate() {

@@ -1,9 +1,8 @@
 //! About the curvature of the loss of a curve and its lines.
 
-use rayon::prelude::*;
-
 use super::cells::Cell;
 use super::parameters::{Penalty, Shape};
+use crate::parallel;
 use crate::solvers::sum_in_parts;
 
 /// Probabilities below this do not enter the coupling of classes, and those below [`SEEN`] not the curvature at all: it
@@ -296,20 +295,17 @@ impl CoupledRows {
         let width = shape.len();
         let count = self.rows.len();
         let size = count.div_ceil(PARTS).max(1);
-        let parts: Vec<Vec<f64>> = (0..count.div_ceil(size))
-            .into_par_iter()
-            .map(|part| {
-                let mut sum = vec![0.0; width * width];
-                let mut buffer = MeanBuffers::default();
-                for row in part * size..((part + 1) * size).min(count) {
-                    let (cells, weight) = self.row(row);
-                    buffer.cells.clear();
-                    buffer.cells.extend_from_slice(cells);
-                    buffer.add_to(&mut sum, shape, weight);
-                }
-                sum
-            })
-            .collect();
+        let parts = parallel::map_ranges(count, size, |rows| {
+            let mut sum = vec![0.0; width * width];
+            let mut buffer = MeanBuffers::default();
+            for row in rows {
+                let (cells, weight) = self.row(row);
+                buffer.cells.clear();
+                buffer.cells.extend_from_slice(cells);
+                buffer.add_to(&mut sum, shape, weight);
+            }
+            sum
+        });
         let mut sum = vec![0.0; width * width];
         parts.iter().for_each(|part| add(&mut sum, part));
         sum
