@@ -283,6 +283,8 @@ def test_scores_of_all_kinds_of_classifiers():
         if not isinstance(model, LogisticRegression):
             right = fitted.predict(X[200:]) == y[200:]
             np.testing.assert_array_equal(scored_by(fitted, X[200:], y[200:], None).truth, right)
+    uncalibrated = scored_by(LinearSVM(calibrator=None).fit(X[:200], y[:200]), X[200:], y[200:], None)
+    assert uncalibrated.log_odds is None
     two = LinearSVM().fit(X[:200], y[:200] == 0)
     found = scored_by(two, X[200:], y[200:] == 0, None)
     assert found.curve is not None

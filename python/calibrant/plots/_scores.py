@@ -50,7 +50,8 @@ def scored_by(estimator: Any, X: Any, y: Any, class_label: Any) -> Scored:
     said = None
     if hasattr(estimator, "scores"):
         scores = np.asarray(estimator.scores(X), dtype=np.float64)
-        said = _both(np.asarray(estimator.decision_function(X), dtype=np.float64))
+        if hasattr(estimator, "predict_proba"):  # With `calibrator=None` there is no curve to draw.
+            said = _both(np.asarray(estimator.decision_function(X), dtype=np.float64))
     elif hasattr(estimator, "decision_function"):
         scores = _both(np.asarray(estimator.decision_function(X), dtype=np.float64))
     else:
