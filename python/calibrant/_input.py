@@ -110,6 +110,9 @@ def encode(y: Any) -> Labels:
         raise ValueError("requires y to be passed, but the target y is None")
     if _is_list_of_lists(y):
         return _encode_lists(y)
+    quick = _encode_whole_numbers(y)
+    if quick is not None:
+        return quick
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import column_or_1d
 
@@ -128,6 +131,20 @@ def encode(y: Any) -> Labels:
         raise ValueError("Input y contains NaN or None: every row needs a label")
     classes, numbers = np.unique(one, return_inverse=True)
     return Labels(classes, label_names(classes), numbers.astype(np.uint32), None)
+
+
+def _encode_whole_numbers(y: Any) -> Labels | None:
+    """Truth values and whole numbers that are close together, without sorting."""
+    if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "biu" or not len(y):
+        return None
+    least, most = int(y.min()), int(y.max())
+    if most - least > max(1000, len(y)):
+        return None
+    offsets = y.astype(np.int64) - least
+    there = np.bincount(offsets, minlength=most - least + 1) > 0
+    classes = (np.flatnonzero(there) + least).astype(y.dtype)
+    numbers = (np.cumsum(there) - 1).astype(np.uint32)[offsets]
+    return Labels(classes, label_names(classes), numbers, None)
 
 
 def _is_list_of_lists(y: Any) -> bool:

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::CalibrationError;
-use crate::numeric::{Random, order_bits, rising_order};
+use crate::numeric::{Random, order_bits, rising_order, sort_keys};
 
 /// Scores of examples the scorer did not learn from: by cross-fitting, from a validation set, or
 /// on the caller's word. Calibrators accept nothing else, so training scores cannot reach them by
@@ -241,14 +241,15 @@ impl HeldOutScores {
     }
 
     /// The examples by rising score (then label and weight), and where each stood before.
-    pub(super) fn sorted(&self) -> (Self, Vec<u32>) {
+    #[doc(hidden)] // For the crate `calibrant`, which draws samples along the score.
+    pub fn sorted(&self) -> (Self, Vec<u32>) {
         let mut keys: Vec<(u64, u32)> = self
             .scores
             .iter()
             .zip(0..)
             .map(|(&score, example)| (order_bits(score), example))
             .collect();
-        keys.sort_unstable();
+        sort_keys(&mut keys);
         // Ties stand in an order that does not depend on the one they came in.
         let tie = |&(_, example): &(u64, u32)| {
             let example = example as usize;

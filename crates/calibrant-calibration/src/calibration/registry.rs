@@ -100,6 +100,15 @@ impl CalibratorKind {
         self.fit_from(held_out, None)
     }
 
+    /// As [`Self::fit`], by the rules of a choice.
+    pub fn fit_within(
+        self,
+        held_out: &HeldOutScores,
+        rules: ChoiceRules,
+    ) -> Result<SavedCalibrator, CalibrationError> {
+        self.fit_by(held_out, None, rules)
+    }
+
     /// As [`Self::fit_from`], made to rise where the rules ask for it and the method does not
     /// promise it.
     pub(super) fn fit_by(

@@ -49,8 +49,20 @@ pub fn rising_order(values: &[f64]) -> Vec<u32> {
         .zip(0..)
         .map(|(&value, position)| (order_bits(value), position))
         .collect();
-    keys.sort_unstable();
+    sort_keys(&mut keys);
     keys.into_iter().map(|(_, position)| position).collect()
+}
+
+/// Keys from which on sorting is shared out.
+const SHARED_FROM: usize = 1 << 15;
+
+/// Sorts keys with the positions that they came from, on all threads where there are many.
+pub fn sort_keys(keys: &mut [(u64, u32)]) {
+    use rayon::prelude::ParallelSliceMut;
+    match keys.len() < SHARED_FROM {
+        true => keys.sort_unstable(),
+        false => keys.par_sort_unstable(),
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod fit;
 mod grouped;
+mod many;
 mod notes;
 mod stated;
 #[cfg(test)]
@@ -125,6 +126,10 @@ pub struct ScoreSummary {
     /// How sure the forecasts of each class's examples were, to tell whether new ones look alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out_shape: Option<HeldOutShape>,
+    /// On how many examples, spread evenly along the score, methods were compared and forecasts measured; absent where on all. The
+    /// curve is fitted to all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<usize>,
     /// What the user of the calibrator should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<ScoreNote>,

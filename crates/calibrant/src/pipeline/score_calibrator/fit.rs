@@ -1,6 +1,7 @@
 //! Fitting a calibrator to a table of scores.
 
 use super::grouped::GroupedScores;
+use super::many::{self, is_large};
 use super::stated::{Outputs, as_stated, scale_row};
 use super::{
     HeldOutMeasures, ScoreCalibrator, ScoreCurve, ScoreFit, ScoreIs, ScoreNote, ScoreSettings,
@@ -43,7 +44,8 @@ impl ScoreCalibrator {
     ) -> Result<ScoreFit, FitError> {
         let stage = Stage::begin(progress, "calibrating", None);
         match groups {
-            None => Self::fit_in_folds(table, None, settings, &stage),
+            None if is_large(&table, settings) => many::fit(table, settings, &stage),
+            None => Ok(Self::fit_in_folds(table, None, settings, &stage)?.0),
             Some(groups) => Self::fit_in_groups(table, groups, settings, &stage),
         }
     }
@@ -61,7 +63,8 @@ impl ScoreCalibrator {
         let counts = totals(&table.labels, &table.weights, settings.classes.len()).0;
         let grouped = GroupedScores::new(table, groups, width)?;
         let folds = grouped.folds(settings.classes.len())?;
-        let mut fit = Self::fit_in_folds(grouped.table.clone(), Some(folds), settings, stage)?;
+        let (mut fit, _) =
+            Self::fit_in_folds(grouped.table.clone(), Some(folds), settings, stage)?;
         fit.calibrator.summary.examples = counts.iter().sum();
         fit.calibrator.summary.groups = Some(grouped.group_count());
         fit.calibrator.summary.class_counts = counts;
@@ -69,12 +72,13 @@ impl ScoreCalibrator {
         Ok(fit)
     }
 
-    fn fit_in_folds(
+    /// Fits one of the methods, cross-validated over folds; says where the curve comes from, too.
+    pub(super) fn fit_in_folds(
         table: ScoreTable,
         folds: Option<Vec<u8>>,
         settings: &ScoreSettings,
         stage: &Stage<'_>,
-    ) -> Result<ScoreFit, FitError> {
+    ) -> Result<(ScoreFit, CalibrationNote), FitError> {
         stage.step(0)?;
         let classes = &settings.classes;
         let (mut scores, labels, weights) = (table.scores, table.labels, table.weights);
@@ -132,6 +136,7 @@ impl ScoreCalibrator {
             rules: settings.rules,
             cross_validated: HeldOutMeasures::from(&evaluation),
             held_out_shape: shape_of(&forecasts),
+            measured: None,
             notes,
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
         };
@@ -144,14 +149,15 @@ impl ScoreCalibrator {
             summary,
         };
         calibrator.check_survives()?;
-        Ok(ScoreFit {
+        let fit = ScoreFit {
             calibrator,
             cross_validated,
-        })
+        };
+        Ok((fit, note))
     }
 
     /// JSON has no infinities: what holds one is better refused now than when it is opened.
-    fn check_survives(&self) -> Result<(), FitError> {
+    pub(super) fn check_survives(&self) -> Result<(), FitError> {
         let json = serde_json::to_string(self).map_err(|_| FitError::Overflow)?;
         serde_json::from_str::<Self>(&json).map_err(|_| FitError::Overflow)?;
         Ok(())
@@ -377,7 +383,7 @@ fn check_stated(settings: &ScoreSettings, scores: &[f64]) -> Result<(), FitError
     }
 }
 
-fn totals(labels: &[u32], weights: &[f64], class_count: usize) -> (Vec<usize>, Vec<f64>) {
+pub(super) fn totals(labels: &[u32], weights: &[f64], class_count: usize) -> (Vec<usize>, Vec<f64>) {
     let mut counts = vec![0; class_count];
     let mut sums = vec![crate::numeric::StableSum::default(); class_count];
     for (&label, &weight) in labels.iter().zip(weights) {
