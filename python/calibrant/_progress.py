@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -29,7 +30,10 @@ class _Bar:
             return
         if self._bar is None or stage != self._stage:
             self.close()
-            from tqdm.auto import tqdm
+            with warnings.catch_warnings():
+                # Without ipywidgets tqdm says so, and draws a bar of characters: which will do.
+                warnings.simplefilter("ignore")
+                from tqdm.auto import tqdm
 
             self._stage = stage
             self._bar = tqdm(total=total, desc=stage or "working", leave=False, unit_scale=True)
