@@ -13,7 +13,6 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 from calibrant import CalibratedClassifier, Calibrator, LinearSVM, TextClassifier  # noqa: E402
-from calibrant._html import HtmlReport  # noqa: E402
 from calibrant.plots import (  # noqa: E402
     AnsweredDisplay,
     ConfusionDisplay,
@@ -410,11 +409,3 @@ def test_without_matplotlib_the_remedy_is_named():
         "else: raise SystemExit(1)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_an_html_page_is_framed_and_saved(tmp_path):
-    page = HtmlReport('<p title="x">5 & 6</p>')
-    framed = page._repr_html_()
-    assert '<iframe srcdoc="&lt;p title=&quot;x&quot;&gt;5 &amp; 6&lt;/p&gt;"' in framed
-    page.save(tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html
