@@ -22,7 +22,7 @@ class HtmlReport:
     >>> from calibrant._html import HtmlReport
     >>> page = HtmlReport("<!doctype html><title>Report</title><p>5 &lt; 6")
     >>> page
-    HtmlReport(46 bytes)
+    HtmlReport(47 bytes)
     >>> page._repr_html_().startswith('<iframe srcdoc="&lt;!doctype html&gt;')
     True
     """
