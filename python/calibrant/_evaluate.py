@@ -14,7 +14,7 @@ from typing import Any, Literal, Unpack
 from calibrant import _calibrant, _words
 from calibrant._fit import named
 from calibrant._frames import columns_of, is_table, kind_of, lines_of, settled, source_of
-from calibrant._model import model_of, name_of
+from calibrant._model import is_model, model_of, name_of
 from calibrant._notices import warn_of
 from calibrant._progress import Progress, shown
 from calibrant._report import Report, report_of
@@ -137,7 +137,7 @@ def evaluate(
     native = None
     if isinstance(system, (str, os.PathLike)):
         native = _calibrant.open_system(os.fspath(system))
-    elif not is_table(system) or hasattr(system, "native") or isinstance(system, _calibrant.Model):
+    elif not is_table(system) or is_model(system):
         native = model_of(system)
     promises = sets is not None or max_error is not None
     if native is None:
@@ -295,7 +295,7 @@ def compare(
         for number, (name, system) in enumerate(named(systems), 1):
             if isinstance(system, (str, os.PathLike)):
                 given.append((name, os.fspath(system)))
-            elif hasattr(system, "native") or isinstance(system, _calibrant.Model):
+            elif is_model(system):
                 given.append((name, model_of(system)))
             else:
                 given.append((name, stack.enter_context(_file_of(system, name or f"table {number}"))))

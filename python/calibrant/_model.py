@@ -170,12 +170,24 @@ def _restored(data: bytes, report: Report | None) -> Any:
     return wrap(_calibrant.open_saved_bytes(data), report)
 
 
+def _native(given: Any) -> Any:
+    """Give the native model of a :class:`Model` or of a fitted estimator; ``None`` of anything else."""
+    model = getattr(given, "model_", given)
+    native = getattr(model, "native", model)
+    return native if isinstance(native, _calibrant.Model) else None
+
+
+def is_model(given: Any) -> bool:
+    """Whether something is a model, or an estimator that has one."""
+    return _native(given) is not None
+
+
 def model_of(given: Any) -> Any:
     """Give the native model of a :class:`Model`, of something fitted that has one, or of a file."""
     if isinstance(given, (str, os.PathLike)):
         return Model.open(given).native
-    native = getattr(given, "native", given)
-    if not isinstance(native, _calibrant.Model):
+    native = _native(given)
+    if native is None:
         raise TypeError(f"a model or the path of one is needed, not {type(given).__name__}")
     return native
 
@@ -184,4 +196,4 @@ def name_of(given: Any) -> str:
     """Give what a model or a table is called in reports."""
     if isinstance(given, (str, os.PathLike)):
         return os.path.basename(os.fspath(given))
-    return "the model" if hasattr(given, "native") else "the table"
+    return "the model" if is_model(given) else "the table"

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from calibrant import _calibrant, _words
 from calibrant._frames import kind_of, settled, source_of
-from calibrant._model import Saved, model_of
+from calibrant._model import Saved, is_model, model_of
 from calibrant._progress import Progress, shown
 from calibrant._report import report_of
 from calibrant._words import ReadingOptions, Shares
@@ -111,6 +111,6 @@ def _says(source: Any, name: str) -> Any:
     if isinstance(source, (str, os.PathLike)):
         model = _calibrant.open_system(os.fspath(source))
         return os.fspath(source) if model is None else model
-    if hasattr(source, "native") or isinstance(source, _calibrant.Model):
+    if is_model(source):
         return model_of(source)
     return source_of(settled(source), name)

@@ -286,3 +286,12 @@ def test_what_the_program_says_is_a_warning(model: calibrant.Model, tickets: lis
         calibrant.fit(file, skip_bad_rows=True)
     with pytest.warns(calibrant.CalibrantWarning, match="1 row without a label was left out"):
         calibrant.fit([*tickets, {"label": None, "text": "a"}])
+
+
+def test_a_fitted_classifier_is_a_model(tickets: list[dict[str, Any]], new_tickets: list[dict[str, Any]]) -> None:
+    texts, labels = [row["text"] for row in tickets], [row["label"] for row in tickets]
+    classifier = calibrant.TextClassifier().fit(texts, labels)
+    found = calibrant.evaluate(classifier, new_tickets, bootstrap=0)
+    assert found.log_loss == calibrant.evaluate(calibrant.fit(tickets), new_tickets, bootstrap=0).log_loss
+    compared = calibrant.compare(new_tickets, {"a": classifier, "b": calibrant.fit(tickets)}, bootstrap=0)
+    assert compared.pairs[0].log_loss.difference == 0
