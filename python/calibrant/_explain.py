@@ -78,6 +78,10 @@ class Explanation(Report):
         super().__init__(data, kind=kind, page=page)
         self._text = text
 
+    def to_frame(self, key: str | None = "terms", *, kind: FrameKind | None = None) -> Any:
+        """Give the terms as a table."""
+        return super().to_frame(key, kind=kind)
+
     def _repr_html_(self) -> str:
         parts = {str(one["term"]): float(one["log_odds"]) for one in self._data.get("terms", [])}
         most = max((abs(value) for value in parts.values()), default=0.0) or 1.0
