@@ -200,7 +200,7 @@ def test_an_explanation_adds_up_and_shows_itself(mail):
     total = one.base_log_odds + sum(term["log_odds"] for term in one.terms)
     assert abs(total - one.calibrated_log_odds) < 1e-9
     assert "money" in one._repr_html_()
-    assert list(one.to_frame("terms").columns) == ["term", "count", "value", "score", "log_odds"]
+    assert list(one.to_frame().columns) == ["term", "count", "value", "score", "log_odds"]
     (other,) = model.explain(["win money at noon"], "ham")
     assert abs(one.probability + other.probability - 1.0) < 1e-12
     assert model._repr_html_()
