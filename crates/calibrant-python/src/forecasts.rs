@@ -72,7 +72,11 @@ struct Measured {
 fn together(groups: Option<&PyReadonlyArray1<'_, u64>>) -> PyResult<Vec<Option<u64>>> {
     match groups {
         None => Ok(Vec::new()),
-        Some(groups) => Ok(groups.as_slice()?.iter().map(|&group| Some(group)).collect()),
+        Some(groups) => Ok(groups
+            .as_slice()?
+            .iter()
+            .map(|&group| Some(group))
+            .collect()),
     }
 }
 
@@ -133,6 +137,7 @@ pub(crate) fn evaluate_forecasts(
 /// Holds several lists of probabilities for the same rows against each other.
 #[pyfunction]
 #[pyo3(signature = (systems, names, labels, starts, weights, groups, settings))]
+#[allow(clippy::too_many_arguments)] // One call of the package, which names them all.
 pub(crate) fn compare_forecasts(
     py: Python<'_>,
     systems: Vec<(String, PyReadonlyArray2<'_, f64>)>,

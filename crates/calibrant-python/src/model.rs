@@ -464,12 +464,18 @@ pub(crate) fn solve_matrix<'py>(
 ) -> PyResult<Solved<'py>> {
     let words: FitWords = json::read(words)?;
     let settings = SolveSettings {
-        classifier: words.classifier().map_err(errors::fit)?.with_seed(words.seed.unwrap_or(0)),
+        classifier: words
+            .classifier()
+            .map_err(errors::fit)?
+            .with_seed(words.seed.unwrap_or(0)),
         intercept_scaling,
     };
     let matrix = Matrix::of(matrix)?;
     let classes = classes.as_slice()?;
-    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let weights = weights
+        .as_ref()
+        .map(|weights| weights.as_slice())
+        .transpose()?;
     let solved = matrix.with_rows(|rows| {
         let solved = watch(py, progress, |progress| {
             solve_rows(rows, classes, weights, &settings, progress)

@@ -426,8 +426,7 @@ impl FitWords {
                 || self.code_output.is_some()
                 || self.code_weights.is_some()
             {
-                let requirement =
-                    "given with code_length, decode, code_output or code_weights, which are of codes";
+                let requirement = "given with code_length, decode, code_output or code_weights, which are of codes";
                 bad("code", requirement, "absent")?;
             }
             return Ok(None);
