@@ -81,7 +81,7 @@ tests() {
 python_package() {
   local bin="$venv/bin"
   cargo build -p calibrant-python
-  cp target/debug/lib_calibrant.so python/calibrant/_calibrant.abi3.so
+  cp "${CARGO_TARGET_DIR:-target}/debug/lib_calibrant.so" python/calibrant/_calibrant.abi3.so
   "$bin/ruff" check -q python bench/python.py
   "$bin/ruff" format -q --check python
   (cd python && "../$bin/mypy" --config-file ../pyproject.toml -p calibrant)

@@ -23,7 +23,8 @@ from calibrant._calibrant import (
 if TYPE_CHECKING:
     from calibrant._evaluate import compare, evaluate, expect
     from calibrant._explain import Explanation, explain
-    from calibrant._fit import check_rules, combine, fit, inspect, open, recalibrate, split
+    from calibrant._fit import check_rules, combine, fit, inspect, recalibrate, split
+    from calibrant._fit import open as open
     from calibrant._labels import Suspects, plan_sample, prevalence, suspects
     from calibrant._model import Model
     from calibrant._notices import CalibrantWarning
@@ -94,6 +95,7 @@ _LAZY = {
     "suspects": "_labels",
 }
 
+# `open` is there as well, but not for `from calibrant import *`, which would hide Python's own.
 __all__ = [
     "AdaBoostStumps",
     "CalibrantError",
@@ -136,7 +138,6 @@ __all__ = [
     "inspect",
     "names",
     "num_threads",
-    "open",
     "plan_sample",
     "predict",
     "prevalence",

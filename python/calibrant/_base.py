@@ -14,7 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from calibrant import _calibrant
 from calibrant._decisions import predict_settings
 from calibrant._explain import Explanation
-from calibrant._input import Array, Floats, Labels, encode, group_texts, indicators, label_names, weights_of
+from calibrant._input import (
+    Array,
+    Floats,
+    Labels,
+    encode,
+    group_texts,
+    indicators,
+    is_list_of_lists,
+    known_indicators,
+    label_names,
+    weights_of,
+)
 from calibrant._model import Model
 from calibrant._report import Report
 
@@ -25,6 +36,8 @@ def seed_of(random_state: Any) -> int:
         return 0
     if isinstance(random_state, (int, np.integer)):
         return int(random_state) % (1 << 63)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 1 << 31))
     return int(random_state.randint(0, 1 << 31))
 
 
@@ -33,6 +46,20 @@ def class_weight_words(class_weight: Any) -> Any:
     if isinstance(class_weight, Mapping):
         return {str(label): float(weight) for label, weight in class_weight.items()}
     return class_weight
+
+
+def plain_json(words: Mapping[str, Any]) -> str:
+    """Settings as JSON; numbers of NumPy are numbers."""
+
+    def plain(value: Any) -> Any:
+        if hasattr(value, "item"):
+            return value.item()
+        raise TypeError(f"a setting cannot be of type {type(value).__name__}: {value!r}")
+
+    for name, value in words.items():
+        if isinstance(value, (float, np.floating)) and not np.isfinite(value):
+            raise ValueError(f"{name} must be a finite number; it is {value}")
+    return json.dumps(words, default=plain)
 
 
 class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -75,14 +102,18 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def model_(self) -> Model:
         """Classifier and calibration together, as the program and the library know them."""
+        return Model(self._calibrated())
+
+    def _calibrated(self) -> _calibrant.Model:
         check_is_fitted(self)
-        return Model(self._model)
+        if not hasattr(self, "_model"):
+            raise AttributeError("with calibrator=None there is no calibrated model: only coef_, intercept_, decision_function and predict")
+        return self._model
 
     @property
     def report_(self) -> Report:
         """How the model was fitted and what it may be expected to do on new documents, by held-out forecasts."""
-        check_is_fitted(self)
-        return Report(json.loads(self._model.summary()))
+        return Report(json.loads(self._calibrated().summary()))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
@@ -131,7 +162,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _decided(
         self, X: Any, settings: dict[str, Any], calibration: tuple[Any, Any] | None = None
     ) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-        check_is_fitted(self)
+        self._calibrated()
         examples = None
         if calibration is not None:
             texts, labels = calibration
@@ -142,8 +173,22 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return json.loads(said), json.loads(prior)
 
     def _own_labels(self, y: Any) -> tuple[list[str], npt.NDArray[np.uint32], npt.NDArray[np.int64] | None]:
-        labels = encode(y)
+        labels = self._known(y)
         return (labels.names, labels.numbers, labels.starts)
+
+    def _known(self, y: Any) -> Labels:
+        """Labels as numbers of the model's own classes; unknown ones are an error, as scikit-learn has it."""
+        if self._several and not is_list_of_lists(y) and getattr(y, "ndim", 2) == 2:
+            return known_indicators(y, self.classes_)
+        labels = encode(y)
+        if (labels.starts is not None) != self._several:
+            self._refuse_kind()
+        place = {label: number for number, label in enumerate(self.classes_.tolist())}
+        unknown = [label for label in labels.classes.tolist() if label not in place]
+        if unknown:
+            raise ValueError(f"y contains previously unseen labels: {unknown[:5]}; the model knows {list(place)[:10]}")
+        numbers = np.array([place[label] for label in labels.classes.tolist()], dtype=np.uint32)
+        return Labels(self.classes_, label_names(self.classes_), numbers[labels.numbers], labels.starts)
 
     def _label(self, name: str) -> Any:
         names = label_names(self.classes_)
@@ -260,10 +305,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = self._table(X)
-        labels = encode(y)
-        table["labels"] = (
-            (labels.names, labels.numbers, labels.starts) if (labels.starts is not None) == self._several else self._refuse_kind()
-        )
+        table["labels"] = self._own_labels(y)
         table["weights"] = weights_of(sample_weight, table["rows"])
         table["groups"] = group_texts(groups)
         settings = predict_settings(costs=costs, prior=prior, classes=self.classes_)
@@ -281,14 +323,13 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         truth = y
         if self._several:
-            labels = encode(y)
+            labels = self._known(y)
             truth = indicators(labels, len(labels.starts) - 1 if labels.starts is not None else len(labels.numbers))
         return float(accuracy_score(truth, self.predict(X), sample_weight=sample_weight))
 
     def save(self, path: Any) -> None:
         """Writes the model to a file that the program, the library and :func:`calibrant.open` read."""
-        check_is_fitted(self)
-        self._model.save(path)
+        self._calibrated().save(path)
 
     def _explanations(self, found: str) -> list[Explanation]:
         return [Explanation(one) for one in json.loads(found)]
@@ -296,7 +337,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def json_words(words: Mapping[str, Any]) -> str:
     """Settings that are given, as JSON in the program's words."""
-    return json.dumps({name: value for name, value in words.items() if value is not None})
+    return plain_json({name: value for name, value in words.items() if value is not None})
 
 
 __all__ = ["ModelClassifier", "class_weight_words", "json_words", "seed_of"]

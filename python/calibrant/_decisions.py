@@ -81,6 +81,7 @@ def predict_settings(
 def _budget(ask: int | float | str) -> str:
     if isinstance(ask, str):
         return ask
-    if isinstance(ask, float) and ask < 1.0:
-        return f"{100.0 * ask}%"
-    return str(int(ask))
+    share = float(ask)
+    if 0.0 < share < 1.0:
+        return f"{100.0 * share}%"
+    return str(int(share))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -61,6 +60,12 @@ def text_column(texts: Any) -> Any:
         if str(dtype) not in ("object", "category") and hasattr(texts, "__arrow_c_stream__"):
             return texts
         return texts.tolist()
+    if hasattr(texts, "dictionary_decode"):  # PyArrow
+        return texts.dictionary_decode()
+    if hasattr(texts, "type") and "dictionary" in str(texts.type):  # PyArrow, in chunks
+        return texts.cast("string")
+    if str(dtype).startswith(("Categorical", "Enum")) and hasattr(texts, "to_list"):  # Polars
+        return texts.to_list()
     if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
         return texts
     if isinstance(texts, Iterable):
@@ -108,7 +113,8 @@ def encode(y: Any) -> Labels:
     """Labels of any kind that scikit-learn takes: one per row, lists of labels, or an indicator matrix."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    if _is_list_of_lists(y):
+    _refuse_mixed(y)
+    if is_list_of_lists(y):
         return _encode_lists(y)
     quick = _encode_whole_numbers(y)
     if quick is not None:
@@ -133,12 +139,23 @@ def encode(y: Any) -> Labels:
     return Labels(classes, label_names(classes), numbers.astype(np.uint32), None)
 
 
+def _refuse_mixed(y: Any) -> None:
+    """Numbers and texts side by side would be made one by NumPy: 1 and "1"."""
+    rows = y.tolist() if isinstance(y, np.ndarray) and y.dtype == object else y
+    if not isinstance(rows, (list, tuple)):
+        return
+    cells = [cell for row in rows for cell in (row if isinstance(row, (list, tuple, set, frozenset)) else (row,))]
+    texts = sum(isinstance(cell, str) for cell in cells)
+    if 0 < texts < sum(cell is not None and cell == cell for cell in cells):
+        raise ValueError("y mixes texts with other labels: make all labels of one type")
+
+
 def _encode_whole_numbers(y: Any) -> Labels | None:
     """Truth values and whole numbers that are close together, without sorting."""
     if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "biu" or not len(y):
         return None
     least, most = int(y.min()), int(y.max())
-    if most - least > max(1000, len(y)):
+    if most - least > max(1000, len(y)) or most >= 1 << 62:
         return None
     offsets = y.astype(np.int64) - least
     there = np.bincount(offsets, minlength=most - least + 1) > 0
@@ -147,7 +164,8 @@ def _encode_whole_numbers(y: Any) -> Labels | None:
     return Labels(classes, label_names(classes), numbers, None)
 
 
-def _is_list_of_lists(y: Any) -> bool:
+def is_list_of_lists(y: Any) -> bool:
+    """Whether rows are lists of labels, not of zeros and ones."""
     if isinstance(y, np.ndarray) and y.dtype != object:
         return False
     if not isinstance(y, (Sequence, np.ndarray)) and not hasattr(y, "tolist"):
@@ -162,7 +180,9 @@ def _is_list_of_lists(y: Any) -> bool:
 
 
 def _encode_lists(y: Any) -> Labels:
-    rows = [list(row) for row in (y.tolist() if hasattr(y, "tolist") else y)]
+    rows = [() if row is None else list(row) for row in (y.tolist() if hasattr(y, "tolist") else y)]
+    if not any(rows):
+        raise ValueError("none of the rows has a label: a classifier needs at least one class")
     classes = np.unique(np.array([label for row in rows for label in row]))
     place = {label: number for number, label in enumerate(classes.tolist())}
     starts = np.zeros(len(rows) + 1, dtype=np.int64)
@@ -177,9 +197,23 @@ def _encode_indicators(y: Any) -> Labels:
     matrix = csr_matrix(y)
     matrix.eliminate_zeros()
     matrix.sort_indices()
+    never = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]) == 0)
+    if len(never):
+        raise ValueError(f"no row has the label of column {never[0]}: a class needs at least one example")
     classes = np.arange(matrix.shape[1])
     numbers = matrix.indices.astype(np.uint32)
     return Labels(classes, label_names(classes), numbers, matrix.indptr.astype(np.int64))
+
+
+def known_indicators(y: Any, classes: Array) -> Labels:
+    """An indicator matrix of known classes, some of which may not come."""
+    from scipy.sparse import csr_matrix
+
+    matrix = csr_matrix(y)
+    matrix.eliminate_zeros()
+    if matrix.shape[1] != len(classes):
+        raise ValueError(f"y has {matrix.shape[1]} columns and the model {len(classes)} classes")
+    return Labels(classes, label_names(classes), matrix.indices.astype(np.uint32), matrix.indptr.astype(np.int64))
 
 
 def indicators(labels: Labels, rows: int) -> npt.NDArray[np.int64]:
@@ -200,12 +234,14 @@ def group_texts(groups: Any) -> list[str] | None:
     return [str(group) for group in values]
 
 
-def group_numbers(groups: Any) -> npt.NDArray[np.uint64] | None:
+def group_numbers(groups: Any, rows: int) -> npt.NDArray[np.uint64] | None:
     """What each row belongs to, as numbers."""
     if groups is None:
         return None
     values = groups.to_list() if hasattr(groups, "to_list") else groups
     _, numbers = np.unique(np.asarray(values), return_inverse=True)
+    if len(numbers) != rows:
+        raise ValueError(f"groups must have an entry per row: {len(numbers)} groups, {rows} rows")
     return numbers.astype(np.uint64)
 
 
@@ -233,6 +269,10 @@ def native_matrix(X: Any) -> Any:
     """A matrix that scikit-learn has checked, as the native module borrows it."""
     if hasattr(X, "tocsr"):
         csr = X.tocsr()
+        if not csr.has_canonical_format:
+            # Columns that come twice are one; the caller's matrix stays as it is.
+            csr = csr.copy()
+            csr.sum_duplicates()
         if csr.data.dtype not in (np.float32, np.float64):
             csr = csr.astype(np.float64)
         if csr.indices.dtype not in (np.int32, np.int64):
@@ -244,8 +284,3 @@ def native_matrix(X: Any) -> Any:
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)
     return np.ascontiguousarray(array)
-
-
-def camel_words(words: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without those that are not given."""
-    return {re.sub(r"^C$", "c", name): value for name, value in words.items() if value is not None}

@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from calibrant import _calibrant
-from calibrant._input import Array, Floats, Labels, encode, group_texts, weights_of
+from calibrant._input import Array, Floats, Labels, encode, group_texts, label_names, weights_of
 from calibrant._keys import content_groups
 from calibrant._progress import shown
 from calibrant._report import Report
@@ -146,6 +146,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if width > 1 and width != len(labels.classes):
             raise ValueError(f"scores have {width} columns and y has {len(labels.classes)} classes")
         weights = weights_of(sample_weight, rows)
+        kept = None
         if weights is not None and not weights.all():
             kept = weights > 0
             groups = None if groups is None else np.asarray(groups)[kept]
@@ -158,6 +159,10 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 table, labels.numbers, labels.names, weights, group_texts(groups), json.dumps(words), show
             )
         self.classes_ = labels.classes
+        if kept is not None:  # Of examples that do not count nothing was said.
+            said_of_all = np.full((rows, said.shape[1]), np.nan)
+            said_of_all[kept] = said
+            said = said_of_all
         self.cross_validated_ = said
 
     @property
@@ -170,7 +175,10 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def report_(self) -> Report:
         """How it was fitted: methods that were tried with their log losses, measures of cross-validated forecasts, notes."""
         check_is_fitted(self)
-        return Report(json.loads(self.calibrator_.report()))
+        report = json.loads(self.calibrator_.report())
+        measured = json.loads(self.calibrator_.description())["summary"].get("measured")
+        # With very many examples methods are compared on some of them.
+        return Report(report if measured is None else {**report, "measured": measured})
 
     def _said(self, scores: Any, log_odds: bool) -> Floats:
         check_is_fitted(self)
@@ -224,8 +232,9 @@ def _estimator_has(name: str) -> Any:
 class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Wraps any scikit-learn classifier and gives it honest probabilities.
 
-    Each row is scored by a copy of the classifier that has not seen its fold; equal rows, and rows of one group, are never
-    on both sides. All classes are calibrated together on these scores, and one final classifier is fitted to all rows.
+    Each row is scored by a copy of the classifier that has not seen its fold. Rows of one group are never on both sides, nor are copies
+    of a row, unless there are so few distinct rows that equal ones are observations of one kind. All classes are calibrated together
+    on these scores, and one final classifier is fitted to all rows.
 
     Parameters
     ----------
@@ -327,7 +336,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         y : array of shape (rows,)
             Labels.
         sample_weight : array of shape (rows,), optional
-            How much each row counts, for the estimator (if it takes weights) and for the calibration. A weight of 2 is the row twice.
+            How much each row counts, for the estimator (if it takes weights) and for the calibration. Rows of weight 0 are left out.
         groups : array of shape (rows,), optional
             Rows of one group are held out together.
         **fit_params
@@ -344,11 +353,20 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         rows = _num_samples(X)
         if rows != len(labels.numbers):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{rows}, {len(labels.numbers)}]")
+        if not (isinstance(self.ensemble, bool) or self.ensemble == "auto"):
+            raise ValueError(f"ensemble must be True, False or 'auto'; it is {self.ensemble!r}")
         weights = weights_of(sample_weight, rows)
+        if weights is not None and not weights.all():
+            # Rows of weight zero are not there at all.
+            kept = np.flatnonzero(weights)
+            groups = None if groups is None else np.asarray(groups)[kept]
+            fit_params = _of_rows(fit_params, kept, rows)
+            return self.fit(_safe_indexing(X, kept), _target(y, labels)[kept], weights[kept], groups=groups, **fit_params)
         own = self._fit_params(base, weights, fit_params)
         self.ensemble_ = []
         if isinstance(self.cv, str) and self.cv == "prefit":
             check_is_fitted(base)
+            labels = _labels_among(np.asarray(base.classes_), labels)
             self.estimator_ = base
             self._calibrate(_scores(base, X, labels.classes), labels, weights, groups)
             return self._finish(labels)
@@ -361,11 +379,11 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         scores = np.full((rows, 1 if len(labels.classes) == 2 else len(labels.classes)), np.nan)
         for model, (_, test) in zip(fitted, splits, strict=True):
             scores[test] = _scores(model, _safe_indexing(X, test), labels.classes)
-        held = ~np.isnan(scores).any(axis=1)
-        if not held.all():
-            raise ValueError("every row must be held out once: the splitter leaves some rows out")
-        self._calibrate(scores, labels, weights, together if groups is None else groups)
-        if self._keeps_folds(base, X, target, labels, weights, own, splits, fitted):
+        times = np.bincount(np.concatenate([test for _, test in splits]), minlength=rows)
+        if (times != 1).any():
+            raise ValueError("every row must be held out once: the splitter leaves some rows out, or holds some out again")
+        self._calibrate(scores, labels, weights, together)
+        if self._keeps_folds(base, X, target, labels, weights, together, own, splits, fitted, scores):
             self.ensemble_ = list(fitted)
         self.estimator_ = clone(base).fit(X, target, **own)
         return self._finish(labels)
@@ -373,6 +391,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
     def _finish(self, labels: Labels) -> Self:
         self.classes_ = labels.classes
         for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
@@ -395,6 +414,9 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         return list(cv.split(X, y, groups))
 
     def _calibrate(self, scores: Floats, labels: Labels, weights: Floats | None, groups: Any) -> None:
+        self.calibrator_ = self._curve(scores, labels, weights, groups)
+
+    def _curve(self, scores: Floats, labels: Labels, weights: Floats | None, groups: Any) -> Calibrator:
         calibrator = Calibrator(
             self.method,
             multiclass=self.multiclass,
@@ -403,7 +425,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
             progress=self.progress,
         )
         calibrator._fit(np.ascontiguousarray(scores), labels, weights, groups)
-        self.calibrator_ = calibrator
+        return calibrator
 
     def _keeps_folds(
         self,
@@ -412,15 +434,15 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         target: Array,
         labels: Labels,
         weights: Floats | None,
+        together: npt.NDArray[np.int64] | None,
         own: dict[str, Any],
         splits: list[tuple[Array, Array]],
         fitted: list[Any],
+        scores: Floats,
     ) -> bool:
         """Whether the mean of the folds' classifiers is better than one: tried on the first fold, which none of these has seen."""
-        if self.ensemble is True or self.ensemble is False:
-            return bool(self.ensemble)
-        if self.ensemble != "auto":
-            raise ValueError(f"ensemble must be True, False or 'auto'; it is {self.ensemble!r}")
+        if isinstance(self.ensemble, bool):
+            return self.ensemble
         if len(splits) < 3:
             return False
         first = splits[0][1]
@@ -432,7 +454,14 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         many = np.mean([_scores(model, held, labels.classes) for model in smaller], axis=0)
         one = _scores(fitted[0], held, labels.classes)
         truth = labels.numbers[first]
-        losses = [_losses(self._curve_said(scores), truth) for scores in (one, many)]
+        # The curve that both are judged by has not seen the fold either.
+        curve = self._curve(
+            scores[rest],
+            labels._replace(numbers=labels.numbers[rest]),
+            None if weights is None else weights[rest],
+            None if together is None else together[rest],
+        )
+        losses = [_losses(curve._said(tried, False), truth) for tried in (one, many)]
         gain = losses[0] - losses[1]
         weight = np.ones(len(first)) if weights is None else weights[first]
         mean = float(np.average(gain, weights=weight))
@@ -485,8 +514,12 @@ def _target(y: Any, labels: Labels) -> Array:
 
 
 def _fit_part(model: Any, X: Any, y: Array, rows: Array, own: dict[str, Any]) -> Any:
-    part = {name: _safe_indexing(value, rows) if _has_entry_per_row(value, len(y)) else value for name, value in own.items()}
-    return model.fit(_safe_indexing(X, rows), y[rows], **part)
+    return model.fit(_safe_indexing(X, rows), y[rows], **_of_rows(own, rows, len(y)))
+
+
+def _of_rows(given: dict[str, Any], rows: Array, count: int) -> dict[str, Any]:
+    """What is given for each of `count` rows, for some of them; what is not by row stays."""
+    return {name: _safe_indexing(value, rows) if _has_entry_per_row(value, count) else value for name, value in given.items()}
 
 
 def _has_entry_per_row(value: Any, rows: int) -> bool:
@@ -503,11 +536,13 @@ def _scores(model: Any, X: Any, classes: Array) -> Floats:
             said = said[:, None]
     else:
         probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
-        # Zeros and ones are rounded, not meant: half a step of a forest of a thousand trees, or less.
+        # Zeros and ones are rounded, not meant; the curve says what they are worth.
         said = np.log(np.clip(probabilities, 1e-12, None))
         if said.shape[1] == 2:
             said = (said[:, 1] - np.log(np.clip(probabilities[:, 0], 1e-12, None)))[:, None]
     known = np.asarray(model.classes_)
+    if said.shape[1] not in (1, len(known)) or (said.shape[1] == len(known) == 3 and _is_one_against_one(model)):
+        raise ValueError("scores must be one per class: a classifier that gives one per pair of classes (ovo) has none")
     if len(known) == len(classes):
         return said
     table = np.full((len(said), len(classes)), said.min(axis=1, keepdims=True) if said.shape[1] > 1 else -np.abs(said))
@@ -516,6 +551,20 @@ def _scores(model: Any, X: Any, classes: Array) -> Floats:
         said = np.column_stack([-said[:, 0], said[:, 0]]) if len(known) == 2 else np.zeros((len(said), 1))
     table[:, place] = said
     return table if len(classes) > 2 else cast("Floats", (table[:, 1] - table[:, 0])[:, None])
+
+
+def _is_one_against_one(model: Any) -> bool:
+    return getattr(model, "decision_function_shape", None) == "ovo"
+
+
+def _labels_among(classes: Array, labels: Labels) -> Labels:
+    """The same labels as numbers of a fitted classifier's classes."""
+    place = {label: number for number, label in enumerate(classes.tolist())}
+    unknown = [label for label in labels.classes.tolist() if label not in place]
+    if unknown:
+        raise ValueError(f"y contains labels that the fitted classifier does not know: {unknown[:5]}")
+    numbers = np.array([place[label] for label in labels.classes.tolist()], dtype=np.uint32)[labels.numbers]
+    return Labels(classes, label_names(classes), numbers, None)
 
 
 def _losses(said: Floats, truth: npt.NDArray[np.uint32]) -> Floats:
@@ -555,7 +604,8 @@ def _grouped_folds(count: int, y: npt.NDArray[np.uint32], together: npt.NDArray[
     totals = np.maximum(np.bincount(y, minlength=classes), 1)
     filled = np.zeros((count, classes))
     of_group = np.empty(len(sizes), dtype=np.int64)
-    for number in np.argsort(-sizes, kind="stable"):
+    alone = np.flatnonzero(sizes == 1)
+    for number in np.argsort(-sizes, kind="stable")[: len(sizes) - len(alone)]:
         start, end = by_group.indptr[number], by_group.indptr[number + 1]
         own, amounts = by_group.indices[start:end], by_group.data[start:end]
         # Rare classes leave the least choice: rows count by their share of the class.
@@ -563,6 +613,15 @@ def _grouped_folds(count: int, y: npt.NDArray[np.uint32], together: npt.NDArray[
         fold = int(np.argmin(cost))
         of_group[number] = fold
         filled[fold, own] += amounts
+    # Rows that stand for themselves fill up, class by class, where there are the fewest.
+    of_class = by_group[alone].indices
+    for label in np.unique(of_class):
+        rows = alone[of_class == label]
+        wanted = filled[:, label].sum() + len(rows)
+        room = np.maximum(np.ceil(wanted / count) - filled[:, label], 0).astype(np.int64)
+        deal = np.repeat(np.arange(count), room)[: len(rows)]
+        spare = np.arange(len(rows) - len(deal)) % count
+        of_group[rows] = np.concatenate([deal, spare])
     return of_group[group]
 
 

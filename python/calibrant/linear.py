@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -105,7 +106,7 @@ class MatrixClassifier(ModelClassifier):
                 labels.numbers,
                 labels.starts,
                 weights,
-                group_numbers(groups),
+                group_numbers(groups, rows),
                 json_words({**words, **self._words_for(len(labels.classes))}),
                 show,
             )
@@ -210,10 +211,15 @@ class _Linear(_Common):
         self.coef_ = np.pad(coefficients, ((0, 0), (0, width))) if width else coefficients
         self.intercept_ = np.array(intercepts)
         self._ends = json.loads(ends)
+        if not all(end["converged"] for end in self._ends):
+            from sklearn.exceptions import ConvergenceWarning
+
+            warnings.warn(f"the solver stopped after {self.max_iter} passes; increase max_iter or tol", ConvergenceWarning, stacklevel=2)
         self.classes_ = labels.classes
         self._several = False
         return self
 
+    max_iter: int
     _SOLVED = ("classifier", "c", "loss", "tolerance", "max_passes", "seed")
 
     def _plain_weights(self, labels: Labels, weights: Floats | None) -> Floats | None:
@@ -236,7 +242,9 @@ class _Linear(_Common):
         return hasattr(self, "_model") or "coef_" in self.__dict__
 
     def _margins(self, X: Any) -> Floats:
-        found: Floats = self._checked(X, reset=False) @ self.coef_.T + self.intercept_
+        X = self._checked(X, reset=False)
+        # In the numbers of the rows: SciPy and NumPy would copy the matrix to make them longer.
+        found: Floats = X @ self.coef_.T.astype(X.dtype, copy=False) + self.intercept_
         return found
 
     def decision_function(self, X: Any) -> Floats:

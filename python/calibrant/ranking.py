@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from calibrant import _calibrant
-from calibrant._base import seed_of
+from calibrant._base import plain_json, seed_of
 from calibrant._input import Floats
 from calibrant._progress import shown
 from calibrant._report import Report
@@ -123,7 +123,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             "seed": seed_of(self.random_state),
             "calibrator": self.calibrator,
         }
-        return json.dumps({name: value for name, value in words.items() if value is not None})
+        return plain_json({name: value for name, value in words.items() if value is not None})
 
     def _checked(self, X: Any, *, reset: bool) -> npt.NDArray[np.float32]:
         # Missing values are NaN, which the learner knows how to treat.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant import _calibrant
+from calibrant._base import plain_json
 from calibrant._input import Array, text_column
 
 
@@ -99,7 +99,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _words(self) -> str:
         words = {name: value for name, value in self.get_params(deep=False).items() if name not in ("emoji", "signs")}
         words["no_emoji"], words["no_signs"] = not self.emoji, not self.signs
-        return json.dumps({name: value for name, value in words.items() if value is not None})
+        return plain_json({name: value for name, value in words.items() if value is not None})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

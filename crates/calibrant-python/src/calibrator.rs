@@ -148,7 +148,11 @@ impl PyCalibrator {
             }
         };
         let mut values = vec![0.0; count * classes];
-        pool::run_unless_small(py, count < ROWS_AT_ONCE, || {
+        if count < ROWS_AT_ONCE {
+            one(scores, &mut values);
+            return Ok(values);
+        }
+        pool::run(py, || {
             scores
                 .par_chunks(width * ROWS_AT_ONCE)
                 .zip(values.par_chunks_mut(classes * ROWS_AT_ONCE))

@@ -467,7 +467,7 @@ pub(crate) fn solve_matrix<'py>(
         classifier: words
             .classifier()
             .map_err(errors::fit)?
-            .with_seed(words.seed.unwrap_or(0)),
+            .with_seed(words.seed()),
         intercept_scaling,
     };
     let matrix = Matrix::of(matrix)?;

@@ -1,5 +1,7 @@
 //! Threads that survive a fork: a pool per process.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use pyo3::prelude::*;
@@ -13,6 +15,8 @@ struct OwnPool {
     process: u32,
     threads: usize,
     pool: ThreadPool,
+    /// The pool before this one: it may be asked for again.
+    before: Option<&'static OwnPool>,
 }
 
 static POOL: AtomicPtr<OwnPool> = AtomicPtr::new(std::ptr::null_mut());
@@ -25,11 +29,13 @@ fn own() -> PyResult<&'static ThreadPool> {
     let (process, threads) = (std::process::id(), THREADS.load(Ordering::Acquire));
     let known = POOL.load(Ordering::Acquire);
     // SAFETY: what the pointer shows was leaked from a box and is never freed or changed.
-    if let Some(known) = unsafe { known.as_ref() }
-        && known.process == process
-        && known.threads == threads
-    {
-        return Ok(&known.pool);
+    let known: Option<&'static OwnPool> = unsafe { known.as_ref() };
+    let mut next = known;
+    while let Some(one) = next {
+        if one.process == process && one.threads == threads {
+            return Ok(&one.pool);
+        }
+        next = one.before;
     }
     let pool = ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -40,6 +46,7 @@ fn own() -> PyResult<&'static ThreadPool> {
         process,
         threads,
         pool,
+        before: known.filter(|known| known.process == process),
     }));
     POOL.store(own, Ordering::Release);
     Ok(&own.pool)
@@ -48,7 +55,21 @@ fn own() -> PyResult<&'static ThreadPool> {
 /// Does work on the threads of this process, with the interpreter released.
 pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = own()?;
-    Ok(py.detach(|| pool.install(work)))
+    let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work))));
+    done.map_err(broken)
+}
+
+/// A panic is a defect of ours, or somebody has changed an array while it was read: an exception like others, not one that nobody
+/// catches.
+pub(crate) fn broken(panic: Box<dyn Any + Send>) -> PyErr {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or(panic.downcast_ref::<&str>().copied());
+    errors::general(format!(
+        "calibrant broke off ({}); was an array changed while it was read?",
+        text.unwrap_or("without a reason")
+    ))
 }
 
 /// As [`run`], on this thread where there is too little to share out.

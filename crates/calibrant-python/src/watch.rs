@@ -93,17 +93,12 @@ pub(crate) fn watch<T: Send>(
                     raised = Some(error);
                 }
             }
-            // A panic of the work becomes one of this thread, which pyo3 turns into an exception.
-            let outcome = worker.join();
-            (
-                outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                raised,
-            )
+            (worker.join(), raised)
         })
     });
     match raised {
         Some(error) => Err(error),
-        None => Ok(outcome),
+        None => outcome.map_err(pool::broken),
     }
 }
 

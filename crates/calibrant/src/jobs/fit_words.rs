@@ -36,82 +36,80 @@ use crate::{FitError, Task};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(missing_docs)] // They are the program's options, which `calibrant fit --help` explains.
-#[non_exhaustive]
 pub struct FitWords {
     #[serde(deserialize_with = "word")]
-    pub classifier: Option<LearnerName>,
-    pub c: Option<f64>,
+    classifier: Option<LearnerName>,
+    c: Option<f64>,
     #[serde(deserialize_with = "word")]
-    pub loss: Option<HingeLoss>,
-    pub log_count_ratio: Option<f64>,
-    pub tolerance: Option<f64>,
-    pub max_passes: Option<usize>,
-    pub alpha: Option<f64>,
-    pub word_prior: Option<f64>,
+    loss: Option<HingeLoss>,
+    log_count_ratio: Option<f64>,
+    tolerance: Option<f64>,
+    max_passes: Option<usize>,
+    alpha: Option<f64>,
+    word_prior: Option<f64>,
     #[serde(deserialize_with = "word")]
-    pub nearness: Option<Nearness>,
-    pub rounds: Option<usize>,
+    nearness: Option<Nearness>,
+    rounds: Option<usize>,
     #[serde(deserialize_with = "word")]
-    pub boosting: Option<BoostingKind>,
-    pub neighbours: Option<NeighbourWords>,
+    boosting: Option<BoostingKind>,
+    neighbours: Option<NeighbourWords>,
     #[serde(deserialize_with = "word")]
-    pub vote: Option<Vote>,
-    pub approximate: Option<bool>,
-    pub epochs: Option<usize>,
-    pub voted: Option<bool>,
-    pub class_weight: Option<ClassWeightWords>,
-    pub classes: Option<Vec<String>>,
-    pub labels: Option<LabelWords>,
+    vote: Option<Vote>,
+    approximate: Option<bool>,
+    epochs: Option<usize>,
+    voted: Option<bool>,
+    class_weight: Option<ClassWeightWords>,
+    classes: Option<Vec<String>>,
+    labels: Option<LabelWords>,
     #[serde(deserialize_with = "word")]
-    pub calibrator: Option<CalibratorKind>,
-    pub monotone: bool,
+    calibrator: Option<CalibratorKind>,
+    monotone: bool,
     #[serde(deserialize_with = "word")]
-    pub multiclass: Option<MulticlassKind>,
-    pub other_cost: Option<(f64, f64)>,
-    pub folds: Option<usize>,
-    pub seed: Option<u64>,
-    pub keep_case: bool,
-    pub fold_accents: bool,
+    multiclass: Option<MulticlassKind>,
+    other_cost: Option<(f64, f64)>,
+    folds: Option<usize>,
+    seed: Option<u64>,
+    keep_case: bool,
+    fold_accents: bool,
     #[serde(deserialize_with = "word")]
-    pub stem: Option<Language>,
+    stem: Option<Language>,
     #[serde(deserialize_with = "word")]
-    pub stop_words: Option<Language>,
-    pub min_word_length: Option<usize>,
+    stop_words: Option<Language>,
+    min_word_length: Option<usize>,
     #[serde(deserialize_with = "word")]
-    pub segmentation: Option<Segmentation>,
-    pub no_emoji: bool,
-    pub no_signs: bool,
-    pub word_ngrams: Option<NgramWords>,
-    pub char_ngrams: Option<NgramWords>,
-    pub char_ngrams_across: bool,
-    pub hash_bits: Option<u32>,
-    pub min_df: Option<u32>,
-    pub max_df: Option<f64>,
-    pub max_features: Option<usize>,
+    segmentation: Option<Segmentation>,
+    no_emoji: bool,
+    no_signs: bool,
+    word_ngrams: Option<NgramWords>,
+    char_ngrams: Option<NgramWords>,
+    char_ngrams_across: bool,
+    hash_bits: Option<u32>,
+    min_df: Option<u32>,
+    max_df: Option<f64>,
+    max_features: Option<usize>,
     #[serde(deserialize_with = "word")]
-    pub weighting: Option<Weighting>,
-    pub bm25_k1: Option<f64>,
-    pub bm25_b: Option<f64>,
-    pub l2_norm: Option<bool>,
+    weighting: Option<Weighting>,
+    bm25_k1: Option<f64>,
+    bm25_b: Option<f64>,
+    l2_norm: Option<bool>,
     #[serde(deserialize_with = "word")]
-    pub select: Option<SelectionMeasure>,
-    pub select_terms: Option<usize>,
-    pub select_per_class: bool,
+    select: Option<SelectionMeasure>,
+    select_terms: Option<usize>,
+    select_per_class: bool,
     #[serde(deserialize_with = "word")]
-    pub code: Option<CodeDesign>,
-    pub code_length: Option<usize>,
+    code: Option<CodeDesign>,
+    code_length: Option<usize>,
     #[serde(deserialize_with = "word")]
-    pub decode: Option<Decode>,
+    decode: Option<Decode>,
     #[serde(deserialize_with = "word")]
-    pub code_output: Option<BinaryOutput>,
+    code_output: Option<BinaryOutput>,
     #[serde(deserialize_with = "word")]
-    pub code_weights: Option<ColumnWeights>,
+    code_weights: Option<ColumnWeights>,
     /// The text of the rules, not the name of their file.
-    pub rules: Option<String>,
-    pub side_factor: Option<f64>,
-    pub fold_labels: bool,
-    pub allow_unique_labels: bool,
+    rules: Option<String>,
+    side_factor: Option<f64>,
+    fold_labels: bool,
+    allow_unique_labels: bool,
 }
 
 /// `auto`, or how many neighbours vote.
@@ -191,6 +189,11 @@ fn bad(
 }
 
 impl FitWords {
+    /// The seed of folds and of the order in which learners visit rows.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(0)
+    }
+
     /// The settings that these words mean, checked.
     pub fn settings(&self) -> Result<FitSettings, FitError> {
         let classifier = self.classifier()?;

@@ -147,12 +147,16 @@ impl ScoreCalibrator {
             curve,
             summary,
         };
-        calibrator.check_survives()?;
-        let fit = ScoreFit {
-            calibrator,
+        Ok((calibrator.with_forecasts(cross_validated)?, note))
+    }
+
+    /// What is fitted with what it says of its examples, once it is sure that it can be saved.
+    fn with_forecasts(self, cross_validated: Vec<Probability>) -> Result<ScoreFit, FitError> {
+        self.check_survives()?;
+        Ok(ScoreFit {
+            calibrator: self,
             cross_validated,
-        };
-        Ok((fit, note))
+        })
     }
 
     /// JSON has no infinities: what holds one is better refused now than when it is opened.
