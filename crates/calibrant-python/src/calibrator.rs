@@ -128,7 +128,9 @@ impl PyCalibrator {
         let (width, outputs) = (calibrator.fields().scores.len(), calibrator.outputs().len());
         let classes = calibrator.classes().len();
         if !scores.iter().all(|score| score.is_finite()) {
-            return Err(errors::general("scores must be finite; some are NaN or infinite"));
+            return Err(errors::general(
+                "scores must be finite; some are NaN or infinite",
+            ));
         }
         let count = scores.len() / width.max(1);
         let one = |scores: &[f64], values: &mut [f64]| {
@@ -157,7 +159,11 @@ impl PyCalibrator {
 }
 
 fn number(said: Probability, log_odds: bool) -> f64 {
-    if log_odds { said.log_odds() } else { said.value() }
+    if log_odds {
+        said.log_odds()
+    } else {
+        said.value()
+    }
 }
 
 /// Puts the complement before the one probability that is stated of two classes.
@@ -236,7 +242,10 @@ pub(crate) fn fit_calibrator<'py>(
         ScoreCalibrator::fit_watched(examples, groups, &settings, progress)
     })?;
     let fit = fit.map_err(errors::fit)?;
-    let (outputs, classes) = (fit.calibrator.outputs().len(), fit.calibrator.classes().len());
+    let (outputs, classes) = (
+        fit.calibrator.outputs().len(),
+        fit.calibrator.classes().len(),
+    );
     let mut said = Vec::with_capacity(fit.cross_validated.len() / outputs.max(1) * classes);
     for row in fit.cross_validated.chunks_exact(outputs) {
         let mut row = row.to_vec();

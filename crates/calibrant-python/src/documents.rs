@@ -196,7 +196,11 @@ impl Rows<'_> {
     fn check(&self) -> PyResult<()> {
         let texts = self.texts.iter().chain(&self.categories).chain(&self.asked);
         let texts = texts.chain(&self.ids).chain(&self.groups).map(Texts::len);
-        let numbers = self.numbers.iter().chain(&self.amounts).chain(&self.weights);
+        let numbers = self
+            .numbers
+            .iter()
+            .chain(&self.amounts)
+            .chain(&self.weights);
         let numbers = numbers.map(|numbers| numbers.len());
         let labels = self.labels.iter().map(RowLabels::len);
         if let Some(other) = texts
@@ -209,7 +213,11 @@ impl Rows<'_> {
                 self.count
             )));
         }
-        if self.labels.as_ref().is_some_and(|labels| !labels.are_sound()) {
+        if self
+            .labels
+            .as_ref()
+            .is_some_and(|labels| !labels.are_sound())
+        {
             return Err(errors::general("labels that are no numbers of classes"));
         }
         // One text alone is the text of the document; beside other columns a gap is an empty text.
@@ -257,6 +265,7 @@ impl Rows<'_> {
                 .map(|column| Some(column[row]).filter(|number| !number.is_nan()))
                 .collect(),
             categories: self.categories.iter().map(owned).collect(),
+            vectors: Vec::new(),
             asked: self
                 .asked
                 .iter()
@@ -289,9 +298,7 @@ impl Rows<'_> {
     /// All of them, one after the other. Rows of weight zero are left out, as scikit-learn has it.
     pub(crate) fn weighted_documents(&self) -> impl Iterator<Item = Document> {
         let weighs = |row: &usize| self.weights.is_none_or(|weights| weights[*row] != 0.0);
-        (0..self.count)
-            .filter(weighs)
-            .map(|row| self.document(row))
+        (0..self.count).filter(weighs).map(|row| self.document(row))
     }
 
     pub(crate) fn documents(&self) -> Vec<Document> {

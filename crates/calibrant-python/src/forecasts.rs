@@ -72,7 +72,11 @@ struct Measured {
 fn together(groups: Option<&PyReadonlyArray1<'_, u64>>) -> PyResult<Vec<Option<u64>>> {
     match groups {
         None => Ok(Vec::new()),
-        Some(groups) => Ok(groups.as_slice()?.iter().map(|&group| Some(group)).collect()),
+        Some(groups) => Ok(groups
+            .as_slice()?
+            .iter()
+            .map(|&group| Some(group))
+            .collect()),
     }
 }
 

@@ -11,7 +11,8 @@ use crate::rows::Matrix;
 use crate::texts::TextColumn;
 
 /// The same numbers in every process.
-const STATE: foldhash::quality::FixedState = foldhash::quality::FixedState::with_seed(0x000C_A11B_7A47);
+const STATE: foldhash::quality::FixedState =
+    foldhash::quality::FixedState::with_seed(0x000C_A11B_7A47);
 
 /// Of rows of a matrix, by their entries.
 #[pyfunction]

@@ -421,8 +421,14 @@ pub(crate) fn fit_matrix(
             Some(rows.into_iter().collect())
         }
     };
-    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let groups = groups.as_ref().map(|groups| groups.as_slice()).transpose()?;
+    let weights = weights
+        .as_ref()
+        .map(|weights| weights.as_slice())
+        .transpose()?;
+    let groups = groups
+        .as_ref()
+        .map(|groups| groups.as_slice())
+        .transpose()?;
     matrix.with_rows(|rows| {
         let rows = TrainingRows {
             rows,
@@ -434,7 +440,9 @@ pub(crate) fn fit_matrix(
             weights,
             groups,
         };
-        let model = watch(py, progress, |progress| fit_rows(&rows, &settings, progress))?;
+        let model = watch(py, progress, |progress| {
+            fit_rows(&rows, &settings, progress)
+        })?;
         Ok(model.map_err(errors::fit)?.into())
     })
 }
@@ -456,12 +464,18 @@ pub(crate) fn solve_matrix<'py>(
 ) -> PyResult<Solved<'py>> {
     let words: FitWords = json::read(words)?;
     let settings = SolveSettings {
-        classifier: words.classifier().map_err(errors::fit)?.with_seed(words.seed.unwrap_or(0)),
+        classifier: words
+            .classifier()
+            .map_err(errors::fit)?
+            .with_seed(words.seed.unwrap_or(0)),
         intercept_scaling,
     };
     let matrix = Matrix::of(matrix)?;
     let classes = classes.as_slice()?;
-    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let weights = weights
+        .as_ref()
+        .map(|weights| weights.as_slice())
+        .transpose()?;
     let solved = matrix.with_rows(|rows| {
         let solved = watch(py, progress, |progress| {
             solve_rows(rows, classes, weights, &settings, progress)

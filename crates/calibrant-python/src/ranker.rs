@@ -111,7 +111,10 @@ impl PyRanking {
         let rows = values.as_array().nrows();
         let table = table(&values, names, sizes.as_slice()?, vec![0; rows])?;
         let said = pool::run(py, || {
-            let scores = self.model.scores(&table).map_err(|error| error.to_string())?;
+            let scores = self
+                .model
+                .scores(&table)
+                .map_err(|error| error.to_string())?;
             let said = self.model.probabilities(&table, &scores);
             said.ok_or_else(|| "the model has no probabilities of relevance".to_owned())
         })?;
@@ -142,7 +145,9 @@ pub(crate) fn fit_ranking<'py>(
     let train = table(&values, names.clone(), sizes.as_slice()?, grades)?;
     let validation = match &validation {
         None => None,
-        Some((values, sizes, grades)) => Some(table(values, names, sizes.as_slice()?, grades.clone())?),
+        Some((values, sizes, grades)) => {
+            Some(table(values, names, sizes.as_slice()?, grades.clone())?)
+        }
     };
     let model = watch(py, progress, |progress| {
         RankModel::fit(&train, validation.as_ref(), &settings, progress)

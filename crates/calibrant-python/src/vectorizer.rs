@@ -71,7 +71,11 @@ impl PyVectorizer {
         })?;
         let weighting = settings.effective_weighting();
         let counts = arranged.counts.to_rows();
-        if arranged.vocabulary.as_ref().is_some_and(Vocabulary::is_empty) {
+        if arranged
+            .vocabulary
+            .as_ref()
+            .is_some_and(Vocabulary::is_empty)
+        {
             return Err(errors::FitError::new_err(
                 "no term is within the limits on document frequency, so there are no features (empty vocabulary)",
             ));
@@ -121,7 +125,14 @@ impl PyVectorizer {
         };
         let (documents, length) = self.weighting.collection_size();
         let frequencies = self.weighting.document_frequencies().to_vec();
-        let parts = (self.words.clone(), terms, ends, frequencies, documents, length);
+        let parts = (
+            self.words.clone(),
+            terms,
+            ends,
+            frequencies,
+            documents,
+            length,
+        );
         Ok((py.get_type::<Self>().getattr("from_parts")?, (parts,)))
     }
 

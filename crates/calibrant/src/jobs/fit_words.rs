@@ -110,6 +110,7 @@ pub struct FitWords {
     /// The text of the rules, not the name of their file.
     pub rules: Option<String>,
     pub side_factor: Option<f64>,
+    pub vector_factor: Option<f64>,
     pub fold_labels: bool,
     pub allow_unique_labels: bool,
 }
@@ -207,6 +208,7 @@ impl FitWords {
             selection: self.selection()?,
             rules: self.rules.clone(),
             side_factor: self.side_factor,
+            vector_factor: self.vector_factor,
             classifier,
             code: self.code()?,
             class_weights: self.class_weights()?,
@@ -426,8 +428,7 @@ impl FitWords {
                 || self.code_output.is_some()
                 || self.code_weights.is_some()
             {
-                let requirement =
-                    "given with code_length, decode, code_output or code_weights, which are of codes";
+                let requirement = "given with code_length, decode, code_output or code_weights, which are of codes";
                 bad("code", requirement, "absent")?;
             }
             return Ok(None);

@@ -63,8 +63,7 @@ impl ScoreCalibrator {
         let counts = totals(&table.labels, &table.weights, settings.classes.len()).0;
         let grouped = GroupedScores::new(table, groups, width)?;
         let folds = grouped.folds(settings.classes.len())?;
-        let (mut fit, _) =
-            Self::fit_in_folds(grouped.table.clone(), Some(folds), settings, stage)?;
+        let (mut fit, _) = Self::fit_in_folds(grouped.table.clone(), Some(folds), settings, stage)?;
         fit.calibrator.summary.examples = counts.iter().sum();
         fit.calibrator.summary.groups = Some(grouped.group_count());
         fit.calibrator.summary.class_counts = counts;
@@ -383,7 +382,11 @@ fn check_stated(settings: &ScoreSettings, scores: &[f64]) -> Result<(), FitError
     }
 }
 
-pub(super) fn totals(labels: &[u32], weights: &[f64], class_count: usize) -> (Vec<usize>, Vec<f64>) {
+pub(super) fn totals(
+    labels: &[u32],
+    weights: &[f64],
+    class_count: usize,
+) -> (Vec<usize>, Vec<f64>) {
     let mut counts = vec![0; class_count];
     let mut sums = vec![crate::numeric::StableSum::default(); class_count];
     for (&label, &weight) in labels.iter().zip(weights) {

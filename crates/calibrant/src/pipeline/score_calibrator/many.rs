@@ -44,7 +44,13 @@ pub(super) fn fit(
         labels: rows.iter().map(|&row| table.labels[row]).collect(),
         weights: rows.iter().map(|&row| table.weights[row]).collect(),
     };
-    let of_class = |class: u32| sample.labels.iter().filter(|&&label| label == class).count();
+    let of_class = |class: u32| {
+        sample
+            .labels
+            .iter()
+            .filter(|&&label| label == class)
+            .count()
+    };
     let settings = ScoreSettings {
         score_is: what_they_are(settings.score_is, all.scores()),
         ..settings.clone()
@@ -92,7 +98,9 @@ fn sorted(table: &ScoreTable) -> Result<Option<(HeldOutScores, Vec<u32>)>, FitEr
         weights,
     } = table;
     let are_sound = weights.len() == labels.len()
-        && weights.iter().all(|&weight| weight > 0.0 && weight.is_finite())
+        && weights
+            .iter()
+            .all(|&weight| weight > 0.0 && weight.is_finite())
         && labels.iter().all(|&label| label < 2)
         && scores.iter().all(|score| score.is_finite());
     if !are_sound {
@@ -204,7 +212,10 @@ mod tests {
                     out[0].log_odds()
                 };
                 let (ours, theirs) = (said(&fit.calibrator), said(&usual.calibrator));
-                assert!((ours - theirs).abs() < 1e-6, "{method} at {at}: {ours} {theirs}");
+                assert!(
+                    (ours - theirs).abs() < 1e-6,
+                    "{method} at {at}: {ours} {theirs}"
+                );
             }
             let loss = |said: &[Probability]| {
                 let pairs = said.iter().zip(&table.labels);
