@@ -13,7 +13,7 @@ import numpy as np
 
 from vectors_corpora import CORPORA, sample_of
 
-FACTORS = [0.5, 1, 2, 4, 8, 16]
+FACTORS = [0.125, 0.25, 0.5, 1, 2, 4, 8, 16]
 # These two choose; what is shown of the others took no part.
 CHOOSING = CORPORA[:2]
 LEARNERS = ["svm", "logistic"]

@@ -199,3 +199,121 @@ impl<'de> Visitor<'de> for NumberSeed {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{read, write_parquet};
+    use super::super::{Document, Fields, Format, LabelNeed, ReadError, ReadOptions};
+    use parquet::data_type::{DoubleType, FloatType};
+
+    fn options(format: Format) -> ReadOptions {
+        ReadOptions {
+            fields: Fields {
+                vector: vec!["v".into()],
+                ..Fields::default()
+            },
+            format: Some(format),
+            ..ReadOptions::default()
+        }
+    }
+
+    fn vectors(documents: &[Document]) -> Vec<Option<Vec<f32>>> {
+        let of = |document: &Document| document.content.as_record().unwrap().vectors[0].clone();
+        documents.iter().map(of).collect()
+    }
+
+    #[test]
+    fn vectors_come_from_json_and_from_text() {
+        let json = "{\"v\":[1,-0.5,2e3],\"label\":\"a\"}\n{\"v\":null,\"label\":\"a\"}\n{\"label\":\"b\"}\n\
+                    {\"v\":\"[0, 0.1, -0]\",\"label\":\"b\"}\n";
+        let csv = "v,label\n\"[1, -0.5, 2e3]\",a\n,a\nNA,b\n[0 0.1  -0],b\n";
+        for (text, format) in [(json, Format::JsonLines), (csv, Format::Csv)] {
+            let (documents, _) = read(text.as_bytes(), &options(format)).unwrap();
+            let found = vectors(&documents);
+            assert_eq!(found[0], Some(vec![1.0, -0.5, 2000.0]));
+            assert_eq!((&found[1], &found[2]), (&None, &None));
+            let last = found[3].as_ref().unwrap();
+            assert_eq!(*last, [0.0, 0.1, 0.0]);
+            assert!(last[2].is_sign_positive());
+            assert_eq!(documents[0].content.as_text(), None);
+        }
+    }
+
+    #[test]
+    fn lists_of_parquet_are_vectors() {
+        let schema = "message schema {
+            optional group v (LIST) { repeated group list { optional float element; } }
+            optional group w (LIST) { repeated group list { optional double element; } }
+        }";
+        // Row 1: two numbers; row 2: null.
+        let levels: (&[i16], &[i16]) = (&[3, 3, 0], &[0, 1, 0]);
+        let bytes = write_parquet(schema, |group| {
+            let mut column = group.next_column().unwrap().unwrap();
+            let typed = column.typed::<FloatType>();
+            let written = typed.write_batch(&[0.1, -2.0], Some(levels.0), Some(levels.1));
+            written.unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            let typed = column.typed::<DoubleType>();
+            let written = typed.write_batch(&[0.1, -2.0], Some(levels.0), Some(levels.1));
+            written.unwrap();
+            column.close().unwrap();
+        });
+        let mut options = options(Format::Parquet);
+        options.labels_required = LabelNeed::Ignored;
+        options.fields.vector.push("w".into());
+        let (documents, _) = read(&bytes, &options).unwrap();
+        let first = &documents[0].content.as_record().unwrap().vectors;
+        assert_eq!(*first, [Some(vec![0.1, -2.0]), Some(vec![0.1, -2.0])]);
+        assert_eq!(vectors(&documents)[1], None);
+    }
+
+    #[test]
+    fn vectors_of_other_lengths_are_named_with_their_row() {
+        let json = "{\"v\":[1,2],\"label\":\"a\"}\n{\"v\":[1,2,3],\"label\":\"b\"}\n{\"v\":[3,4],\"label\":\"b\"}\n";
+        let mut options = options(Format::JsonLines);
+        let error = read(json.as_bytes(), &options).unwrap_err().to_string();
+        assert!(
+            error
+                .ends_with("line 2, field `v`: the vector has 3 numbers, and that of line 1 has 2"),
+            "{error}"
+        );
+        options.skip_bad_rows = true;
+        let (documents, summary) = read(json.as_bytes(), &options).unwrap();
+        assert_eq!(
+            (documents.len(), summary.rows, summary.bad_row_count),
+            (2, 2, 1)
+        );
+        assert_eq!(summary.bad_rows[0].line, 2);
+        options.fields.vector_lengths = vec![3];
+        let (documents, summary) = read(json.as_bytes(), &options).unwrap();
+        assert_eq!((documents.len(), summary.bad_row_count), (1, 2));
+        options.skip_bad_rows = false;
+        let error = read(json.as_bytes(), &options).unwrap_err().to_string();
+        assert!(error.contains("learned from have 3"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_vector_of_finite_numbers_is_a_bad_row() {
+        for (written, said) in [
+            ("7", "no list of numbers"),
+            ("\"seven\"", "no list of numbers"),
+            ("[1,null]", "number 1 of the vector, from 0, is NaN"),
+            ("[1e300]", "is inf"),
+            ("[\"a\"]", "is nested"),
+            ("[[1],[2]]", "is nested"),
+            ("{\"a\":[1]}", "is nested"),
+            ("[]", "without numbers"),
+            ("\"[1, x]\"", "`x` in the vector is not a number"),
+        ] {
+            let json = format!("{{\"v\":{written},\"label\":\"a\"}}\n");
+            let error = read(json.as_bytes(), &options(Format::JsonLines)).unwrap_err();
+            assert!(matches!(error, ReadError::BadRow(_)), "{written}: {error}");
+            let error = error.to_string();
+            assert!(
+                error.contains("field `v`") && error.contains(said),
+                "{written}: {error}"
+            );
+        }
+    }
+}
