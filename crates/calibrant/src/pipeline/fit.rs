@@ -354,13 +354,7 @@ pub(super) fn calibrate(
     };
     let calibrators = calibrated.into_calibrators();
     check_parts(&extractor, &summary, &calibrators)?;
-    let fields = Fields {
-        vector_lengths: match &extractor.side {
-            Some(side) => side.vector_lengths(),
-            None => Vec::new(),
-        },
-        ..fields
-    };
+    let fields = with_vector_lengths(fields, &extractor);
     let training_keys = corpus.training_keys(&settings);
     let scorer = fitted.fit.scorer;
     let promises = PromiseTables::kept(&forecasts, &summary);
@@ -498,6 +492,16 @@ pub(super) fn with_text_named(fields: Fields, corpus: &TrainingCorpus) -> Fields
         return Fields { text, ..fields };
     }
     fields
+}
+
+/// New files must have vectors of the same lengths.
+fn with_vector_lengths(fields: Fields, extractor: &FeatureExtractor) -> Fields {
+    let side = extractor.side_columns();
+    let vector_lengths = side.map(FittedSideColumns::vector_lengths);
+    Fields {
+        vector_lengths: vector_lengths.unwrap_or_default(),
+        ..fields
+    }
 }
 
 /// Learns the columns beside the text, if there are any.
