@@ -214,7 +214,7 @@ def part_one_text(options):
     model = calibrant.TextClassifier(progress=False).fit(train, y)
     short = "the goalie stopped every shot in the third period"
     for what, work in (
-        ("model_.predict_one", lambda: model.model_.predict_one(short)),
+        ("model_.native.predict_one", lambda: model.model_.native.predict_one(short)),
         ("predict_proba", lambda: model.predict_proba([short])),
     ):
         repeats = 2000

@@ -7,6 +7,7 @@
 mod boosting;
 mod count;
 mod latency;
+mod linear;
 mod neighbours;
 mod ranking;
 mod read;
@@ -23,11 +24,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         "boosting" => boosting::run(rest),
         "count" => count::run(rest),
         "latency" => latency::run(rest),
+        "linear" => linear::run(rest),
         "neighbours" => neighbours::run(rest),
         "ranking" => ranking::run(rest),
         "read" => read::run(rest),
         _ => Err(
-            "usage: calibrant-bench boosting|count|latency|neighbours|ranking|read ARGUMENT..."
+            "usage: calibrant-bench boosting|count|latency|linear|neighbours|ranking|read ARGUMENT..."
                 .into(),
         ),
     }

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from calibrant._calibrant import (
     CalibrantError,
     FitError,
-    Model,
     ReadError,
     SavedFileError,
     __version__,
@@ -20,10 +19,20 @@ from calibrant._calibrant import (
     num_threads,
     set_num_threads,
 )
-from calibrant._report import Report
 
 if TYPE_CHECKING:
-    from calibrant._explanation import Explanation
+    from calibrant._evaluate import compare, evaluate, expect
+    from calibrant._explain import Explanation, explain
+    from calibrant._fit import check_rules, combine, fit, inspect, open, recalibrate, split
+    from calibrant._labels import Suspects, plan_sample, prevalence, suspects
+    from calibrant._model import Model
+    from calibrant._notices import CalibrantWarning
+    from calibrant._policy import Policy, cascade
+    from calibrant._predict import predict
+    from calibrant._ranking import RankModel, evaluate_rankings, rank_outlook
+    from calibrant._report import Page, Report
+    from calibrant._scores import ScoreCalibrator, calibrate
+    from calibrant._search import SearchIndex
     from calibrant.calibration import CalibratedClassifier, Calibrator
     from calibrant.linear import (
         AdaBoostStumps,
@@ -42,24 +51,53 @@ if TYPE_CHECKING:
 # Where names live that are imported when they are first used.
 _LAZY = {
     "AdaBoostStumps": "linear",
+    "CalibrantWarning": "_notices",
     "CalibratedClassifier": "calibration",
     "Calibrator": "calibration",
-    "Explanation": "_explanation",
+    "Explanation": "_explain",
     "LinearSVM": "linear",
     "LogisticRegression": "linear",
+    "Model": "_model",
     "NaiveBayes": "linear",
     "NearestNeighbours": "linear",
     "OutputCode": "linear",
+    "Page": "_report",
     "Perceptron": "linear",
-    "Rocchio": "linear",
+    "Policy": "_policy",
+    "RankModel": "_ranking",
     "Ranker": "ranking",
+    "Report": "_report",
+    "Rocchio": "linear",
+    "ScoreCalibrator": "_scores",
+    "SearchIndex": "_search",
+    "Suspects": "_labels",
     "TextClassifier": "text",
     "TextVectorizer": "vectorizer",
+    "calibrate": "_scores",
+    "cascade": "_policy",
+    "check_rules": "_fit",
+    "combine": "_fit",
+    "compare": "_evaluate",
+    "evaluate": "_evaluate",
+    "evaluate_rankings": "_ranking",
+    "expect": "_evaluate",
+    "explain": "_explain",
+    "fit": "_fit",
+    "inspect": "_fit",
+    "open": "_fit",
+    "plan_sample": "_labels",
+    "predict": "_predict",
+    "prevalence": "_labels",
+    "rank_outlook": "_ranking",
+    "recalibrate": "_fit",
+    "split": "_fit",
+    "suspects": "_labels",
 }
 
 __all__ = [
     "AdaBoostStumps",
     "CalibrantError",
+    "CalibrantWarning",
     "CalibratedClassifier",
     "Calibrator",
     "Explanation",
@@ -70,18 +108,43 @@ __all__ = [
     "NaiveBayes",
     "NearestNeighbours",
     "OutputCode",
+    "Page",
     "Perceptron",
+    "Policy",
+    "RankModel",
     "Ranker",
     "ReadError",
     "Report",
     "Rocchio",
     "SavedFileError",
+    "ScoreCalibrator",
+    "SearchIndex",
+    "Suspects",
     "TextClassifier",
     "TextVectorizer",
     "__version__",
+    "calibrate",
+    "cascade",
+    "check_rules",
+    "combine",
+    "compare",
+    "evaluate",
+    "evaluate_rankings",
+    "expect",
+    "explain",
+    "fit",
+    "inspect",
     "names",
     "num_threads",
+    "open",
+    "plan_sample",
+    "predict",
+    "prevalence",
+    "rank_outlook",
+    "recalibrate",
     "set_num_threads",
+    "split",
+    "suspects",
 ]
 
 

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant import _calibrant
 from calibrant._decisions import predict_settings
-from calibrant._explanation import Explanation
+from calibrant._explain import Explanation
 from calibrant._input import Array, Floats, Labels, encode, group_texts, indicators, label_names, weights_of
+from calibrant._model import Model
 from calibrant._report import Report
 
 
@@ -47,7 +48,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     classes_: Array
-    model_: _calibrant.Model
+    _model: _calibrant.Model
     _several: bool
     _order: npt.NDArray[np.int64]
 
@@ -64,7 +65,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Fitting.
 
     def _take_model(self, model: _calibrant.Model, labels: Labels) -> Self:
-        self.model_ = model
+        self._model = model
         self.classes_ = labels.classes
         self._several = labels.starts is not None
         place = {name: number for number, name in enumerate(model.class_names)}
@@ -72,13 +73,19 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     @property
+    def model_(self) -> Model:
+        """Classifier and calibration together, as the program and the library know them."""
+        check_is_fitted(self)
+        return Model(self._model)
+
+    @property
     def report_(self) -> Report:
         """How the model was fitted and what it may be expected to do on new documents, by held-out forecasts."""
         check_is_fitted(self)
-        return Report(json.loads(self.model_.summary()))
+        return Report(json.loads(self._model.summary()))
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
+        return hasattr(self, "_model")
 
     # Predicting.
 
@@ -131,7 +138,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             examples = self._table(texts)
             examples["labels"] = self._own_labels(labels)
         table = self._table(X)
-        said, prior = self.model_.predictions(table, json.dumps(settings), examples)
+        said, prior = self._model.predictions(table, json.dumps(settings), examples)
         return json.loads(said), json.loads(prior)
 
     def _own_labels(self, y: Any) -> tuple[list[str], npt.NDArray[np.uint32], npt.NDArray[np.int64] | None]:
@@ -262,7 +269,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         settings = predict_settings(costs=costs, prior=prior, classes=self.classes_)
         chosen: dict[str, Any] = {key: settings[key] for key in ("costs", "prior") if key in settings}
         chosen["bootstrap"] = bootstrap
-        return Report(json.loads(self.model_.evaluate(table, json.dumps(chosen))))
+        return Report(json.loads(self._model.evaluate(table, json.dumps(chosen))))
 
     def _refuse_kind(self) -> Any:
         one, other = ("several labels", "one label") if self._several else ("one label", "several labels")
@@ -281,7 +288,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, path: Any) -> None:
         """Writes the model to a file that the program, the library and :func:`calibrant.open` read."""
         check_is_fitted(self)
-        self.model_.save(path)
+        self._model.save(path)
 
     def _explanations(self, found: str) -> list[Explanation]:
         return [Explanation(one) for one in json.loads(found)]

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 from calibrant import _calibrant
 from calibrant._input import Array, Floats, Labels, encode, group_texts, weights_of
 from calibrant._keys import content_groups
-from calibrant._progress import Watcher
+from calibrant._progress import shown
 from calibrant._report import Report
 
 
@@ -153,7 +153,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             labels = labels._replace(numbers=labels.numbers[kept])
         words = json.loads(_words(self))
         words["score_is"] = self.score_is
-        with Watcher(self.progress) as show:
+        with shown(self.progress) as show:
             self.calibrator_, said = _calibrant.fit_calibrator(
                 table, labels.numbers, labels.names, weights, group_texts(groups), json.dumps(words), show
             )

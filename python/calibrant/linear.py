@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from calibrant import _calibrant
 from calibrant._base import ModelClassifier, class_weight_words, json_words, seed_of
-from calibrant._explanation import Explanation
+from calibrant._explain import Explanation
 from calibrant._input import Array, Floats, Labels, encode, group_numbers, native_matrix, weights_of
-from calibrant._progress import Watcher
+from calibrant._progress import shown
 
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -66,7 +66,7 @@ class MatrixClassifier(ModelClassifier):
         return {"rows": X.shape[0], "matrix": native_matrix(X)}
 
     def _predict(self, X: Any, wanted: str) -> Floats:
-        return self.model_.predict_rows(native_matrix(self._checked(X, reset=False)), wanted)
+        return self._model.predict_rows(native_matrix(self._checked(X, reset=False)), wanted)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learns from rows, and calibrates on scores of rows that were held out.
@@ -98,7 +98,7 @@ class MatrixClassifier(ModelClassifier):
             raise ValueError("one sample is not enough to learn from: n_samples=1")
         weights = weights_of(sample_weight, rows)
         words = {"min_df": 1, "labels": "one" if labels.starts is None else "several", "allow_unique_labels": True}
-        with Watcher(getattr(self, "progress", False)) as show:
+        with shown(getattr(self, "progress", False)) as show:
             model = _calibrant.fit_rows(
                 native_matrix(X),
                 labels.names,
@@ -126,9 +126,9 @@ class MatrixClassifier(ModelClassifier):
         if label is None:
             classes = np.argmax(self._predict(X, "log_odds"), axis=1)
         else:
-            place = self.model_.class_names.index(str(label))
+            place = self._model.class_names.index(str(label))
             classes = np.full(X.shape[0], place)
-        return [Explanation(json.loads(self.model_.explain_row(matrix, row, int(number), names))) for row, number in enumerate(classes)]
+        return [Explanation(json.loads(self._model.explain_row(matrix, row, int(number), names))) for row, number in enumerate(classes)]
 
 
 class _Common(MatrixClassifier):
@@ -160,6 +160,12 @@ class _Linear(_Common):
     """Learners that find a weight for each column: calibrated, or solved alone with ``calibrator=None``."""
 
     _intercept_scaling = 1.0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self.calibrator is not None
+        return tags
+
     coef_: Floats
     intercept_: Floats
 
@@ -181,7 +187,7 @@ class _Linear(_Common):
         -------
         self
         """
-        for name in ("model_", "coef_", "intercept_"):
+        for name in ("_model", "coef_", "intercept_"):
             self.__dict__.pop(name, None)
         if self.calibrator is not None:
             return super().fit(X, y, sample_weight, groups=groups)
@@ -189,11 +195,13 @@ class _Linear(_Common):
         labels = encode(y)
         if labels.starts is not None:
             raise ValueError("several labels per row need a calibrator, or a classifier per label (OneVsRestClassifier)")
+        if X.shape[0] == 1:
+            raise ValueError("one sample is not enough to learn from: n_samples=1")
         if len(labels.numbers) != X.shape[0]:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{X.shape[0]}, {len(labels.numbers)}]")
         weights = self._plain_weights(labels, weights_of(sample_weight, X.shape[0]))
         words = {name: value for name, value in self._words().items() if name in self._SOLVED}
-        with Watcher(getattr(self, "progress", False)) as show:
+        with shown(getattr(self, "progress", False)) as show:
             coefficients, intercepts, ends = _calibrant.solve_rows(
                 native_matrix(X), labels.numbers, weights, json_words(words), self._intercept_scaling, show
             )
@@ -225,7 +233,7 @@ class _Linear(_Common):
         return max([1, *(int(end["passes"]) for end in self._ends)])
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_") or "coef_" in self.__dict__
+        return hasattr(self, "_model") or "coef_" in self.__dict__
 
     def _margins(self, X: Any) -> Floats:
         found: Floats = self._checked(X, reset=False) @ self.coef_.T + self.intercept_

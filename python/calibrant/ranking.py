@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from calibrant import _calibrant
 from calibrant._base import seed_of
 from calibrant._input import Floats
-from calibrant._progress import Watcher
+from calibrant._progress import shown
 from calibrant._report import Report
 
 
@@ -172,8 +172,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         if eval_set is not None:
             other, other_y = eval_set
             validation = self._rows(self._checked(other, reset=False), other_y, eval_qid, eval_group)
-        with Watcher(self.progress) as show:
-            self.ranking_ = _calibrant.fit_ranking(values, self._names(), sizes, grades, validation, self._settings(), show)
+        with shown(self.progress) as show:
+            self.ranking_ = _calibrant.fit_ranking_rows(values, self._names(), sizes, grades, validation, self._settings(), show)
         return self
 
     def _rows(

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant import _calibrant
 from calibrant._base import ModelClassifier, class_weight_words, json_words, seed_of
-from calibrant._explanation import Explanation
+from calibrant._explain import Explanation
 from calibrant._input import (
     Floats,
     column_names,
@@ -23,7 +23,7 @@ from calibrant._input import (
     text_column,
     weights_of,
 )
-from calibrant._progress import Watcher
+from calibrant._progress import shown
 
 
 def _as_list(names: str | Sequence[str] | None) -> list[str]:
@@ -267,7 +267,7 @@ class TextClassifier(ModelClassifier):
         return documents_table(X, _as_list(self.text), _as_list(self.numeric), _as_list(self.categorical))
 
     def _predict(self, X: Any, wanted: str) -> Floats:
-        return self.model_.predict(self._table(X), wanted)
+        return self._model.predict(self._table(X), wanted)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learns from texts, and calibrates on scores of texts that were held out.
@@ -308,7 +308,7 @@ class TextClassifier(ModelClassifier):
             "categorical": _as_list(self.categorical),
         }
         words = {**self._words(), "labels": "one" if labels.starts is None else "several"}
-        with Watcher(self.progress) as show:
+        with shown(self.progress) as show:
             model = _calibrant.fit_documents(table, json.dumps(fields), json_words(words), show)
         return self._take_model(model, labels)
 
@@ -326,5 +326,5 @@ class TextClassifier(ModelClassifier):
             for kind, columns in table.items():
                 if kind != "rows":
                     one[kind] = [column[row : row + 1] for column in columns]
-            found.extend(self._explanations(self.model_.explain(one, classes)))
+            found.extend(self._explanations(self._model.explain(one, classes)))
         return found

@@ -3,12 +3,36 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
+import calibrant
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("CALIBRANT_DATA", ROOT.parent / "shared" / "data"))
+
+
+PARITY = ROOT / "testdata" / "parity" / "data"
+
+
+def read_lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (PARITY / name).read_text().splitlines()]
+
+
+@pytest.fixture(scope="session")
+def tickets() -> list[dict[str, Any]]:
+    return read_lines("tickets.jsonl")
+
+
+@pytest.fixture(scope="session")
+def new_tickets() -> list[dict[str, Any]]:
+    return read_lines("tickets-new.jsonl")
+
+
+@pytest.fixture(scope="session")
+def model() -> calibrant.Model:
+    return calibrant.fit(PARITY / "tickets.jsonl")
 
 
 @pytest.fixture(scope="session")

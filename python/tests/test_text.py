@@ -129,7 +129,7 @@ def test_copies_pickles_and_files_say_the_same(mail, tmp_path):
     np.testing.assert_array_equal(clone(model).fit(texts, labels).predict_proba(texts), expected)
     model.save(tmp_path / "mail.calibrant")
     opened = calibrant.Model.open(tmp_path / "mail.calibrant")
-    said = opened.predict({"rows": len(texts), "texts": [texts]}, "probability")
+    said = opened.native.predict({"rows": len(texts), "texts": [texts]}, "probability")
     np.testing.assert_array_equal(said, expected)
     assert opened.to_bytes() == (tmp_path / "mail.calibrant").read_bytes()
     with pytest.raises(calibrant.SavedFileError):
@@ -144,7 +144,7 @@ def test_one_text_is_many_texts_of_one(mail):
     together = model.predict_proba(texts)
     for row, text in enumerate(texts[:20]):
         np.testing.assert_array_equal(model.predict_proba([text])[0], together[row])
-        assert model.model_.predict_one(text) == together[row].tolist()
+        assert model.model_.native.predict_one(text) == together[row].tolist()
 
 
 def test_it_is_at_home_in_searches(mail):

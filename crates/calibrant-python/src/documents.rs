@@ -49,7 +49,7 @@ impl<'py> Columns<'py> {
         };
         let numbers = |name: &str| -> PyResult<Vec<PyReadonlyArray1<'py, f64>>> {
             let list = table.get_item(name)?;
-            list.map_or(Ok(Vec::new()), |list| Ok(list.extract()?))
+            list.map_or(Ok(Vec::new()), |list| list.extract())
         };
         let labels = match table.get_item("labels")?.filter(|labels| !labels.is_none()) {
             None => None,

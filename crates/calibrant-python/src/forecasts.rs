@@ -137,6 +137,7 @@ pub(crate) fn evaluate_forecasts(
 /// Holds several lists of probabilities for the same rows against each other.
 #[pyfunction]
 #[pyo3(signature = (systems, names, labels, starts, weights, groups, settings))]
+#[allow(clippy::too_many_arguments)] // One call of the package, which names them all.
 pub(crate) fn compare_forecasts(
     py: Python<'_>,
     systems: Vec<(String, PyReadonlyArray2<'_, f64>)>,

@@ -126,8 +126,8 @@ impl PyRanking {
 /// Learns a ranking from judged rows of queries.
 #[pyfunction]
 #[pyo3(signature = (values, names, sizes, grades, validation, settings, progress=None))]
-#[allow(clippy::type_complexity)] // The arrays of the second table, in the order of the first.
-pub(crate) fn fit_ranking<'py>(
+#[allow(clippy::type_complexity, clippy::too_many_arguments)] // Arrays of two tables, in one call of the package.
+pub(crate) fn fit_ranking_rows<'py>(
     py: Python<'py>,
     values: PyReadonlyArray2<'py, f32>,
     names: Vec<String>,

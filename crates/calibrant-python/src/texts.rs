@@ -81,7 +81,7 @@ impl<'py> TextColumn<'py> {
             ))
         })?;
         let mut arrays = Vec::new();
-        for array in array.into_reader().map_err(PyErr::from)? {
+        for array in array.into_reader()? {
             let array = array.map_err(errors::general)?;
             let any = array.as_any();
             let known = match array.data_type() {

@@ -36,12 +36,9 @@ impl<'m> RowScorer<'m> {
         }
         let features = features_of_columns(model, rows.column_count());
         let outputs = scorer.output_count();
-        let weight = |column: usize, output: usize| {
-            let feature = features[column];
-            let is_known = feature != u32::MAX;
-            is_known
-                .then(|| scorer.weight(feature as usize, output))
-                .unwrap_or_default()
+        let weight = |column: usize, output: usize| match features[column] {
+            u32::MAX => 0.0,
+            feature => scorer.weight(feature as usize, output),
         };
         let weights = match rows.as_dense() {
             Some(view) => Weights::Dense(DenseScores::new(view, outputs, weight)),
@@ -127,10 +124,10 @@ fn features_of_columns(model: &SingleModel, column_count: usize) -> Vec<u32> {
     };
     for feature in 0..model.extractor().term_count() as u32 {
         let term = vocabulary.term(feature);
-        // As it is written by whoever numbers features: `01` is another name.
+        // As it is written by whoever numbers features: `01` and `+1` are other names.
+        let is_plain = term == "0" || !term.starts_with(['0', '+']);
         let number: Option<usize> = term.parse().ok();
-        if let Some(column) =
-            number.filter(|number| !term.starts_with(['0', '+']) || *number == 0 && term.len() == 1)
+        if let Some(column) = number.filter(|_| is_plain)
             && let Some(place) = features.get_mut(column)
         {
             *place = feature;

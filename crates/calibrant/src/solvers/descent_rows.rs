@@ -8,6 +8,9 @@ pub trait DescentRows<const L: usize>: Sync {
     type Weights: Send + Sync;
     /// One weight.
     type Value: Copy + Send + Sync;
+    /// Whether weights have the digits for gaps so small that the loss's own guess of where they are reached is better than the
+    /// general one. (Models that were learned from counts keep the general guess, and with it their numbers.)
+    const FINE: bool = false;
 
     /// How many rows there are.
     fn row_count(&self) -> usize;
@@ -107,6 +110,7 @@ impl<'a> BorrowedRows<'a> {
 impl DescentRows<1> for BorrowedRows<'_> {
     type Weights = Vec<f64>;
     type Value = f64;
+    const FINE: bool = true;
 
     fn row_count(&self) -> usize {
         self.rows.row_count()
@@ -157,6 +161,7 @@ impl DescentRows<1> for BorrowedRows<'_> {
 impl DescentRows<4> for BorrowedRows<'_> {
     type Weights = Vec<[f64; 4]>;
     type Value = f64;
+    const FINE: bool = true;
 
     fn row_count(&self) -> usize {
         self.rows.row_count()

@@ -75,8 +75,7 @@ pub trait DualLoss: Copy + Sync {
     /// The spread of gradients at which the gap is probably small enough. Too large a guess is tightened, one look at all rows
     /// after the other.
     fn settled(&self, relative_gap: f64) -> f64 {
-        // The gap falls with the square of the gradients' spread; on text this is a good first guess.
-        (7.0 * relative_gap.sqrt()).clamp(1e-6, 0.5)
+        usually_settled(relative_gap)
     }
 
     /// Solves for one variable while the others stand still. `margin` is `y (w·x + b)`, `curvature`
@@ -87,6 +86,11 @@ pub trait DualLoss: Copy + Sync {
 
     /// `C loss(margin)`, and what the variable adds to the dual objective beside `-|w|²/2`.
     fn objectives(&self, margin: f64, dual: f64, cost: f64) -> (f64, f64);
+}
+
+/// The gap falls with the square of the gradients' spread; on text this is a good first guess.
+fn usually_settled(relative_gap: f64) -> f64 {
+    (7.0 * relative_gap.sqrt()).clamp(1e-6, 0.5)
 }
 
 /// What visiting a row came to.
@@ -330,7 +334,10 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
         loss: Loss,
         limits: &SolverLimits,
     ) -> Self {
-        let settled = loss.settled(limits.relative_gap);
+        let settled = match R::FINE {
+            true => loss.settled(limits.relative_gap),
+            false => usually_settled(limits.relative_gap),
+        };
         let row_count = problem.rows.row_count();
         let rows = (0..row_count).map(|row| RowState::new(problem, lanes, row));
         let member_count = problem.members.map_or(row_count, <[u32]>::len);

@@ -90,7 +90,10 @@ fn sign_behind(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     let touches = |c: char| {
         (c.is_alphanumeric() || is_mark(c) || is_apostrophe(c)) && !unspaced::is_unspaced(c)
     };
-    if text[start..name].chars().next_back().is_some_and(touches) {
+    let before = || text[start..name].chars().rev();
+    // A mark is a part of the letter or digit that it stands on, whatever script it comes from.
+    let letter = before().find(|&c| !is_mark(c)).or(before().next());
+    if letter.is_some_and(touches) {
         return None;
     }
     let behind = sign_end(text, name, end)?;
