@@ -141,7 +141,7 @@ impl From<FitError> for CliError {
                 Some("use --classifier svm or logistic for such features")
             }
             FitError::NumbersForCounts { .. } => Some(
-                "use --classifier svm or logistic, or read the field with --categorical instead",
+                "use --classifier svm or logistic; numbers, not vectors, can be read with --categorical instead",
             ),
             FitError::NoRule { .. } => Some(
                 "write a rule for it, learn only classes that have one with --classes, or let another --classifier use the rules as features",

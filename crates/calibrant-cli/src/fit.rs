@@ -122,7 +122,7 @@ impl From<FitJobError> for CliError {
     fn from(error: FitJobError) -> Self {
         match error {
             FitJobError::Read(error @ ReadError::UnknownField { .. }) => CliError::from(error).hint(
-                "name fields with --text, --label, --id, --weight, --group, --numeric, --categorical and --where",
+                "name fields with --text, --label, --id, --weight, --group, --numeric, --categorical, --vector and --where",
             ),
             FitJobError::Read(error) => error.into(),
             FitJobError::Fit(error) => error.into(),
@@ -176,6 +176,7 @@ fn settings(
         selection: arguments.features.selection()?,
         rules: rules.map(|rules| rules.text.clone()),
         side_factor: arguments.features.side_factor,
+        vector_factor: arguments.features.vector_factor,
         classifier,
         code: arguments.code.settings(),
         class_weights: learning.class_weights()?,

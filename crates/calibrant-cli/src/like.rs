@@ -22,13 +22,14 @@ pub(crate) struct Remembered {
 }
 
 /// Which settings an option decides, by its name for clap: places in the JSON of [`FitSettings`].
-const DECIDES: [(&str, &str); 57] = [
+const DECIDES: [(&str, &str); 58] = [
     ("segmentation", "/analyzer/words/segmentation"),
     ("no_emoji", "/analyzer/words/emoji"),
     ("no_signs", "/analyzer/words/signs"),
     ("fold_labels", "/fold_labels"),
     ("allow_unique_labels", "/allow_unique_labels"),
     ("side_factor", "/side_factor"),
+    ("vector_factor", "/vector_factor"),
     ("rules", "/rules"),
     ("keep_case", "/analyzer/lowercase"),
     ("fold_accents", "/analyzer/fold_accents"),
@@ -218,6 +219,7 @@ mod tests {
         "skip_bad_rows",
         "group",
         "numeric",
+        "vector",
         "categorical",
         "search",
         "time_budget",

@@ -26,6 +26,11 @@ pub(crate) fn fields(
     if !features.categorical.is_empty() {
         fields.categorical = distinct(&all_fields(&features.categorical), "--categorical")?;
     }
+    if !features.vector.is_empty() {
+        fields.vector = distinct(&all_fields(&features.vector), "--vector")?;
+    }
+    // A file that is learned from may have other vectors than one that was.
+    fields.vector_lengths = Vec::new();
     if fields.numeric.iter().any(|name| name == "*")
         || fields.categorical.iter().any(|name| name == "*")
     {
@@ -34,6 +39,7 @@ pub(crate) fn fields(
     for (option, names) in [
         ("--numeric", &fields.numeric),
         ("--categorical", &fields.categorical),
+        ("--vector", &fields.vector),
         ("--rules", &fields.asked),
     ] {
         if names.iter().any(|name| name == fields.label_name()) {
@@ -133,8 +139,7 @@ fn expand(arguments: &TrainingArguments, fields: &mut Fields) -> Result<(), CliE
             || fields.id.as_ref() == Some(name)
             || fields.weight.as_ref() == Some(name)
             || fields.group.as_ref() == Some(name)
-            || fields.numeric.contains(name)
-            || fields.categorical.contains(name)
+            || fields.side_names().any(|named| named == name)
             || fields.asked.contains(name)
             || filters.iter().any(|filter| filter.field == *name)
     };

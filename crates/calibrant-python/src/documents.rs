@@ -265,6 +265,7 @@ impl Rows<'_> {
                 .map(|column| Some(column[row]).filter(|number| !number.is_nan()))
                 .collect(),
             categories: self.categories.iter().map(owned).collect(),
+            vectors: Vec::new(),
             asked: self
                 .asked
                 .iter()

@@ -70,12 +70,22 @@ pub enum FitError {
         value: f64,
     },
     /// Naive Bayes was given a numeric field.
-    #[error(
-        "naive Bayes needs counts, but the numeric field `{field}` is standardised and may be negative"
-    )]
+    #[error("naive Bayes needs counts, but the field `{field}` holds numbers that may be negative")]
     NumbersForCounts {
         /// The field.
         field: String,
+    },
+    /// Vectors of one field have several lengths.
+    #[error(
+        "the vectors of `{field}` must have one length; there are some of {first} numbers and some of {other}"
+    )]
+    RaggedVectors {
+        /// The field.
+        field: String,
+        /// A length.
+        first: usize,
+        /// Another.
+        other: usize,
     },
     /// The rules cannot be read.
     #[error("the rules, {0}")]

@@ -25,6 +25,14 @@ pub(crate) struct FeatureArguments {
     /// that is not an identifier; integral numbers are one value however they are written (1, 1.0, 1e0)
     #[arg(long, value_name = "FIELD,…")]
     pub(crate) categorical: Vec<FieldList>,
+    /// Fields with vectors, such as embeddings, as features beside the text or instead of it: lists of numbers in Parquet and JSON,
+    /// `[0.5, -1.25, …]` in other files; all vectors of a field have one length
+    #[arg(long, value_name = "FIELD,…")]
+    pub(crate) vector: Vec<FieldList>,
+    /// The length that vectors are scaled to, where text has the length 1 (default: 0.5; for knn and rocchio beside words the
+    /// --side-factor)
+    #[arg(long, allow_negative_numbers = true, value_name = "X")]
+    pub(crate) vector_factor: Option<f64>,
     /// The weight of --numeric and --categorical columns relative to text of unit length, above 0 and at most 1 (default: 1;
     /// for knn and rocchio the one of five with the least held-out log loss)
     #[arg(long, allow_negative_numbers = true, value_name = "X")]

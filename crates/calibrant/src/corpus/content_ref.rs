@@ -73,6 +73,11 @@ impl<'a> ContentRef<'a> {
                         None => part(b'm', b""),
                     }
                 }
+                for vector in &record.vectors {
+                    let numbers = vector.iter().flatten();
+                    let bytes: Vec<u8> = numbers.flat_map(|x| x.to_bits().to_le_bytes()).collect();
+                    part(b'v', &bytes);
+                }
                 let asked = record.asked.iter();
                 asked.for_each(|text| part(b'a', text.as_bytes()));
             }

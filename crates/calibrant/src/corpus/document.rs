@@ -24,6 +24,8 @@ pub struct Record {
     pub numbers: Vec<Option<f64>>,
     /// The cells of [`Fields::categorical`](super::Fields::categorical).
     pub categories: Vec<Option<String>>,
+    /// The cells of [`Fields::vector`](super::Fields::vector).
+    pub vectors: Vec<Option<Vec<f32>>>,
     /// The texts of [`Fields::asked`](super::Fields::asked); empty where a cell is.
     pub asked: Vec<String>,
 }
@@ -49,6 +51,12 @@ impl Record {
     /// With one category more: cells are those of [`Fields::categorical`](super::Fields::categorical), in order.
     pub fn category(mut self, category: impl Into<String>) -> Self {
         self.categories.push(Some(category.into()));
+        self
+    }
+
+    /// With one vector more: cells are those of [`Fields::vector`](super::Fields::vector), in order.
+    pub fn vector(mut self, vector: impl Into<Vec<f32>>) -> Self {
+        self.vectors.push(Some(vector.into()));
         self
     }
 

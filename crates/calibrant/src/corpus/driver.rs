@@ -15,6 +15,7 @@ use super::rows::{Parsed, RowFormat, Tally, parse_piece};
 use super::source::Stream;
 #[cfg(feature = "spreadsheet")]
 use super::spreadsheet::SheetRows;
+use super::vectors::VectorLengths;
 use super::{
     Document, Format, KeptFile, NoRowsReason, ReadError, ReadOptions, ReadSummary, Unlabelled,
 };
@@ -209,12 +210,18 @@ impl<'a, 'b, R: Row> Driver<'a, 'b, R> {
             }
             Ok(tally)
         };
+        let (file, options) = (self.file, self.options);
+        let mut lengths = VectorLengths::new(options);
         let mut rows_before = 0;
         // A row's number is known once all before it are counted.
         let mut work = |pieces: Vec<P::Piece>| -> Vec<Result<Tally, ReadError>> {
             let mut parsed = parallel::map_owned(pieces, &parse);
-            for piece in parsed.iter_mut().flatten() {
+            for outcome in &mut parsed {
+                let Ok(piece) = outcome else { continue };
                 rows_before = piece.place_behind(rows_before);
+                if let Err(error) = lengths.check(piece, file, options) {
+                    *outcome = Err(error);
+                }
             }
             let numbered = parsed.into_iter().enumerate().collect();
             parallel::map_owned(numbered, |(place, parsed)| finish(place, parsed))

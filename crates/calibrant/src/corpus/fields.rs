@@ -32,12 +32,19 @@ pub struct Fields {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// Fields that hold numbers, which become features beside the text's. With such fields, or
-    /// categorical ones, there need be no text: without names, `text` is read where the file has it.
+    /// categorical ones or vectors, there need be no text: without names, `text` is read where the file has it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub numeric: Vec<String>,
     /// Fields that hold one of a set of values, each of which becomes a feature.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub categorical: Vec<String>,
+    /// Fields that hold a list of numbers, such as an embedding, each of which becomes a feature.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub vector: Vec<String>,
+    /// How many numbers the vectors of each of these fields have; empty where the first vector that is read decides. A
+    /// fitted model says so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub vector_lengths: Vec<usize>,
     /// Fields that rules ask for by name; they are not features by themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<String>,
@@ -88,6 +95,8 @@ impl Fields {
             group: self.group.clone(),
             numeric: remembered.numeric.clone(),
             categorical: remembered.categorical.clone(),
+            vector: remembered.vector.clone(),
+            vector_lengths: remembered.vector_lengths.clone(),
             asked: remembered.asked.clone(),
             amounts: self.amounts.clone(),
         }
@@ -98,9 +107,15 @@ impl Fields {
         self.id.is_some() && !self.id_if_present
     }
 
-    /// Whether numbers or categories are read beside the text, or instead of it.
+    /// Whether numbers, categories or vectors are read beside the text, or instead of it.
     pub fn has_side_columns(&self) -> bool {
-        !(self.numeric.is_empty() && self.categorical.is_empty())
+        !(self.numeric.is_empty() && self.categorical.is_empty() && self.vector.is_empty())
+    }
+
+    /// The fields whose cells are features beside the text, or instead of it.
+    pub fn side_names(&self) -> impl Iterator<Item = &String> {
+        let cells = self.numeric.iter().chain(&self.categorical);
+        cells.chain(&self.vector)
     }
 }
 

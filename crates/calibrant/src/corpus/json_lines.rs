@@ -14,6 +14,7 @@ use super::pieces::PieceSource as _;
 use super::plan::{Plan, Row, Value};
 use super::rows::{RowFormat, locate};
 use super::source::Stream;
+use super::vectors::VectorSeed;
 use super::{Document, FileStyle, KeptColumn, KeptFile, ReadError, ReadOptions};
 
 /// Which fields there are is judged by so many rows: objects may leave out what is empty, and a field that none of these has is an error.
@@ -22,6 +23,8 @@ const ROWS_LOOKED_AT: usize = 1000;
 /// Reads the wanted fields of every object. Which fields there are is judged by the first rows.
 pub(super) struct JsonLines<R = Document> {
     plan: Plan<R>,
+    /// Whether each column of the plan is read as numbers.
+    vectors: Vec<bool>,
     ends: RowEnds,
     /// What rows have in common that are kept as they stand.
     kept: Option<Arc<KeptFile>>,
@@ -88,6 +91,9 @@ impl<R: Row> JsonLines<R> {
         Ok(Self {
             ends,
             kept,
+            vectors: (0..plan.columns.len())
+                .map(|at| plan.is_vector(at))
+                .collect(),
             plan,
             unjudged,
         })
@@ -156,6 +162,7 @@ impl<R: Row> RowFormat<R> for JsonLines<R> {
             row,
             RowSeed {
                 columns: &self.plan.columns,
+                vectors: &self.vectors,
                 values,
             },
         )?;
@@ -271,6 +278,7 @@ impl<'de> Visitor<'de> for NamesSeed {
 /// Fills one value per wanted column and passes over everything else.
 struct RowSeed<'plan, 'values, 'de> {
     columns: &'plan [String],
+    vectors: &'plan [bool],
     values: &'values mut [Value<'de>],
 }
 
@@ -301,7 +309,10 @@ impl<'de> Visitor<'de> for RowSeed<'_, '_, 'de> {
                     "field `{name}` appears twice"
                 )));
             }
-            self.values[at] = map.next_value_seed(ValueSeed)?;
+            self.values[at] = match self.vectors[at] {
+                true => map.next_value_seed(VectorSeed)?,
+                false => map.next_value_seed(ValueSeed)?,
+            };
         }
         Ok(())
     }
@@ -390,7 +401,7 @@ impl<'de> Visitor<'de> for ValueSeed {
                 Value::Text(text) => elements.push(text.into_owned()),
                 Value::Scalar(printed) => elements.push(printed),
                 Value::Null | Value::Absent => {}
-                Value::List(_) | Value::Nested => nested = true,
+                Value::List(_) | Value::Numbers(_) | Value::Nested => nested = true,
             }
         }
         Ok(if nested {

@@ -356,6 +356,10 @@ impl<R: Row> Row for Kept<R> {
         self.row.number()
     }
 
+    fn vectors(&self) -> (u64, &[Option<Vec<f32>>]) {
+        self.row.vectors()
+    }
+
     fn content_fields(options: &ReadOptions, has: impl Fn(&str) -> bool) -> Vec<&str> {
         R::content_fields(options, has)
     }

@@ -69,6 +69,7 @@ mod svmlight;
 mod testing;
 mod trec;
 mod unique_labels;
+mod vectors;
 
 pub use crate::problem::{FoldError, Folds};
 pub use alike_labels::{alike_labels, folded_label};

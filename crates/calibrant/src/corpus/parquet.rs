@@ -35,6 +35,8 @@ pub(super) struct ParquetRows {
     row_count: u64,
     size: u64,
     max_row_bytes: usize,
+    /// Whether each column of the plan is read as numbers.
+    vectors: Vec<bool>,
     /// What rows have in common that are kept as they stand, and where the wanted columns are among all.
     kept: Option<(Arc<KeptFile>, Vec<usize>)>,
 }
@@ -57,6 +59,9 @@ impl ParquetRows {
             row_count,
             size,
             max_row_bytes,
+            vectors: (0..plan.columns.len())
+                .map(|at| plan.is_vector(at))
+                .collect(),
             kept,
         };
         Ok((reader, plan))
@@ -200,7 +205,7 @@ impl PieceSource for ParquetRows {
             return Ok(None);
         };
         let (file, first, max_row_bytes) = (&self.file, self.next_row, self.max_row_bytes);
-        let kept = &self.kept;
+        let (kept, vectors) = (&self.kept, &self.vectors);
         let (piece, rows) = guarded(file, move || {
             let mut piece = RowValues {
                 file: kept.as_ref().map(|(file, _)| Arc::clone(file)),
@@ -213,12 +218,12 @@ impl PieceSource for ParquetRows {
                 let row = row.map_err(|error| parquet_error(file, &error))?;
                 let mut values = match kept {
                     Some((_, places)) => {
-                        let (values, cells) = kept_values(row, places);
+                        let (values, cells) = kept_values(row, places, vectors);
                         piece.bytes += cells.iter().map(cell_bytes).sum::<usize>();
                         piece.kept.push(cells);
                         values
                     }
-                    None => row_values(row),
+                    None => row_values(row, vectors),
                 };
                 if let Ok(found) = &values {
                     let bytes: usize = found.iter().map(Value::byte_count).sum();
@@ -250,21 +255,51 @@ impl PieceSource for ParquetRows {
     }
 }
 
-fn row_values(row: Row) -> Result<Vec<Value<'static>>, RowProblem> {
-    row.into_columns()
-        .into_iter()
-        .map(|(name, field)| field_value(&name, field))
-        .collect()
+fn row_values(row: Row, vectors: &[bool]) -> Result<Vec<Value<'static>>, RowProblem> {
+    let columns = row.into_columns().into_iter().zip(vectors);
+    let value = |((name, field), is_vector): ((String, Field), &bool)| match is_vector {
+        true => vector_value(&name, &field),
+        false => field_value(&name, field),
+    };
+    columns.map(value).collect()
+}
+
+/// A list of numbers, without printing them; anything else as it is elsewhere.
+fn vector_value(name: &str, field: &Field) -> Result<Value<'static>, RowProblem> {
+    let Field::ListInternal(list) = field else {
+        return field_value(name, field.clone());
+    };
+    let number = |element: &Field| match element {
+        Field::Float(value) => Some(*value),
+        Field::Double(value) => Some(*value as f32),
+        Field::Float16(value) => Some(f32::from(*value)),
+        Field::Byte(value) => Some(f32::from(*value)),
+        Field::Short(value) => Some(f32::from(*value)),
+        Field::Int(value) => Some(*value as f32),
+        Field::Long(value) => Some(*value as f32),
+        Field::UByte(value) => Some(f32::from(*value)),
+        Field::UShort(value) => Some(f32::from(*value)),
+        Field::UInt(value) => Some(*value as f32),
+        Field::ULong(value) => Some(*value as f32),
+        Field::Null => Some(f32::NAN),
+        _ => None,
+    };
+    let numbers: Option<Vec<f32>> = list.elements().iter().map(number).collect();
+    Ok(numbers.map_or(Value::Nested, Value::Numbers))
 }
 
 /// The values of the wanted columns, and all cells as they stand.
 fn kept_values(
     row: Row,
     places: &[usize],
+    vectors: &[bool],
 ) -> (Result<Vec<Value<'static>>, RowProblem>, Vec<Cell<'static>>) {
     let columns = row.into_columns();
-    let wanted = places.iter().map(|&at| &columns[at]);
-    let values = wanted.map(|(name, field)| field_value(name, field.clone()));
+    let wanted = places.iter().map(|&at| &columns[at]).zip(vectors);
+    let values = wanted.map(|((name, field), is_vector)| match is_vector {
+        true => vector_value(name, field),
+        false => field_value(name, field.clone()),
+    });
     let values = values.collect();
     let cells = columns.into_iter().map(|(_, field)| Cell::Stored(field));
     (values, cells.collect())
@@ -298,7 +333,9 @@ fn field_value(name: &str, field: Field) -> Result<Value<'static>, RowProblem> {
                     Value::Text(text) => elements.push(text.into_owned()),
                     Value::Scalar(printed) => elements.push(printed),
                     Value::Null | Value::Absent => {}
-                    Value::List(_) | Value::Nested => return Ok(Value::Nested),
+                    Value::List(_) | Value::Numbers(_) | Value::Nested => {
+                        return Ok(Value::Nested);
+                    }
                 }
             }
             Value::List(elements)

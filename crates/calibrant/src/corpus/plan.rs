@@ -32,6 +32,8 @@ pub(super) enum Value<'a> {
     Scalar(String),
     /// A list of strings and printed scalars, nulls left out.
     List(Vec<String>),
+    /// A list of numbers; only fields of vectors are read as such.
+    Numbers(Vec<f32>),
     /// An object, or a list with lists or objects inside.
     Nested,
 }
@@ -47,6 +49,7 @@ impl Value<'_> {
             Value::Scalar(printed) => printed == wanted,
             Value::List(elements) => elements.iter().any(|element| element == wanted),
             Value::Null | Value::Absent => wanted.is_empty(),
+            Value::Numbers(numbers) => numbers.iter().any(|x| format!("{x:?}") == wanted),
             Value::Nested => false,
         }
     }
@@ -58,6 +61,7 @@ impl Value<'_> {
             Value::Text(text) => text.len(),
             Value::Scalar(printed) => printed.len(),
             Value::List(elements) => elements.iter().map(|element| element.len() + 24).sum(),
+            Value::Numbers(numbers) => 4 * numbers.len(),
             Value::Absent | Value::Null | Value::Nested => 0,
         }
     }
@@ -93,6 +97,11 @@ pub(super) trait Row: Sized + Send {
 
     /// Its number among the rows of the file, or for a while among those of its piece.
     fn number(&mut self) -> &mut u64;
+
+    /// The line that it starts in, with the vectors that it has.
+    fn vectors(&self) -> (u64, &[Option<Vec<f32>>]) {
+        (0, &[])
+    }
 }
 
 impl Row for Document {
@@ -107,6 +116,11 @@ impl Row for Document {
         &mut self.row
     }
 
+    fn vectors(&self) -> (u64, &[Option<Vec<f32>>]) {
+        let record = self.content.as_record();
+        (self.line, record.map_or(&[], |record| &record.vectors))
+    }
+
     fn content_fields(options: &ReadOptions, has: impl Fn(&str) -> bool) -> Vec<&str> {
         match options.fields.text.as_slice() {
             [] if options.fields.has_side_columns() && !has("text") => Vec::new(),
@@ -117,8 +131,8 @@ impl Row for Document {
 
     fn side_fields(options: &ReadOptions) -> Vec<&str> {
         let fields = &options.fields;
-        let all = fields.numeric.iter().chain(&fields.categorical);
-        all.chain(&fields.asked).map(String::as_str).collect()
+        let all = fields.side_names().chain(&fields.asked);
+        all.map(String::as_str).collect()
     }
 
     fn of<P: Row>(plan: &Plan<P>, values: &[Value<'_>], line: u64) -> Result<Self, RowProblem> {
@@ -272,6 +286,14 @@ impl<R: Row> Plan<R> {
         self.decimals = Arc::new(decimals);
     }
 
+    /// Whether a column is read as numbers: it holds vectors, and is nothing else.
+    pub(super) fn is_vector(&self, column: usize) -> bool {
+        let elsewhere = self.content.iter().chain(&self.label).chain(&self.id);
+        let side = self.side.as_ref();
+        side.is_some_and(|side| side.is_vector(column))
+            && !elsewhere.copied().any(|at| at == column)
+    }
+
     /// Makes the row, or `None` if a filter rejects it.
     pub(super) fn row(&self, values: &[Value<'_>], line: u64) -> Result<Option<R>, RowProblem> {
         if !self.passes(values) {
@@ -334,7 +356,7 @@ impl<R: Row> Plan<R> {
                 Value::Scalar(printed) => printed.len(),
                 // An object may leave out what is empty.
                 Value::Null | Value::Absent => 0,
-                Value::List(_) => {
+                Value::List(_) | Value::Numbers(_) => {
                     return Err(RowProblem::in_field(
                         field,
                         "is a list; text must be a string",
@@ -381,7 +403,7 @@ impl<R: Row> Plan<R> {
                 let trimmed = elements.iter().map(|label| label.trim().to_owned());
                 (trimmed.collect(), true)
             }
-            (Value::Nested, _) => {
+            (Value::Nested | Value::Numbers(_), _) => {
                 let reason = "is nested; a label must be a string, a number or a list of them";
                 return Err(RowProblem::in_field(&self.columns[at], reason));
             }
@@ -418,7 +440,9 @@ impl<R: Row> Plan<R> {
             Value::Text(text) if text.is_empty() => Ok(None),
             Value::Text(text) => Ok(Some(text.clone().into_owned())),
             Value::Scalar(printed) => Ok(Some(printed.clone())),
-            Value::List(_) | Value::Nested => Err(RowProblem::in_field(&self.columns[at], reason)),
+            Value::List(_) | Value::Numbers(_) | Value::Nested => {
+                Err(RowProblem::in_field(&self.columns[at], reason))
+            }
         }
     }
 

@@ -62,6 +62,15 @@ impl Tally {
         let left = BAD_ROWS_KEPT - self.bad_rows.len().min(BAD_ROWS_KEPT);
         self.bad_rows.extend(later.bad_rows.into_iter().take(left));
     }
+
+    /// Counts rows as malformed that were kept so far.
+    pub(super) fn turned_bad(&mut self, rows: Vec<BadRow>) {
+        self.kept -= rows.len() as u64;
+        self.bad_row_count += rows.len() as u64;
+        self.bad_rows.extend(rows);
+        self.bad_rows.sort_by_key(|row| row.line);
+        self.bad_rows.truncate(BAD_ROWS_KEPT);
+    }
 }
 
 /// What one piece comes to.

@@ -155,7 +155,7 @@ fn number(value: &Value<'_>, read: impl Fn(&str) -> Option<f64>) -> Result<f64, 
         Value::Text(text) => text.trim(),
         Value::Scalar(printed) => printed.as_str(),
         Value::Absent | Value::Null => "",
-        Value::List(_) | Value::Nested => {
+        Value::List(_) | Value::Numbers(_) | Value::Nested => {
             return Err("a score must be a number, found a list or an object".into());
         }
     };

@@ -12,6 +12,7 @@ const LARGEST: f64 = 1e100;
 pub(super) struct SideSlots {
     numeric: Vec<usize>,
     categorical: Vec<usize>,
+    vectors: Vec<usize>,
     asked: Vec<usize>,
 }
 
@@ -22,8 +23,19 @@ impl SideSlots {
         Self {
             numeric: slots(&fields.numeric),
             categorical: slots(&fields.categorical),
+            vectors: slots(&fields.vector),
             asked: slots(&fields.asked),
         }
+    }
+
+    /// Whether a column holds vectors, and no other cells.
+    pub(super) fn is_vector(&self, column: usize) -> bool {
+        let mut others = self
+            .numeric
+            .iter()
+            .chain(&self.categorical)
+            .chain(&self.asked);
+        self.vectors.contains(&column) && !others.any(|&at| at == column)
     }
 
     /// The cells of one row, without its text.
@@ -48,6 +60,11 @@ impl SideSlots {
             .iter()
             .map(|&at| category(&values[at]).map_err(in_field(at)))
             .collect::<Result<_, _>>()?;
+        let vectors = self
+            .vectors
+            .iter()
+            .map(|&at| vector(&values[at]).map_err(in_field(at)))
+            .collect::<Result<_, _>>()?;
         let asked = self
             .asked
             .iter()
@@ -57,6 +74,7 @@ impl SideSlots {
             text: None,
             numbers,
             categories,
+            vectors,
             asked,
         })
     }
@@ -68,7 +86,9 @@ fn written<'v>(value: &'v Value<'_>) -> Result<&'v str, String> {
         Value::Text(text) => Ok(text),
         Value::Scalar(printed) => Ok(printed),
         Value::Absent | Value::Null => Ok(""),
-        Value::List(_) => Err("is a list; a cell must be a string or a number".into()),
+        Value::List(_) | Value::Numbers(_) => {
+            Err("is a list; a cell must be a string or a number".into())
+        }
         Value::Nested => Err("is nested; a cell must be a string or a number".into()),
     }
 }
@@ -111,6 +131,54 @@ fn number(value: &Value<'_>, read: impl Fn(&str) -> Option<f64>) -> Result<Optio
 fn category(value: &Value<'_>) -> Result<Option<String>, String> {
     let cell = written(value)?.trim();
     Ok((!says_missing(cell)).then(|| cell.to_owned()))
+}
+
+/// A vector, or `None` where it is missing.
+fn vector(value: &Value<'_>) -> Result<Option<Vec<f32>>, String> {
+    let numbers = match value {
+        Value::Absent | Value::Null => return Ok(None),
+        Value::Numbers(numbers) => numbers.clone(),
+        Value::List(elements) => parsed(elements.iter().map(String::as_str))?,
+        Value::Text(text) if says_missing(text.trim()) => return Ok(None),
+        Value::Text(text) => {
+            let text = text.trim();
+            let inside = text
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'));
+            let inside = inside.ok_or_else(|| format!("`{}` is {NO_VECTOR}", shown(text)))?;
+            let divided = |sign: char| sign == ',' || sign.is_whitespace();
+            parsed(inside.split(divided).filter(|part| !part.is_empty()))?
+        }
+        Value::Scalar(printed) => return Err(format!("`{}` is {NO_VECTOR}", shown(printed))),
+        Value::Nested => return Err(format!("is nested, {NO_VECTOR}")),
+    };
+    if numbers.is_empty() {
+        return Err("is a vector without numbers; leave the cell empty where it is missing".into());
+    }
+    if let Some(place) = numbers.iter().position(|number| !number.is_finite()) {
+        let number = numbers[place];
+        return Err(format!(
+            "number {place} of the vector, from 0, is {number}; it must be finite"
+        ));
+    }
+    // Zero has one sign here, so that equal vectors are equal documents.
+    Ok(Some(
+        numbers.into_iter().map(|number| number + 0.0).collect(),
+    ))
+}
+
+const NO_VECTOR: &str = "no list of numbers, such as [0.5, -1.25]";
+
+fn shown(cell: &str) -> String {
+    cell.chars().take(40).collect()
+}
+
+fn parsed<'a>(parts: impl Iterator<Item = &'a str>) -> Result<Vec<f32>, String> {
+    let number = |part: &str| {
+        let number = part.trim().parse::<f32>();
+        number.map_err(|_| format!("`{}` in the vector is not a number", shown(part)))
+    };
+    parts.map(number).collect()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod category;
 mod unknown;
+mod vector;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use super::{Cells, SideTable, SparseMatrix};
 use crate::parallel;
 pub use category::one_spelling;
 pub use unknown::{BeyondTraining, MostlyUnknown, UnknownCells};
+use vector::VectorColumns;
 
 /// A number that lies further from the mean counts as lying there: so many standard deviations.
 const FARTHEST: f64 = 1e6;
@@ -21,6 +23,8 @@ const FARTHEST_BY_SIMILARITY: f64 = 3.0;
 const MARGIN: f64 = 0.1;
 /// What a rule of strength one comes to beside text of unit length: about as much as one of its words.
 const RULE_BESIDE_TEXT: f64 = 0.1;
+/// Vectors of more numbers are none that a model can have learned from.
+const LONGEST_VECTOR: usize = 1 << 24;
 /// A spread below this share of the mean is rounding.
 const LEAST_SPREAD: f64 = 1e-12;
 
@@ -33,6 +37,8 @@ pub struct SideColumns {
     pub categorical: Vec<String>,
     /// Categories that have a rule.
     pub rules: Vec<String>,
+    /// Fields that hold vectors.
+    pub vector: Vec<String>,
 }
 
 /// What the columns stand beside, and who learns from them.
@@ -42,6 +48,8 @@ pub struct Beside {
     pub unit_length: bool,
     /// What the columns count beside such rows, above 0 and at most 1.
     pub factor: f64,
+    /// The length of vectors.
+    pub vector_factor: f64,
     /// The learner compares rows as wholes and gives no column a weight of its own.
     pub by_similarity: bool,
     /// The learner looks at what is there or not, so a rule matches or does not.
@@ -55,6 +63,7 @@ impl Default for Beside {
         Self {
             unit_length: false,
             factor: 1.0,
+            vector_factor: 1.0,
             by_similarity: false,
             presence_only: false,
             rules_are_scores: false,
@@ -70,6 +79,7 @@ impl Default for Beside {
 /// `FIELD is missing` f                       where some training documents lack the cell, not all
 /// `FIELD=value`      f                       for each value that some training documents have, not all
 /// rule strength s    s · g                   0 where it is the same in all training documents
+/// vector v           v / ‖v‖ · h             0 if it is missing; h = vector factor / √(vector fields)
 /// f = g = 1          unless rows of text are brought to unit length; then
 /// f = factor / √(numeric + categorical fields),  g = 1/10
 /// ```
@@ -86,6 +96,9 @@ impl Default for Beside {
 /// text of a hundred has about the value 1/10: were it much larger, a learner with few documents
 /// would find it cheaper to believe the rules than to look at the words. Values that the training documents
 /// lack give nothing.
+///
+/// The numbers of a vector mean something together and are not standardised one by one: a vector is
+/// brought to one length, as a text is, and each of its numbers is a column. It learns nothing from the training documents.
 ///
 /// # When it misleads
 /// Mean and deviation follow outliers. Documents count once whatever their weight.
@@ -129,6 +142,12 @@ pub struct FittedSideColumns {
     idle_rules: Vec<bool>,
     #[serde(skip)]
     rules_are_scores: bool,
+    /// Fields of vectors, whose columns come last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    vectors: Vec<VectorColumns>,
+    /// The factor `h`; nothing where there are no vectors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    vector_factor: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -201,6 +220,11 @@ impl FittedSideColumns {
         } else {
             (1.0, 1.0)
         };
+        let vectors = names.vector.iter().enumerate().map(|(column, field)| {
+            let (field, length) = (field.clone(), table.vector_length(column));
+            VectorColumns { field, length }
+        });
+        let vectors: Vec<VectorColumns> = vectors.collect();
         let mut fitted = Self {
             numeric: numeric.collect(),
             categorical: categorical.collect(),
@@ -212,6 +236,9 @@ impl FittedSideColumns {
             presence_only: beside.presence_only,
             idle_rules: Vec::new(),
             rules_are_scores: beside.rules_are_scores,
+            vector_factor: (!vectors.is_empty())
+                .then(|| beside.vector_factor / (vectors.len() as f64).sqrt()),
+            vectors,
         };
         fitted.idle_rules = fitted.idle_rules_among(table, &everyone);
         fitted
@@ -286,7 +313,7 @@ impl FittedSideColumns {
     pub fn column_count(&self) -> usize {
         let numeric = self.numeric.iter().map(NumericColumn::column_count);
         let categorical = self.categorical.iter().map(CategoricalColumn::column_count);
-        numeric.chain(categorical).sum::<usize>() + self.rules.len()
+        numeric.chain(categorical).sum::<usize>() + self.rules.len() + self.vector_column_count()
     }
 
     /// The name of each column.
@@ -317,10 +344,31 @@ impl FittedSideColumns {
                 .iter()
                 .map(|category| format!("rule for {category}")),
         );
+        names.extend(self.vectors.iter().flat_map(VectorColumns::names));
         names
     }
 
-    /// The categories that have a rule; their columns come last.
+    /// How many columns are numbers of vectors; they come last.
+    pub fn vector_column_count(&self) -> usize {
+        self.vectors.iter().map(|vectors| vectors.length).sum()
+    }
+
+    /// How many numbers the vectors of each field have.
+    pub fn vector_lengths(&self) -> Vec<usize> {
+        self.vectors.iter().map(|vectors| vectors.length).collect()
+    }
+
+    /// Each field of vectors with its columns.
+    pub fn vector_columns(&self) -> impl Iterator<Item = (&str, std::ops::Range<usize>)> {
+        let mut next = self.column_count() - self.vector_column_count();
+        self.vectors.iter().map(move |vectors| {
+            let first = next;
+            next += vectors.length;
+            (vectors.field.as_str(), first..next)
+        })
+    }
+
+    /// The categories that have a rule; only vectors come behind their columns.
     pub fn rules(&self) -> &[String] {
         &self.rules
     }
@@ -387,6 +435,20 @@ impl FittedSideColumns {
             }
             next += 1;
         }
+        self.for_each_number(cells, next, visit);
+    }
+
+    /// The numbers of the vectors, whose columns begin with `next`.
+    fn for_each_number(&self, cells: &impl Cells, mut next: u32, mut visit: impl FnMut(u32, f32)) {
+        let wanted = self.vector_factor.unwrap_or(1.0);
+        for (column, vectors) in self.vectors.iter().enumerate() {
+            let vector = cells.vector(column).unwrap_or_default();
+            if let Some(scale) = vectors.scale(vector, wanted) {
+                let numbers = (next..).zip(vector).filter(|(_, x)| **x != 0.0);
+                numbers.for_each(|(at, &x)| visit(at, (f64::from(x) * scale) as f32));
+            }
+            next += vectors.length as u32;
+        }
     }
 
     /// Rows of text with these columns behind the text's.
@@ -436,7 +498,17 @@ impl FittedSideColumns {
             .all(|column| column.values.is_sorted_by(|a, b| a < b));
         let is_share = |factor: f64| factor > 0.0 && factor <= 1.0;
         let rules = self.idle_rules.is_empty() || self.idle_rules.len() == self.rules.len();
-        numeric && categorical && rules && is_share(self.factor) && is_share(self.rule_factor)
+        let vectors = self
+            .vector_factor
+            .is_none_or(|factor| factor.is_finite() && factor > 0.0)
+            && self.vector_factor.is_some() != self.vectors.is_empty()
+            && (self.vectors.iter()).all(|vectors| vectors.length <= LONGEST_VECTOR);
+        numeric
+            && categorical
+            && rules
+            && vectors
+            && is_share(self.factor)
+            && is_share(self.rule_factor)
     }
 }
 

@@ -11,6 +11,8 @@ pub trait Cells {
     fn number(&self, column: usize) -> Option<f64>;
     /// The value in this categorical column; `None` if it is missing.
     fn category(&self, column: usize) -> Option<&str>;
+    /// The vector in this column; `None` if it is missing.
+    fn vector(&self, column: usize) -> Option<&[f32]>;
     /// The strength of this rule; 0 if it does not match.
     fn strength(&self, rule: usize) -> f32;
 }
@@ -22,6 +24,8 @@ pub struct RowCells<'a> {
     pub numbers: &'a [Option<f64>],
     /// Values, one a categorical column.
     pub categories: &'a [Option<String>],
+    /// Vectors, one a column of them.
+    pub vectors: &'a [Option<Vec<f32>>],
     /// Strengths, one a rule.
     pub strengths: &'a [f32],
 }
@@ -34,6 +38,10 @@ impl Cells for RowCells<'_> {
 
     fn category(&self, column: usize) -> Option<&str> {
         self.categories.get(column)?.as_deref()
+    }
+
+    fn vector(&self, column: usize) -> Option<&[f32]> {
+        self.vectors.get(column)?.as_deref()
     }
 
     fn strength(&self, rule: usize) -> f32 {
@@ -56,7 +64,65 @@ pub struct SideTable {
     /// Not a number where it is missing.
     numbers: Vec<Vec<f64>>,
     categories: Vec<Categories>,
+    vectors: Vec<Vectors>,
     strengths: Vec<Vec<f32>>,
+}
+
+/// Vectors of one field, one behind the other.
+#[derive(Debug, Clone, Default)]
+struct Vectors {
+    /// How many numbers each has; 0 as long as all are missing.
+    length: usize,
+    /// Zeros for a vector that is missing: it has no direction, as a vector of zeros has none.
+    numbers: Vec<f32>,
+    /// Another length that came.
+    ragged: Option<usize>,
+}
+
+impl Vectors {
+    /// Adds the vector of the row with this number.
+    fn push(&mut self, row: usize, vector: Option<&[f32]>) {
+        let vector = vector.unwrap_or_default();
+        self.settle(row, vector.len());
+        match vector.len() == self.length {
+            true => self.numbers.extend_from_slice(vector),
+            false => self.fill(row + 1),
+        }
+    }
+
+    /// Takes the length where it is the first, and remembers another.
+    fn settle(&mut self, rows: usize, length: usize) {
+        if self.length == 0 {
+            self.length = length;
+            self.fill(rows);
+        } else if length != 0 && length != self.length {
+            self.ragged.get_or_insert(length);
+        }
+    }
+
+    /// Vectors up to this row are missing.
+    fn fill(&mut self, rows: usize) {
+        self.numbers.resize(rows * self.length, 0.0);
+    }
+
+    /// Puts those of later rows below these.
+    fn append(&mut self, rows: usize, more: usize, later: &Self) {
+        self.settle(rows, later.length);
+        self.ragged = self.ragged.or(later.ragged);
+        if later.length == self.length {
+            self.numbers.extend_from_slice(&later.numbers);
+        }
+        self.fill(rows + more);
+    }
+
+    fn rearranged(&self, row_order: &[u32]) -> Self {
+        let mut numbers = Vec::with_capacity(row_order.len() * self.length);
+        for &row in row_order {
+            let first = row as usize * self.length;
+            numbers.extend_from_slice(&self.numbers[first..first + self.length]);
+        }
+        Self { numbers, ..*self }
+    }
 }
 
 /// One categorical column, its values numbered in order of arrival.
@@ -97,6 +163,14 @@ impl Cells for TableRow<'_> {
         self.table.category_of(self.row, column)
     }
 
+    fn vector(&self, column: usize) -> Option<&[f32]> {
+        let Vectors {
+            length, numbers, ..
+        } = self.table.vectors.get(column)?;
+        let first = self.row * length;
+        numbers.get(first..first + length)
+    }
+
     fn strength(&self, rule: usize) -> f32 {
         let strengths = self.table.strengths.get(rule);
         strengths
@@ -118,6 +192,7 @@ impl SideTable {
                 ..Categories::default()
             }
         });
+        grow(&mut self.vectors, cells.vectors.len(), Vectors::default);
         grow(&mut self.strengths, cells.strengths.len(), || {
             vec![0.0; rows]
         });
@@ -127,6 +202,9 @@ impl SideTable {
         for (column, categories) in self.categories.iter_mut().enumerate() {
             let code = cells.category(column).map(|name| categories.code(name));
             categories.of_row.push(code.unwrap_or(MISSING));
+        }
+        for (column, vectors) in self.vectors.iter_mut().enumerate() {
+            vectors.push(rows, cells.vector(column));
         }
         for (rule, strengths) in self.strengths.iter_mut().enumerate() {
             strengths.push(cells.strength(rule));
@@ -146,10 +224,17 @@ impl SideTable {
                 ..Categories::default()
             }
         });
+        grow(&mut self.vectors, later.vectors.len(), Vectors::default);
         grow(&mut self.strengths, later.strengths.len(), || {
             vec![0.0; rows]
         });
         self.row_count += more;
+        for (column, own) in self.vectors.iter_mut().enumerate() {
+            match later.vectors.get(column) {
+                Some(later) => own.append(rows, more, later),
+                None => own.fill(rows + more),
+            }
+        }
         for (own, later) in self.numbers.iter_mut().zip(later.numbers) {
             own.extend(later);
         }
@@ -198,12 +283,28 @@ impl SideTable {
                     of_row: pick(&own.of_row, row_order),
                 })
                 .collect(),
+            vectors: self
+                .vectors
+                .iter()
+                .map(|own| own.rearranged(row_order))
+                .collect(),
             strengths: self
                 .strengths
                 .iter()
                 .map(|own| pick(own, row_order))
                 .collect(),
         }
+    }
+
+    /// How many numbers the vectors of a column have; 0 if all are missing.
+    pub fn vector_length(&self, column: usize) -> usize {
+        self.vectors.get(column).map_or(0, |vectors| vectors.length)
+    }
+
+    /// The first column whose vectors have several lengths, with two of these.
+    pub fn ragged_vectors(&self) -> Option<(usize, usize, usize)> {
+        let mut columns = self.vectors.iter().enumerate();
+        columns.find_map(|(column, vectors)| Some((column, vectors.length, vectors.ragged?)))
     }
 
     /// How many rules the documents were matched with.
@@ -253,13 +354,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Row = (Vec<Option<f64>>, Vec<Option<String>>, Vec<f32>);
+    type Row = (
+        Vec<Option<f64>>,
+        Vec<Option<String>>,
+        Vec<f32>,
+        Vec<Option<Vec<f32>>>,
+    );
 
     fn any_row() -> impl Strategy<Value = Row> {
         (
             prop::collection::vec(prop::option::of(-9.0..9.0f64), 0..4),
             prop::collection::vec(prop::option::of("[a-c]"), 0..3),
             prop::collection::vec(0.0..3.0f32, 0..3),
+            prop::collection::vec(
+                prop::option::of(prop::collection::vec(-1.0..1.0f32, 3)),
+                0..3,
+            ),
         )
     }
 
@@ -268,6 +378,7 @@ mod tests {
             numbers: &row.0,
             categories: &row.1,
             strengths: &row.2,
+            vectors: &row.3,
         }
     }
 
@@ -294,6 +405,10 @@ mod tests {
                     prop_assert_eq!(put.number(column), got.number(column));
                     prop_assert_eq!(put.category(column), got.category(column));
                     prop_assert_eq!(put.strength(column), got.strength(column));
+                    // A vector that is missing is one of zeros, or of no length where all are.
+                    let zeros = vec![0.0; table.vector_length(column)];
+                    let got = got.vector(column).unwrap_or_default();
+                    prop_assert_eq!(put.vector(column).unwrap_or(&zeros), got);
                 }
             }
         }

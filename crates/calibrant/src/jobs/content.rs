@@ -10,6 +10,12 @@ pub(super) enum Unreadable {
     Text(Vec<String>),
     /// Numbered features for a model of text or of named columns.
     Features,
+    /// A vector of another length than those that the model learned from.
+    Vector {
+        field: String,
+        found: usize,
+        learned: usize,
+    },
 }
 
 /// What a model reads, found out once for many documents.
@@ -34,14 +40,34 @@ impl<'m> Readable<'m> {
         match content {
             ContentRef::Text(_) if !self.text => Err(Unreadable::Text(self.fields())),
             ContentRef::Features(_) if !self.features => Err(Unreadable::Features),
+            ContentRef::Record(record) => self.check_vectors(&record.vectors),
             _ => Ok(()),
         }
     }
 
+    fn check_vectors(self, vectors: &[Option<Vec<f32>>]) -> Result<(), Unreadable> {
+        let fields = self.model.fields();
+        let learned = fields.vector.iter().zip(&fields.vector_lengths);
+        for ((field, &learned), vector) in learned.zip(vectors) {
+            let found = vector.as_ref().map_or(learned, Vec::len);
+            if found != learned {
+                let field = field.clone();
+                return Err(Unreadable::Vector {
+                    field,
+                    found,
+                    learned,
+                });
+            }
+        }
+        Ok(())
+    }
+
     fn fields(self) -> Vec<String> {
         let fields = self.model.fields();
-        let names = fields.numeric.iter().chain(&fields.categorical);
-        let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = fields
+            .side_names()
+            .map(|name| format!("`{name}`"))
+            .collect();
         match names.is_empty() {
             true => vec!["numbered features".to_owned()],
             false => names,

@@ -29,6 +29,18 @@ pub enum ExplainError {
     /// Numbered features for a model that reads none.
     #[error("the model reads no numbered features: it was fitted on text or named columns")]
     NoFeatures,
+    /// A vector has another length than those that the model learned from.
+    #[error(
+        "the vector `{field}` has {found} numbers, and those that the model learned from have {learned}"
+    )]
+    VectorLength {
+        /// The field.
+        field: String,
+        /// How many numbers it has.
+        found: usize,
+        /// How many those have that the model learned from.
+        learned: usize,
+    },
     /// The file has no such row, or it is left out.
     #[error(
         "{file}: there is no row {row}{}; {rows} rows were read",
@@ -52,6 +64,15 @@ impl From<Unreadable> for ExplainError {
         match content {
             Unreadable::Text(fields) => Self::NoText { fields },
             Unreadable::Features => Self::NoFeatures,
+            Unreadable::Vector {
+                field,
+                found,
+                learned,
+            } => Self::VectorLength {
+                field,
+                found,
+                learned,
+            },
         }
     }
 }

@@ -110,6 +110,7 @@ pub struct FitWords {
     side_factor: Option<f64>,
     fold_labels: bool,
     allow_unique_labels: bool,
+    vector_factor: Option<f64>,
 }
 
 /// `auto`, or how many neighbours vote.
@@ -210,6 +211,7 @@ impl FitWords {
             selection: self.selection()?,
             rules: self.rules.clone(),
             side_factor: self.side_factor,
+            vector_factor: self.vector_factor,
             classifier,
             code: self.code()?,
             class_weights: self.class_weights()?,

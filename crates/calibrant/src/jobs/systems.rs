@@ -388,6 +388,8 @@ impl<'a> Question<'a> {
                 text: own.text,
                 numeric: own.numeric,
                 categorical: own.categorical,
+                vector: own.vector,
+                vector_lengths: own.vector_lengths,
                 asked: own.asked,
                 ..common.clone()
             };

@@ -512,6 +512,7 @@ fn check_alike(
             fields.text.clone(),
             fields.numeric.clone(),
             fields.categorical.clone(),
+            (fields.vector.clone(), fields.vector_lengths.clone()),
             fields.asked.clone(),
         )
     };
@@ -534,9 +535,7 @@ fn shown(fields: &Fields) -> String {
         names => format!("text {}", names.join(", ")),
     };
     let beside: Vec<&str> = fields
-        .numeric
-        .iter()
-        .chain(&fields.categorical)
+        .side_names()
         .chain(&fields.asked)
         .map(String::as_str)
         .collect();

@@ -98,6 +98,18 @@ fn add_cells(hasher: &mut blake3::Hasher, cells: &RowCells<'_>) {
             hasher.update(category.as_bytes());
         }
     }
+    for column in 0..cells.vectors.len() {
+        // A vector of zeros is as good as none.
+        let vector = cells.vector(column).unwrap_or_default();
+        if vector.iter().any(|&x| x != 0.0) {
+            hasher.update(b"v");
+            hasher.update(&(column as u64).to_le_bytes());
+            hasher.update(&(vector.len() as u64).to_le_bytes());
+            vector.iter().for_each(|x| {
+                hasher.update(&(x + 0.0).to_bits().to_le_bytes());
+            });
+        }
+    }
     for (rule, strength) in cells.strengths.iter().enumerate() {
         if *strength > 0.0 {
             hasher.update(b"r");

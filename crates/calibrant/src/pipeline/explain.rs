@@ -127,6 +127,7 @@ impl SingleModel {
                 self.shares_together(joint, class, &outputs, &parts)
             }
         };
+        let columns: Vec<usize> = entries.iter().map(|&(column, _)| column).collect();
         let terms = entries.into_iter().zip(contributions).zip(along.shares);
         let terms = terms.map(|(((column, value), contribution), log_odds)| {
             let (term, count) = names.get(&(column as u32)).cloned().unwrap_or_default();
@@ -139,6 +140,7 @@ impl SingleModel {
             }
         });
         let mut terms: Vec<TermContribution> = terms.collect();
+        self.put_vectors_together(&columns, &mut terms);
         TermContribution::strongest_first(&mut terms);
         let mut explanation = Explanation {
             label: self.summary.classes[class].label.clone(),
@@ -262,6 +264,32 @@ impl SingleModel {
         }
         let named = (first..).zip(columns.into_iter().map(|name| (name, 1.0)));
         names.extend(named);
+    }
+
+    /// The numbers of a vector mean nothing one by one: their parts are added up under the name of the field, and their
+    /// value is the vector's length.
+    fn put_vectors_together(&self, columns: &[usize], terms: &mut Vec<TermContribution>) {
+        let Some(side) = self.extractor.side_columns() else {
+            return;
+        };
+        let first = self.extractor.term_count();
+        let mut vectors = Vec::new();
+        // Columns rise, and those of vectors come last.
+        for (field, own) in side.vector_columns() {
+            let place = |column: usize| columns.partition_point(|&other| other < first + column);
+            let parts = &terms[place(own.start)..place(own.end)];
+            let sum = |part: fn(&TermContribution) -> f64| parts.iter().map(part).sum::<f64>();
+            vectors.extend((!parts.is_empty()).then(|| TermContribution {
+                term: field.to_owned(),
+                count: 1.0,
+                value: sum(|part| part.value * part.value).sqrt(),
+                score: sum(|part| part.score),
+                log_odds: sum(|part| part.log_odds),
+            }));
+        }
+        let others = first + side.column_count() - side.vector_column_count();
+        terms.truncate(columns.partition_point(|&column| column < others));
+        terms.extend(vectors);
     }
 }
 

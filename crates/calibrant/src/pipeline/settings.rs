@@ -54,6 +54,10 @@ pub struct FitSettings {
     /// columns individually, the one with the lowest held-out log loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side_factor: Option<f64>,
+    /// The length that vectors are brought to, where text has the length 1. If absent, it is 0.5, which was measured; for
+    /// learners by similarity beside words the factor of side columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vector_factor: Option<f64>,
     /// The learner.
     pub classifier: Classifier,
     /// An output code around the learner, for single-label documents; one-vs-rest if absent.
@@ -106,6 +110,7 @@ impl Default for FitSettings {
             selection: None,
             rules: None,
             side_factor: None,
+            vector_factor: None,
             classifier: Classifier::default(),
             code: None,
             class_weights: ClassWeights::default(),
@@ -214,6 +219,12 @@ impl FitSettings {
         {
             let setting = "the factor of side columns";
             return bad(setting, "above 0 and at most 1", factor.to_string());
+        }
+        if let Some(factor) = self.vector_factor
+            && !(factor > 0.0 && factor <= 1e6)
+        {
+            let setting = "the factor of vectors";
+            return bad(setting, "above 0 and at most 1e6", factor.to_string());
         }
         if self.selection.is_some_and(|selection| selection.count == 0) {
             return bad("the number of selected terms", "at least 1", "0");

@@ -25,12 +25,16 @@ impl SingleModel {
     /// Of linear models by their weights; where the scores of all classes are held against each other (naive Bayes), by how much a weight
     /// is above the mean of the classes, since what all classes have alike decides nothing. Of boosted stumps by the
     /// farthest that the stumps of a term can move the score. Of two classes that share a score, the first has all weights with the
-    /// other sign.
+    /// other sign. Numbers of vectors are not among them.
     pub fn strongest_terms(&self, count: usize) -> Result<Vec<Vec<(String, f64)>>, TermsError> {
         if self.extractor().vocabulary().is_none() {
             return Err(TermsError::Hashed);
         }
-        let features = self.extractor().feature_names();
+        // The numbers of a vector, which come last, say nothing one by one.
+        let mut features = self.extractor().feature_names();
+        let vectors = self.extractor().side_columns();
+        let vectors = vectors.map_or(0, |side| side.vector_column_count());
+        features.truncate(features.len() - vectors);
         let classes = 0..self.class_names().len();
         if let SavedScorer::Stumps(scorer) = self.scorer() {
             return Ok(classes
@@ -95,6 +99,7 @@ fn strongest_steps(
 ) -> Vec<(String, f64)> {
     let (output, sign) = output_of(scorer.link(), class);
     let mut all = scorer.farthest_steps(output);
+    all.retain(|(feature, _)| (*feature as usize) < features.len());
     all.sort_by(|a, b| (sign * b.1).total_cmp(&(sign * a.1)));
     let strongest = all.into_iter().take(count);
     strongest

@@ -169,6 +169,7 @@ pub(super) fn side_cells<'a>(content: ContentRef<'a>, strengths: &'a [f32]) -> R
     RowCells {
         numbers: record.map_or(&[], |record| &record.numbers),
         categories: record.map_or(&[], |record| &record.categories),
+        vectors: record.map_or(&[], |record| &record.vectors),
         strengths,
     }
 }

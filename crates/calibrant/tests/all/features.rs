@@ -204,7 +204,7 @@ fn beside(
             text: document.content.as_text().map(str::to_owned),
             numbers,
             categories,
-            asked: Vec::new(),
+            ..Record::default()
         };
         Document {
             content: Content::Record(Box::new(record)),
@@ -331,7 +331,7 @@ fn fields_that_all_training_documents_share_are_no_second_intercept() {
             text: Some("w1 w2 w3".into()),
             numbers,
             categories,
-            asked: Vec::new(),
+            ..Record::default()
         };
         let content = Content::Record(Box::new(record));
         model.predict_into(&content, &mut PredictBuffers::default(), &mut classes);

@@ -30,6 +30,7 @@ mod sets_and_answers;
 mod settings;
 mod side_columns;
 mod surface;
+mod vectors;
 
 /// Counts, so that tests can say how much memory something takes.
 #[global_allocator]

@@ -186,6 +186,7 @@ fn use_model(model: &Model) {
         text: Some("w1 w3".into()),
         numbers: vec![Some(f64::MAX), Some(f64::NAN), Some(1.0)],
         categories: vec![Some("kind 1".into()), None],
+        vectors: vec![Some(vec![f32::NAN, 1.0]), None],
         asked: vec!["w2".into()],
     }));
     for content in [features, record] {

@@ -6,7 +6,7 @@ fn names(numeric: &[&str], categorical: &[&str]) -> SideColumns {
     SideColumns {
         numeric: owned(numeric),
         categorical: owned(categorical),
-        rules: Vec::new(),
+        ..SideColumns::default()
     }
 }
 
@@ -16,7 +16,7 @@ fn table(rows: &[(Option<f64>, Option<&str>)]) -> SideTable {
         table.push(RowCells {
             numbers: &[*number],
             categories: &[category.map(str::to_owned)],
-            strengths: &[],
+            ..RowCells::default()
         });
     }
     table
@@ -31,6 +31,7 @@ fn entries(fitted: &FittedSideColumns, cells: &impl Cells) -> Vec<(u32, f32)> {
 const UNIT_LENGTH: Beside = Beside {
     unit_length: true,
     factor: 1.0,
+    vector_factor: 1.0,
     by_similarity: false,
     presence_only: false,
     rules_are_scores: false,
@@ -77,7 +78,7 @@ fn values_the_training_documents_lack_give_nothing() {
     let cells = RowCells {
         numbers: &[None],
         categories: &[Some("mauve".to_owned())],
-        strengths: &[],
+        ..RowCells::default()
     };
     assert_eq!(entries(&fitted, &cells), []);
     assert_eq!(entries(&fitted, &RowCells::default()), []);
@@ -252,7 +253,7 @@ fn cells_that_mean_nothing_to_the_model_are_counted() {
         let cells = RowCells {
             numbers: &[number],
             categories: &[Some(colour.into())],
-            strengths: &[],
+            ..RowCells::default()
         };
         fitted.add_unknown(&cells, &mut unknown);
     }
@@ -416,4 +417,44 @@ fn forged_columns_are_not_sound() {
         let forged: FittedSideColumns = serde_json::from_str(&forged).unwrap();
         assert!(!forged.is_sound(), "{to}");
     }
+}
+
+#[test]
+fn vectors_come_last_and_have_one_length() {
+    let mut table = SideTable::default();
+    for vector in [Some(vec![3.0, 4.0]), None] {
+        table.push(RowCells {
+            numbers: &[Some(1.0), None],
+            vectors: &[vector],
+            ..RowCells::default()
+        });
+    }
+    let names = SideColumns {
+        categorical: vec!["colour".into()],
+        vector: vec!["v".into()],
+        ..SideColumns::default()
+    };
+    let beside = Beside {
+        vector_factor: 0.5,
+        ..UNIT_LENGTH
+    };
+    let fitted = FittedSideColumns::fit(&names, &table, beside);
+    assert_eq!(fitted.column_names(), ["v[0]", "v[1]"]);
+    assert!(fitted.is_sound());
+    // By hand: the length is 5, so that 0.5 / 5 remains of each number.
+    assert_eq!(entries(&fitted, &table.row(0)), [(0, 0.3), (1, 0.4)]);
+    assert_eq!(entries(&fitted, &table.row(1)), []);
+    let other = [Some(vec![1.0; 3])];
+    let cells = RowCells {
+        vectors: &other,
+        ..RowCells::default()
+    };
+    assert_eq!(entries(&fitted, &cells), []);
+    let mut unknown = UnknownCells::default();
+    unknown.begin_document();
+    fitted.add_unknown(&RowCells::default(), &mut unknown);
+    assert_eq!(unknown.mostly()[0].field, "v");
+    let without = FittedSideColumns::fit(&SideColumns::default(), &table, beside);
+    let saved = serde_json::to_string(&without).unwrap();
+    assert!(!saved.contains("vector"), "{saved}");
 }

@@ -138,6 +138,11 @@ impl FittedSideColumns {
                 });
             }
         }
+        for (column, vectors) in self.vectors.iter().enumerate() {
+            if vectors.length > 0 && cells.vector(column).is_none_or(<[f32]>::is_empty) {
+                to.add(&vectors.field, None);
+            }
+        }
         for (column, categorical) in self.categorical.iter().enumerate() {
             match cells.category(column) {
                 _ if categorical.values.is_empty() => {}

@@ -56,6 +56,18 @@ pub enum PredictError {
     /// Numbered features for a model that reads none.
     #[error("the model reads no numbered features: it was fitted on text or named columns")]
     NoFeatures,
+    /// A vector has another length than those that the model learned from.
+    #[error(
+        "the vector `{field}` has {found} numbers, and those that the model learned from have {learned}"
+    )]
+    VectorLength {
+        /// The field.
+        field: String,
+        /// How many numbers it has.
+        found: usize,
+        /// How many those have that the model learned from.
+        learned: usize,
+    },
     /// Shares are estimated from many documents.
     #[error("class priors are estimated from many documents, not from one")]
     OneDocument,
@@ -72,6 +84,15 @@ impl From<Unreadable> for PredictError {
         match content {
             Unreadable::Text(fields) => Self::NoText { fields },
             Unreadable::Features => Self::NoFeatures,
+            Unreadable::Vector {
+                field,
+                found,
+                learned,
+            } => Self::VectorLength {
+                field,
+                found,
+                learned,
+            },
         }
     }
 }

@@ -93,7 +93,7 @@ pub(crate) fn fit_batches(
     fit_fields(documents, Fields::default(), settings, batch)
 }
 
-fn fit_fields(
+pub(crate) fn fit_fields(
     documents: &[Document],
     fields: Fields,
     settings: &FitSettings,
@@ -115,7 +115,7 @@ pub(crate) fn with_side_columns(documents: &[Document]) -> Vec<Document> {
             text: document.content.as_text().map(str::to_owned),
             numbers: vec![Some(size), (number % 3 > 0).then_some(-size)],
             categories: vec![(number % 4 > 0).then(|| format!("kind {}", number % 4))],
-            asked: Vec::new(),
+            ..Record::default()
         };
         Document {
             content: Content::Record(Box::new(record)),
