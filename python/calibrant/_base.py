@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from typing import Any, Self, cast
 
@@ -18,15 +19,18 @@ from calibrant._input import (
     Array,
     Floats,
     Labels,
+    column_of,
     encode,
     group_texts,
     indicators,
+    is_frame,
     is_list_of_lists,
     known_indicators,
     label_names,
     weights_of,
 )
 from calibrant._model import Model
+from calibrant._notices import CalibrantWarning
 from calibrant._report import Report
 
 
@@ -98,6 +102,22 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         place = {name: number for number, name in enumerate(model.class_names)}
         self._order = np.array([place[name] for name in labels.names], dtype=np.int64)
         return self
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """Opens a file that :meth:`save`, the program or the library wrote, as an estimator.
+
+        Labels are the texts that the file knows them by; settings of the fit are in ``report_`` and ``model_.inspect()``.
+        """
+        estimator = cls()
+        model = _calibrant.Model.open(path)
+        estimator._take_fields(json.loads(model.fields()))
+        names = model.class_names
+        starts = np.zeros(1, dtype=np.int64) if model.several_labels else None
+        return estimator._take_model(model, Labels(np.array(names), list(names), np.zeros(0, dtype=np.uint32), starts))
+
+    def _take_fields(self, fields: dict[str, Any]) -> None:
+        """Columns that a model reads, where the estimator has a word for them."""
 
     @property
     def model_(self) -> Model:
@@ -295,8 +315,12 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         costs: Any = None,
         prior: Mapping[Any, float] | str | None = None,
         bootstrap: int | None = None,
+        unknown_labels: str = "error",
     ) -> Report:
         """Measures of the probabilities on labelled documents, as ``calibrant evaluate --json`` prints them.
+
+        Labels that the model has not learned are an error; ``unknown_labels="leave_out"`` leaves such documents (of several labels, such
+        labels) out and counts them, as the program does. Documents that the model has learned from are told by a warning.
 
         Returns
         -------
@@ -305,13 +329,28 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = self._table(X)
-        table["labels"] = self._own_labels(y)
+        if isinstance(y, str) and is_frame(X):
+            y = column_of(X, y)
+        if unknown_labels not in ("error", "leave_out"):
+            raise ValueError(f"unknown_labels must be 'error' or 'leave_out'; it is {unknown_labels!r}")
+        if unknown_labels == "error":
+            table["labels"] = self._own_labels(y)
+        else:
+            labels = encode(y)
+            table["labels"] = (labels.names, labels.numbers, labels.starts)
         table["weights"] = weights_of(sample_weight, table["rows"])
         table["groups"] = group_texts(groups)
         settings = predict_settings(costs=costs, prior=prior, classes=self.classes_)
         chosen: dict[str, Any] = {key: settings[key] for key in ("costs", "prior") if key in settings}
         chosen["bootstrap"] = bootstrap
-        return Report(json.loads(self._model.evaluate(table, json.dumps(chosen))))
+        report = json.loads(self._model.evaluate(table, json.dumps(chosen)))
+        if report.get("learned_from"):
+            warnings.warn(
+                f"the model has learned from about {report['learned_from']} of these documents: what is measured on them is too good",
+                CalibrantWarning,
+                stacklevel=2,
+            )
+        return Report(report)
 
     def _refuse_kind(self) -> Any:
         one, other = ("several labels", "one label") if self._several else ("one label", "several labels")
@@ -321,7 +360,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The share of documents whose most probable label is the true one (with several labels: whose labels are all right)."""
         from sklearn.metrics import accuracy_score
 
-        truth = y
+        truth = y = column_of(X, y) if isinstance(y, str) and is_frame(X) else y
         if self._several:
             labels = self._known(y)
             truth = indicators(labels, len(labels.starts) - 1 if labels.starts is not None else len(labels.numbers))

@@ -82,6 +82,15 @@ class Explanation(Report):
         """Give the terms as a table."""
         return super().to_frame(key, kind=kind)
 
+    def __repr__(self) -> str:
+        probability, log_odds = self._data.get("probability", 0.0), self._data.get("log_odds", 0.0)
+        head = f"{self._data.get('label')}: probability {probability:.4f} (log-odds {log_odds:+.2f})"
+        terms = self._data.get("terms", [])
+        width = max((len(str(one["term"])) for one in terms), default=4)
+        lines = [f"{one['term']!s:<{width}}  {one['log_odds']:+.3f}" for one in terms[:20]]
+        more = [f"… and {len(terms) - 20} more"] if len(terms) > 20 else []
+        return "\n".join([head, *lines, *more])
+
     def _repr_html_(self) -> str:
         parts = {str(one["term"]): float(one["log_odds"]) for one in self._data.get("terms", [])}
         most = max((abs(value) for value in parts.values()), default=0.0) or 1.0

@@ -146,7 +146,10 @@ def _plain_list(column: Any) -> list[Any]:
 
 def _plain(cell: Any) -> Any:
     """Give a cell as JSON has it: nothing for what is missing, dates as text, lists as lists."""
-    if cell is None or isinstance(cell, (str, bool, int)):
+    if isinstance(cell, bool):
+        # As Python, pandas' CSV files and the labels of estimators write it.
+        return str(cell)
+    if cell is None or isinstance(cell, (str, int)):
         return cell
     if isinstance(cell, float):
         if math.isnan(cell):

@@ -113,6 +113,15 @@ def encode(y: Any) -> Labels:
     """Labels of any kind that scikit-learn takes: one per row, lists of labels, or an indicator matrix."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    if str(getattr(y, "dtype", "")).startswith("List") and hasattr(y, "to_list"):  # Polars
+        y = y.to_list()
+    if isinstance(y, (list, tuple)) and any(isinstance(row, np.ndarray) for row in y):
+        y = [row.tolist() if isinstance(row, np.ndarray) else row for row in y]
+    if hasattr(y, "to_pylist"):
+        y = y.to_pylist()
+    if is_frame(y) and len(column_names(y)) > 1:
+        labels = _encode_indicators(y)
+        return labels._replace(classes=np.array(column_names(y)), names=column_names(y))
     _refuse_mixed(y)
     if is_list_of_lists(y):
         return _encode_lists(y)
@@ -122,8 +131,6 @@ def encode(y: Any) -> Labels:
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import column_or_1d
 
-    if hasattr(y, "to_pylist"):
-        y = y.to_pylist()
     if isinstance(y, np.ndarray) and y.dtype.kind == "T":
         y = np.array(y.tolist())
     if isinstance(y, (list, tuple)) and any(label is None for label in y):

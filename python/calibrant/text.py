@@ -263,6 +263,13 @@ class TextClassifier(ModelClassifier):
         tags.no_validation = True
         return tags
 
+    def _take_fields(self, fields: dict[str, Any]) -> None:
+        for name in ("text", "numeric", "categorical"):
+            if fields.get(name):
+                setattr(self, name, fields[name])
+        if fields.get("text") == ["text"] and not (self.numeric or self.categorical):
+            self.text = None  # Any column of texts will do.
+
     def _table(self, X: Any, *, reset: bool = False) -> dict[str, Any]:
         return documents_table(X, _as_list(self.text), _as_list(self.numeric), _as_list(self.categorical))
 
@@ -289,6 +296,8 @@ class TextClassifier(ModelClassifier):
         self
         """
         if is_frame(X):
+            if isinstance(y, str) and y not in column_names(X):
+                raise ValueError(f"the table has no column `{y}`; it has {', '.join(column_names(X)[:20])}")
             y = column_of(X, y) if isinstance(y, str) else y
             groups = column_of(X, groups) if isinstance(groups, str) else groups
         table = self._table(X, reset=True)

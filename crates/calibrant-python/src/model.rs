@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use calibrant::corpus::Fields;
+use calibrant::corpus::{Document, Fields};
 use calibrant::decision::CostEntry;
 use calibrant::jobs::{
     CalibrationExamples, EvaluateSettings, FitWords, Inspection, PredictSettings, Predictor,
@@ -367,8 +367,22 @@ impl PyModel {
 
 /// Settings in the program's words, or as models keep them (under the key `settings`).
 pub(crate) fn settings_of(words: &str) -> PyResult<FitSettings> {
-    let words: FitWords = json::read(words)?;
-    words.settings().map_err(errors::fit)
+    words_of(words)?.settings().map_err(errors::fit)
+}
+
+/// Words that are understood; one that is not is named.
+fn words_of(text: &str) -> PyResult<FitWords> {
+    serde_json::from_str(text).or_else(|error| {
+        let all: serde_json::Map<String, serde_json::Value> = json::read(text)?;
+        for (name, value) in all {
+            let one = serde_json::Map::from_iter([(name.clone(), value)]);
+            let one: Result<FitWords, _> = serde_json::from_value(one.into());
+            if let Err(error) = one {
+                return Err(errors::general(format!("{name}: {error}")));
+            }
+        }
+        Err(errors::general(error.to_string()))
+    })
 }
 
 /// Learns a calibrated model from documents.
@@ -387,7 +401,11 @@ pub(crate) fn fit_documents(
     let rows = columns.read()?;
     let mut trainer = Trainer::new(settings, fields).map_err(errors::fit)?;
     let model = watch(py, progress, |progress| {
-        trainer.add(rows.weighted_documents());
+        // Counting is shown, and ended, as everything behind it is.
+        progress.begin("reading", Some(rows.len() as u64));
+        let wanted = |_: &Document| progress.advance(1).is_continue();
+        trainer.add(rows.weighted_documents().take_while(wanted));
+        progress.end();
         trainer.fit(progress)
     })?;
     Ok(model.map_err(errors::fit)?.into())
@@ -462,7 +480,7 @@ pub(crate) fn solve_matrix<'py>(
     intercept_scaling: f64,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Solved<'py>> {
-    let words: FitWords = json::read(words)?;
+    let words = words_of(words)?;
     let settings = SolveSettings {
         classifier: words
             .classifier()

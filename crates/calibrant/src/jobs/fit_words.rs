@@ -37,16 +37,23 @@ use crate::{FitError, Task};
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FitWords {
+    /// The learner.
     #[serde(deserialize_with = "word")]
-    classifier: Option<LearnerName>,
-    c: Option<f64>,
+    pub classifier: Option<LearnerName>,
+    /// The cost of errors.
+    pub c: Option<f64>,
+    /// The SVM's loss.
     #[serde(deserialize_with = "word")]
-    loss: Option<HingeLoss>,
+    pub loss: Option<HingeLoss>,
     log_count_ratio: Option<f64>,
-    tolerance: Option<f64>,
-    max_passes: Option<usize>,
-    alpha: Option<f64>,
-    word_prior: Option<f64>,
+    /// The relative duality gap at which solvers stop.
+    pub tolerance: Option<f64>,
+    /// The most passes over the data.
+    pub max_passes: Option<usize>,
+    /// Additive smoothing of naive Bayes.
+    pub alpha: Option<f64>,
+    /// Extra words that naive Bayes smooths with.
+    pub word_prior: Option<f64>,
     #[serde(deserialize_with = "word")]
     nearness: Option<Nearness>,
     rounds: Option<usize>,
@@ -87,11 +94,13 @@ pub struct FitWords {
     min_df: Option<u32>,
     max_df: Option<f64>,
     max_features: Option<usize>,
+    /// The weight of a term.
     #[serde(deserialize_with = "word")]
-    weighting: Option<Weighting>,
+    pub weighting: Option<Weighting>,
     bm25_k1: Option<f64>,
     bm25_b: Option<f64>,
-    l2_norm: Option<bool>,
+    /// Whether rows are scaled to unit length.
+    pub l2_norm: Option<bool>,
     #[serde(deserialize_with = "word")]
     select: Option<SelectionMeasure>,
     select_terms: Option<usize>,
