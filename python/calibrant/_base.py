@@ -198,7 +198,8 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _known(self, y: Any) -> Labels:
         """Labels as numbers of the model's own classes; unknown ones are an error, as scikit-learn has it."""
-        if self._several and not is_list_of_lists(y) and getattr(y, "ndim", 2) == 2:
+        rows_of_flags = isinstance(y, list) and len(y) > 0 and isinstance(y[0], (list, tuple))
+        if self._several and not is_list_of_lists(y) and (rows_of_flags or getattr(y, "ndim", 1) == 2):
             return known_indicators(y, self.classes_)
         labels = encode(y)
         if (labels.starts is not None) != self._several:
@@ -327,7 +328,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Report
             Log loss, Brier score, calibration error beside that of a perfect forecaster, accuracy, F1 and more, with intervals.
         """
-        check_is_fitted(self)
+        self._calibrated()
         table = self._table(X)
         if isinstance(y, str) and is_frame(X):
             y = column_of(X, y)
