@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant import _calibrant
@@ -45,18 +46,34 @@ def _categories(column: Any) -> list[str | None]:
     return [None if value is None or value != value else str(value) for value in values]
 
 
-def documents_table(X: Any, text: Sequence[str], numeric: Sequence[str] = (), categorical: Sequence[str] = ()) -> dict[str, Any]:
+def _vectors(column: Any, name: str) -> npt.NDArray[np.float32]:
+    values = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list() if hasattr(column, "to_list") else list(column)
+    lengths = {len(value) for value in values if value is not None}
+    if len(lengths) > 1:
+        raise ValueError(f"the vectors of column `{name}` differ in length: {sorted(lengths)[:5]}")
+    if not lengths:
+        raise ValueError(f"column `{name}` has no vector")
+    missing = np.zeros(lengths.pop(), dtype=np.float32)
+    table = np.array([missing if value is None else value for value in values], dtype=np.float32)
+    if not np.isfinite(table).all():
+        raise ValueError(f"the vectors of column `{name}` contain NaN or infinity")
+    return np.ascontiguousarray(table)
+
+
+def documents_table(
+    X: Any, text: Sequence[str], numeric: Sequence[str] = (), categorical: Sequence[str] = (), vector: Sequence[str] = ()
+) -> dict[str, Any]:
     """Texts, or the columns of a table that are asked for, as the native module takes them."""
     if not is_frame(X):
-        if numeric or categorical or len(text) > 1:
+        if numeric or categorical or vector or len(text) > 1:
             raise ValueError("columns can be named only where X is a table (a DataFrame)")
         column = text_column(X)
         return {"rows": row_count(column), "texts": [column]}
     known = column_names(X)
-    missing = [name for name in (*text, *numeric, *categorical) if name not in known]
+    missing = [name for name in (*text, *numeric, *categorical, *vector) if name not in known]
     if missing:
         raise ValueError(f"the table has no column `{missing[0]}`; it has {', '.join(known[:20])}")
-    if not (text or numeric or categorical):
+    if not (text or numeric or categorical or vector):
         return {"rows": len(X), "texts": [text_column(X)]}
     texts = [text_column(column_of(X, name)) for name in text]
     return {
@@ -64,6 +81,7 @@ def documents_table(X: Any, text: Sequence[str], numeric: Sequence[str] = (), ca
         "texts": texts,
         "numbers": [_numbers(column_of(X, name)) for name in numeric],
         "categories": [_categories(column_of(X, name)) for name in categorical],
+        "vectors": [_vectors(column_of(X, name), name) for name in vector],
     }
 
 
@@ -78,8 +96,9 @@ class TextClassifier(ModelClassifier):
     ----------
     classifier : str
         The learner: ``"svm"``, ``"logistic"``, ``"naive-bayes"``, ``"knn"``, … (``calibrant.names("classifier")``).
-    text, numeric, categorical : str or list of str, optional
-        Columns of a table: texts (joined in this order), numbers and categories beside them.
+    text, numeric, categorical, vector : str or list of str, optional
+        Columns of a table: texts (joined in this order), and numbers, categories and lists of numbers (embeddings) beside them or
+        instead.
     C : float, optional
         The cost of errors of the SVM and of logistic regression.
     loss, log_count_ratio, tol, max_iter, alpha, word_prior, nearness, rounds, boosting, neighbours, vote, approximate, epochs, voted
@@ -100,8 +119,8 @@ class TextClassifier(ModelClassifier):
         An output code around the learner.
     rules : str, optional
         The text of hand-written rules.
-    side_factor : float, optional
-        The weight of numbers and categories relative to text of unit length.
+    side_factor, vector_factor : float, optional
+        The weight of numbers and categories, and of vectors, relative to text of unit length.
     random_state : int or RandomState
         The seed.
     progress : None, bool or callable
@@ -126,6 +145,7 @@ class TextClassifier(ModelClassifier):
         text: str | Sequence[str] | None = None,
         numeric: str | Sequence[str] | None = None,
         categorical: str | Sequence[str] | None = None,
+        vector: str | Sequence[str] | None = None,
         C: float | None = None,
         loss: str | None = None,
         log_count_ratio: float | None = None,
@@ -175,6 +195,7 @@ class TextClassifier(ModelClassifier):
         code_weights: str | None = None,
         rules: str | None = None,
         side_factor: float | None = None,
+        vector_factor: float | None = None,
         random_state: Any = 0,
         progress: Any = None,
     ) -> None:
@@ -182,6 +203,7 @@ class TextClassifier(ModelClassifier):
         self.text = text
         self.numeric = numeric
         self.categorical = categorical
+        self.vector = vector
         self.C = C
         self.loss = loss
         self.log_count_ratio = log_count_ratio
@@ -231,12 +253,13 @@ class TextClassifier(ModelClassifier):
         self.code_weights = code_weights
         self.rules = rules
         self.side_factor = side_factor
+        self.vector_factor = vector_factor
         self.random_state = random_state
         self.progress = progress
 
     # The same names in the program's words; all others are the same.
     _OTHER_WORDS: ClassVar[dict[str, str]] = {"C": "c", "tol": "tolerance", "max_iter": "max_passes"}
-    _NOT_WORDS = ("text", "numeric", "categorical", "random_state", "progress", "emoji", "signs", "class_weight")
+    _NOT_WORDS = ("text", "numeric", "categorical", "vector", "random_state", "progress", "emoji", "signs", "class_weight")
 
     def _words(self) -> dict[str, Any]:
         words = {
@@ -264,14 +287,15 @@ class TextClassifier(ModelClassifier):
         return tags
 
     def _take_fields(self, fields: dict[str, Any]) -> None:
-        for name in ("text", "numeric", "categorical"):
+        for name in ("text", "numeric", "categorical", "vector"):
             if fields.get(name):
                 setattr(self, name, fields[name])
-        if fields.get("text") == ["text"] and not (self.numeric or self.categorical):
+        if fields.get("text") == ["text"] and not (self.numeric or self.categorical or self.vector):
             self.text = None  # Any column of texts will do.
 
     def _table(self, X: Any, *, reset: bool = False) -> dict[str, Any]:
-        return documents_table(X, _as_list(self.text), _as_list(self.numeric), _as_list(self.categorical))
+        columns = (self.text, self.numeric, self.categorical, self.vector)
+        return documents_table(X, *map(_as_list, columns))
 
     def _predict(self, X: Any, wanted: str) -> Floats:
         return self._model.predict(self._table(X), wanted)
@@ -315,6 +339,7 @@ class TextClassifier(ModelClassifier):
             "text": _as_list(self.text),
             "numeric": _as_list(self.numeric),
             "categorical": _as_list(self.categorical),
+            "vector": _as_list(self.vector),
         }
         words = {**self._words(), "labels": "one" if labels.starts is None else "several"}
         with shown(self.progress) as show:

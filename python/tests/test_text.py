@@ -91,6 +91,56 @@ def test_columns_of_a_table_stand_beside_the_text(mail):
         calibrant.TextClassifier().fit(pd.DataFrame(table), labels)
 
 
+def test_vectors_stand_beside_the_text_or_alone(mail):
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    texts, labels = mail
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(len(texts), 8)) + 2.0 * (np.array(labels) == "spam")[:, None]
+    table = {"words": ["same"] * len(texts), "embedding": [row.astype(np.float32).tolist() for row in vectors]}
+    said = []
+    for frame in (pd.DataFrame(table), pl.DataFrame(table), pa.table(table)):
+        alone = calibrant.TextClassifier(vector="embedding").fit(frame, labels)
+        beside = calibrant.TextClassifier(text="words", vector="embedding").fit(frame, labels)
+        assert alone.score(frame, labels) > 0.95
+        said.append((alone.predict_proba(frame), beside.predict_proba(frame)))
+    for other in said[1:]:
+        np.testing.assert_array_equal(other[0], said[0][0])
+        np.testing.assert_array_equal(other[1], said[0][1])
+    ragged = pd.DataFrame({**table, "embedding": [[1.0], *table["embedding"][1:]]})
+    with pytest.raises(ValueError, match="differ in length"):
+        calibrant.TextClassifier(vector="embedding").fit(ragged, labels)
+    with pytest.raises(ValueError, match="naive Bayes"):
+        calibrant.TextClassifier("naive-bayes", vector="embedding").fit(frame, labels)
+
+
+def test_a_file_opens_as_an_estimator(mail, tmp_path):
+    texts, labels = mail
+    model = calibrant.TextClassifier().fit(texts, labels)
+    model.save(tmp_path / "mail.calibrant")
+    again = calibrant.TextClassifier.load(tmp_path / "mail.calibrant")
+    np.testing.assert_array_equal(again.predict_proba(texts), model.predict_proba(texts))
+    assert again.predict(texts[:5]).tolist() == model.predict(texts[:5]).tolist()
+    assert again.decide(texts[:5], {("*", "*"): 1.0}).tolist() == model.decide(texts[:5], {("*", "*"): 1.0}).tolist()
+
+
+def test_documents_that_were_learned_from_are_told(mail):
+    texts, labels = mail
+    model = calibrant.TextClassifier().fit(texts, labels)
+    with pytest.warns(calibrant.CalibrantWarning, match="too good"):
+        model.evaluate(texts, labels)
+
+
+def test_a_wrong_setting_is_named(mail):
+    texts, labels = mail
+    wrong = [({"min_df": 0.01}, "min_df"), ({"stop_words": ["the"]}, "stop_words"), ({"C": "big"}, "c: "), ({"stem": True}, "stem")]
+    for settings, word in wrong:
+        with pytest.raises(calibrant.CalibrantError, match=word):
+            calibrant.TextClassifier(**settings).fit(texts, labels)
+
+
 @pytest.mark.parametrize(
     ("texts", "labels", "error", "words"),
     [

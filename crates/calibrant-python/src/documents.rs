@@ -2,7 +2,7 @@
 
 use calibrant::corpus::{Content, Document, Record};
 use calibrant::text::FIELD_BREAK;
-use numpy::PyReadonlyArray1;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -15,6 +15,7 @@ pub(crate) struct Columns<'py> {
     texts: Vec<TextColumn<'py>>,
     numbers: Vec<PyReadonlyArray1<'py, f64>>,
     categories: Vec<TextColumn<'py>>,
+    vectors: Vec<PyReadonlyArray2<'py, f32>>,
     asked: Vec<TextColumn<'py>>,
     amounts: Vec<PyReadonlyArray1<'py, f64>>,
     ids: Option<TextColumn<'py>>,
@@ -69,6 +70,10 @@ impl<'py> Columns<'py> {
             texts: texts("texts")?,
             numbers: numbers("numbers")?,
             categories: texts("categories")?,
+            vectors: match table.get_item("vectors")? {
+                Some(list) => list.extract()?,
+                None => Vec::new(),
+            },
             asked: texts("asked")?,
             amounts: numbers("amounts")?,
             ids: text("ids")?,
@@ -126,6 +131,13 @@ impl<'py> Columns<'py> {
             texts: all(&self.texts)?,
             numbers: slices(&self.numbers)?,
             categories: all(&self.categories)?,
+            vectors: {
+                let mut read = Vec::new();
+                for column in &self.vectors {
+                    read.push((column.as_slice()?, column.as_array().ncols()));
+                }
+                read
+            },
             asked: all(&self.asked)?,
             amounts: slices(&self.amounts)?,
             ids: self.ids.as_ref().map(TextColumn::read).transpose()?,
@@ -179,6 +191,8 @@ pub(crate) struct Rows<'a> {
     texts: Vec<Texts<'a>>,
     numbers: Vec<&'a [f64]>,
     categories: Vec<Texts<'a>>,
+    /// The numbers of all rows, and how many each row has.
+    vectors: Vec<(&'a [f32], usize)>,
     asked: Vec<Texts<'a>>,
     amounts: Vec<&'a [f64]>,
     ids: Option<Texts<'a>>,
@@ -203,9 +217,12 @@ impl Rows<'_> {
             .chain(&self.weights);
         let numbers = numbers.map(|numbers| numbers.len());
         let labels = self.labels.iter().map(RowLabels::len);
+        let vectors = self.vectors.iter();
+        let vectors = vectors.map(|(values, width)| values.len() / (*width).max(1));
         if let Some(other) = texts
             .chain(numbers)
             .chain(labels)
+            .chain(vectors)
             .find(|&other| other != self.count)
         {
             return Err(errors::general(format!(
@@ -236,7 +253,10 @@ impl Rows<'_> {
     }
 
     fn has_cells(&self) -> bool {
-        !(self.numbers.is_empty() && self.categories.is_empty() && self.asked.is_empty())
+        !(self.numbers.is_empty()
+            && self.categories.is_empty()
+            && self.vectors.is_empty()
+            && self.asked.is_empty())
     }
 
     fn text(&self, row: usize) -> Option<String> {
@@ -265,7 +285,11 @@ impl Rows<'_> {
                 .map(|column| Some(column[row]).filter(|number| !number.is_nan()))
                 .collect(),
             categories: self.categories.iter().map(owned).collect(),
-            vectors: Vec::new(),
+            vectors: self
+                .vectors
+                .iter()
+                .map(|&(values, width)| Some(values[row * width..(row + 1) * width].to_vec()))
+                .collect(),
             asked: self
                 .asked
                 .iter()
