@@ -2,7 +2,7 @@
 
 use calibrant::corpus::{Content, Document, Record};
 use calibrant::text::FIELD_BREAK;
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
