@@ -201,7 +201,7 @@ mod tests {
     use clap::CommandFactory;
 
     /// Options of `fit` that say what is read and written, not how is learned. Fields are remembered, too.
-    const OTHERS: [&str; 28] = [
+    const OTHERS: [&str; 29] = [
         "file",
         "output",
         "like",
