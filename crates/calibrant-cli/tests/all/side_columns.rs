@@ -401,7 +401,7 @@ fn what_cannot_be_read_is_named_with_the_next_step() {
     );
     let error = fit(&["--numeric", "length", "--classifier", "naive-bayes"]);
     assert!(
-        error.contains("naive Bayes needs counts, but the numeric field `length`")
+        error.contains("naive Bayes needs counts, but the field `length`")
             && error.contains("hint: use --classifier svm"),
         "{error}"
     );
