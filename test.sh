@@ -82,7 +82,7 @@ python_package() {
   local bin="$venv/bin"
   cargo build -p calibrant-python
   cp "${CARGO_TARGET_DIR:-target}/debug/lib_calibrant.so" python/calibrant/_calibrant.abi3.so
-  "$bin/ruff" check -q python bench/python.py
+  "$bin/ruff" check -q python
   "$bin/ruff" format -q --check python
   (cd python && "../$bin/mypy" --config-file ../pyproject.toml -p calibrant)
   "$bin/pyright" --pythonpath "$bin/python" python/calibrant/_calibrant.pyi
