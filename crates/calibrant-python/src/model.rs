@@ -374,14 +374,19 @@ pub(crate) fn settings_of(words: &str) -> PyResult<FitSettings> {
 fn words_of(text: &str) -> PyResult<FitWords> {
     serde_json::from_str(text).or_else(|error| {
         let all: serde_json::Map<String, serde_json::Value> = json::read(text)?;
-        for (name, value) in all {
+        let several = all.len() > 1;
+        // Who asks about one word knows which.
+        for (name, value) in all.into_iter().filter(|_| several) {
             let one = serde_json::Map::from_iter([(name.clone(), value)]);
             let one: Result<FitWords, _> = serde_json::from_value(one.into());
             if let Err(error) = one {
                 return Err(errors::general(format!("{name}: {error}")));
             }
         }
-        Err(errors::general(error.to_string()))
+        let text = error.to_string();
+        Err(errors::general(
+            text.split(" at line ").next().unwrap_or_default(),
+        ))
     })
 }
 
