@@ -1,6 +1,6 @@
 //! Work on all threads, with results in order.
 //!
-//! Every function here ends in one that knows neither types nor closures ([`join`]): iterators of rayon are compiled
+//! Every function here ends in one that knows neither types nor closures (`join`): iterators of rayon are compiled
 //! anew for every closure, hundreds of functions each, which once was half of what there was to compile.
 //!
 //! What is computed for an index must follow from the index alone. Then results are the same to the last bit on any number of
