@@ -13,7 +13,8 @@ say() { printf '\n== %s\n' "$*"; }
 # `part NAME COMMAND…` runs a part of the tests and remembers its time: on the clock, and of all processors.
 parts=()
 spent="$(mktemp)"
-trap 'rm -f "$spent"' EXIT
+built="$(mktemp)"
+trap 'rm -f "$spent" "$built"' EXIT
 # Sets `processor` to the seconds of all that has run so far. `times` knows this shell's own children: no subshell may ask it.
 look() {
   times >"$spent"
@@ -65,22 +66,42 @@ parts_alone() {
   others="$(cargo tree -p calibrant-calibration -e normal --prefix none | grep -vE '^(calibrant-calibration|rayon|rayon-core|either|crossbeam-[a-z]+|serde|serde_core|serde_derive|thiserror|thiserror-impl|proc-macro2|quote|syn|unicode-ident) v' || true)"
   [ -z "$others" ] || { printf 'calibrant-calibration needs more than it should: %s\n' "$others" >&2; return 1; }
 }
+# Everything in one build, so that all of it shares its dependencies: the Python module by itself would have them compiled again with
+# other features. What was built is listed for `unit_tests`.
+compile() {
+  cargo build --workspace --lib --bins --tests --examples --benches --message-format=json-render-diagnostics >"$built"
+}
+# The programs of unit tests, one after the other, each in the folder of its crate as cargo runs them.
+unit_tests() {
+  python3 - "$built" <<'PYTHON'
+import json, os, subprocess, sys
+
+failed = []
+for line in open(sys.argv[1]):
+    message = json.loads(line)
+    if message.get("executable") and message["profile"]["test"] and "test" not in message["target"]["kind"]:
+        folder = os.path.dirname(message["manifest_path"])
+        print("\n     Running", message["target"]["src_path"], flush=True)
+        if subprocess.run([message["executable"]], cwd=folder, env={**os.environ, "CARGO_MANIFEST_DIR": folder}).returncode:
+            failed.append(message["target"]["src_path"])
+sys.exit(f"unit tests failed: {', '.join(failed)}" if failed else 0)
+PYTHON
+}
 # Unit tests beside the integration tests: neither alone keeps all cores busy. What the former print is shown when they are done.
 tests() {
   local printed units failed=0
   printed="$(mktemp)"
-  cargo test --workspace --exclude calibrant-python --lib --bins --examples --benches >"$printed" 2>&1 &
+  unit_tests >"$printed" 2>&1 &
   units=$!
-  cargo test --workspace --exclude calibrant-python --test '*' || failed=1
+  cargo test --workspace --test '*' || failed=1
   wait "$units" || failed=1
   cat "$printed"
   rm -f "$printed"
   return "$failed"
 }
-# The Python package with the module that was compiled for the tests: types, lints, and its own tests.
+# The Python package with the module that was compiled beside the tests: types, lints, and its own tests.
 python_package() {
   local bin="$venv/bin"
-  cargo build -p calibrant-python
   cp "${CARGO_TARGET_DIR:-target}/debug/lib_calibrant.so" python/calibrant/_calibrant.abi3.so
   "$bin/ruff" check -q python
   "$bin/ruff" format -q --check python
@@ -100,11 +121,11 @@ export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-7}"
 part "tools and peers" tools
 part "formatting" cargo fmt --all --check
 part "lints" cargo clippy --workspace --all-targets -- -D warnings
-part "tests, compiled" cargo test --workspace --exclude calibrant-python --all-targets --no-run
+part "compiled" compile
 part "tests" tests
 part "parts alone" parts_alone
 part "python package" python_package
-part "doc tests" cargo test --workspace --exclude calibrant-python --doc
+part "doc tests" cargo test --workspace --doc
 part "docs" docs
 part "licences and bans" scripts/licences
 part "packages" scripts/publish-check --quick
