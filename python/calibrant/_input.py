@@ -275,11 +275,8 @@ def weights_of(sample_weight: Any, rows: int) -> Floats | None:
 def native_matrix(X: Any) -> Any:
     """A matrix that scikit-learn has checked, as the native module borrows it."""
     if hasattr(X, "tocsr"):
+        # Columns of a row may stand in any order, and those that come twice are added up where they are read.
         csr = X.tocsr()
-        if not csr.has_canonical_format:
-            # Columns that come twice are one; the caller's matrix stays as it is.
-            csr = csr.copy()
-            csr.sum_duplicates()
         if csr.data.dtype not in (np.float32, np.float64):
             csr = csr.astype(np.float64)
         if csr.indices.dtype not in (np.int32, np.int64):

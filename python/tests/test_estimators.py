@@ -96,6 +96,25 @@ def test_rows_may_be_dense_or_sparse_and_of_any_width_of_numbers(problem):
         np.testing.assert_allclose(calibrant.LinearSVM().fit(other, y).predict_proba(other), expected, atol=0.01)
 
 
+@pytest.mark.parametrize("estimator", [*CALIBRATED, calibrant.LinearSVM(calibrator=None)], ids=str)
+def test_columns_may_stand_in_any_order_and_come_twice(estimator, problem):
+    X, y = problem
+    tidy = csr_matrix(np.where(X > 0.5, np.round(X * 8) / 8, 0.0))
+    starts, columns, values = [0], [], []
+    for row in range(len(y)):
+        own = slice(tidy.indptr[row], tidy.indptr[row + 1])
+        # Backwards, each number as two halves.
+        columns += [column for column in reversed(tidy.indices[own].tolist()) for _ in range(2)]
+        values += [value / 2 for value in reversed(tidy.data[own].tolist()) for _ in range(2)]
+        starts.append(len(columns))
+    untidy = csr_matrix((values, columns, starts), shape=tidy.shape)
+    before = untidy.indices.copy()
+    said, expected = (clone(estimator).fit(rows, y).decision_function(rows) for rows in (untidy, tidy))
+    np.testing.assert_allclose(said, expected, rtol=1e-3, atol=1e-3)
+    np.testing.assert_array_equal(untidy.indices, before)
+    np.testing.assert_allclose(clone(estimator).fit(tidy, y).decision_function(untidy), expected, rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.parametrize("estimator", CALIBRATED, ids=str)
 def test_pickles_and_copies_say_the_same(estimator, problem):
     X, y = problem

@@ -4,8 +4,8 @@ use std::ops::Index;
 
 /// The classes of each of many rows: one, several or none.
 ///
-/// They lie one after the other, so that a row costs twelve bytes where it has one class; a list of its own would cost
-/// five times as much.
+/// They lie one after the other, so that a row costs four bytes as long as every row has one class, and twelve from then on; a
+/// list of its own would cost five times as much.
 ///
 /// ```
 /// use calibrant_calibration::RowLabels;
@@ -17,8 +17,8 @@ use std::ops::Index;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RowLabels {
     classes: Vec<u32>,
-    /// Where the classes of each row end.
-    ends: Vec<usize>,
+    /// Where the classes of each row end; `None` as long as every row has one.
+    ends: Option<Vec<usize>>,
 }
 
 impl RowLabels {
@@ -29,18 +29,27 @@ impl RowLabels {
 
     /// Adds a row.
     pub fn push(&mut self, classes: impl IntoIterator<Item = u32>) {
+        let rows = self.len();
         self.classes.extend(classes);
-        self.ends.push(self.classes.len());
+        if self.ends.is_none() && self.classes.len() != rows + 1 {
+            self.ends = Some((1..=rows).collect());
+        }
+        if let Some(ends) = &mut self.ends {
+            ends.push(self.classes.len());
+        }
     }
 
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        match &self.ends {
+            None => self.classes.len(),
+            Some(ends) => ends.len(),
+        }
     }
 
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.len() == 0
     }
 
     /// The classes of one row after those of another.
@@ -59,8 +68,11 @@ impl Index<usize> for RowLabels {
 
     /// The classes of a row.
     fn index(&self, row: usize) -> &[u32] {
-        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.classes[start..self.ends[row]]
+        let Some(ends) = &self.ends else {
+            return std::slice::from_ref(&self.classes[row]);
+        };
+        let start = row.checked_sub(1).map_or(0, |before| ends[before]);
+        &self.classes[start..ends[row]]
     }
 }
 
@@ -105,5 +117,21 @@ mod tests {
         let backwards: RowLabels = labels.iter().rev().collect();
         assert_eq!(backwards.of_rows((0..4).rev()), labels);
         assert!(RowLabels::new().is_empty() && !labels.is_empty());
+    }
+
+    #[test]
+    fn one_class_per_row_needs_no_ends_until_a_row_differs() {
+        let mut labels: RowLabels = (0..5).map(|row| vec![row]).collect();
+        assert!(labels.ends.is_none());
+        assert_eq!(&labels[3], [3]);
+        labels.push([]);
+        labels.push([7]);
+        let found: Vec<&[u32]> = labels.iter().collect();
+        assert_eq!(found, [&[0][..], &[1], &[2], &[3], &[4], &[], &[7]]);
+        // Two classes of one row and none of another are not one of each.
+        let mut two = RowLabels::from([vec![1, 2]]);
+        two.push([]);
+        assert_eq!(two.len(), 2);
+        assert_ne!(two, RowLabels::from([vec![1], vec![2]]));
     }
 }

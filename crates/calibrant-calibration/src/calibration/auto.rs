@@ -36,6 +36,21 @@ impl CalibratorKind {
         Ok(choice)
     }
 
+    /// What was chosen on some of the examples, fitted to all of them and held as [`Self::choose_by`] holds it; they come by rising score.
+    #[doc(hidden)] // For the crate `calibrant`, which chooses on a part of very many.
+    pub fn refit(
+        self,
+        chosen: Self,
+        sorted: &HeldOutScores,
+        rules: ChoiceRules,
+    ) -> Result<SavedCalibrator, CalibrationError> {
+        let curve = chosen.fit_by(sorted, None, rules)?;
+        Ok(match self {
+            Self::Auto => curve.held_where_supported(sorted),
+            _ => curve.held(sorted),
+        })
+    }
+
     /// What `Auto` tries, in this order.
     ///
     /// The asymmetric Laplace has to lead by 2.5 nats in all: where it is the truth it leads by about

@@ -129,6 +129,22 @@ impl Ahead<'_> {
     pub(super) const MOST_WEIGHTS: usize = 32;
 }
 
+/// Fills `entries` with a row, each column once and in order, however its source has them.
+pub(crate) fn tidy_row_into(rows: &dyn RowSource, row: usize, entries: &mut Vec<(u32, f32)>) {
+    rows.row_into(row, entries);
+    if entries.is_sorted_by(|a, b| a.0 < b.0) {
+        return;
+    }
+    entries.sort_by_key(|&(column, _)| column);
+    entries.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+}
+
 /// Entries in the order of their columns, each column once.
 pub(super) fn summed_up(mut entries: Vec<(usize, f64)>) -> impl Iterator<Item = (usize, f64)> {
     entries.sort_by_key(|&(column, _)| column);

@@ -40,18 +40,29 @@ impl TermSum {
     /// Numbered features with their values, or their presence alone. Features that are named twice are added up;
     /// zeros are not features.
     pub fn of_features(features: &[(u32, f32)], presence_only: bool) -> Self {
+        let mut sum = Self::default();
+        if features.is_sorted_by(|a, b| a.0 < b.0) {
+            for &(number, value) in features {
+                sum.add_feature(number, value, presence_only);
+            }
+            return sum;
+        }
         let mut features = features.to_vec();
         features.sort_by_key(|&(number, _)| number);
-        let mut sum = Self::default();
         for same in features.chunk_by(|a, b| a.0 == b.0) {
             let value: f32 = same.iter().map(|&(_, value)| value).sum();
-            if value != 0.0 {
-                let value = if presence_only { 1.0 } else { value };
-                let both = (u64::from(same[0].0) << 32) | u64::from(value.to_bits());
-                sum.0 = sum.0.wrapping_add(mark(both));
-            }
+            sum.add_feature(same[0].0, value, presence_only);
         }
         sum
+    }
+
+    #[inline]
+    fn add_feature(&mut self, number: u32, value: f32, presence_only: bool) {
+        if value != 0.0 {
+            let value = if presence_only { 1.0 } else { value };
+            let both = (u64::from(number) << 32) | u64::from(value.to_bits());
+            self.0 = self.0.wrapping_add(mark(both));
+        }
     }
 
     /// So many occurrences of the term with this mark.

@@ -3,7 +3,7 @@
 use super::content::Readable;
 use super::{ExplainError, PredictError};
 use crate::corpus::ContentRef;
-use crate::features::RowSource;
+use crate::features::{RowSource, tidy_row_into};
 use crate::parallel;
 use crate::pipeline::{
     Explanation, FitSettings, Model, PredictBuffers, RowScorer, TrainingRows, fit_training_rows,
@@ -62,7 +62,7 @@ pub fn predict_rows(model: &Model, rows: &dyn RowSource) -> Result<Vec<Probabili
             }
             let (mut buffers, mut entries) = (PredictBuffers::default(), Vec::new());
             for (offset, classes) in forecasts.chunks_exact_mut(width).enumerate() {
-                rows.row_into(part * ROWS_AT_ONCE + offset, &mut entries);
+                tidy_row_into(rows, part * ROWS_AT_ONCE + offset, &mut entries);
                 model.predict_into(&entries[..], &mut buffers, classes);
             }
         },
@@ -84,7 +84,7 @@ pub fn explain_row(
 ) -> Result<Explanation, ExplainError> {
     Readable::of(model).check(ContentRef::Features(&[]))?;
     let mut entries = Vec::new();
-    rows.row_into(row, &mut entries);
+    tidy_row_into(rows, row, &mut entries);
     let mut explanation = model.explain(&entries[..], class);
     for term in &mut explanation.terms {
         let number: Option<usize> = term.term.parse().ok();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::combined_model::{MOST_MEMBERS, shared_key};
-use super::distinct::{Distinct, Documents, Identities};
+use super::distinct::{Distinct, Documents, Identities, Orders};
 use super::document_key::key_of_group;
 use super::fit::{WeightShares, check_survives};
 use super::observations::leading_words;
@@ -232,7 +232,7 @@ impl Combiner {
         if rows.is_empty() {
             return Err(FitError::NoDocuments.into());
         }
-        let distinct = distinct(&rows, settings.folds);
+        let (distinct, remembered) = distinct(&rows, settings.folds);
         let labels = ClassLabels {
             task,
             class_count,
@@ -278,7 +278,7 @@ impl Combiner {
             .members
             .iter()
             .any(|member| member.training_keys.is_some());
-        let training_keys = keeps_keys.then(|| TrainingKeys::of(&distinct.seen));
+        let training_keys = keeps_keys.then_some(remembered);
         let members = self.names.into_iter().zip(self.members).zip(log_losses);
         let members = members.map(|((name, model), log_loss)| CombinedMember {
             name,
@@ -360,6 +360,7 @@ impl Combiner {
             multiclass: None,
             known_documents: None,
             held_out: HeldOutMeasures::from(measured),
+            measured: None,
             held_out_shape: None,
             weightings: Vec::new(),
             costs: Vec::new(),
@@ -439,8 +440,8 @@ impl HeldOutDocuments {
     }
 }
 
-/// Copies become weights, as in fitting.
-pub(super) fn distinct(rows: &[Row], folds: usize) -> Distinct {
+/// Copies become weights, as in fitting; beside them what a model is to remember of the documents.
+pub(super) fn distinct(rows: &[Row], folds: usize) -> (Distinct, TrainingKeys) {
     let orders: Vec<u128> = rows.iter().map(|row| row.key).collect();
     let documents: Vec<u128> = rows.iter().map(|row| row.document).collect();
     let words: Vec<u8> = rows.iter().map(|row| row.words).collect();
@@ -450,14 +451,16 @@ pub(super) fn distinct(rows: &[Row], folds: usize) -> Distinct {
         groups.clear();
     }
     let identities = Identities {
-        orders: &orders,
-        documents: &documents,
+        orders: Orders::Listed(&orders),
         words: &words,
         groups: &groups,
         weights: &weights,
         folds,
     };
-    identities.distinct(|row| Some(rows[row as usize].labels.clone()))
+    let classes_of = |row: u32| Some(rows[row as usize].labels.clone());
+    let kept = identities.keep(&documents, classes_of);
+    let remembered = TrainingKeys::of_each(&|take| kept.for_each_remembered(&documents, take));
+    (kept.in_order(&identities, classes_of), remembered)
 }
 
 /// Whether two models answer the same question about the same parts of a document.

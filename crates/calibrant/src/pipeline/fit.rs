@@ -367,7 +367,7 @@ pub(super) fn calibrate(
         forecasts: std::mem::take(&mut truth.probabilities),
         truth,
         rows: corpus.rows.clone(),
-        copies: corpus.documents.copies.clone(),
+        copies: corpus.documents.copies(),
     })
 }
 
@@ -431,6 +431,7 @@ impl Outcome<'_> {
             multiclass: self.calibrated.multiclass.clone(),
             known_documents: known_documents(self.settings, labels, &documents.weights, outputs),
             held_out: HeldOutMeasures::from(&evaluation),
+            measured: None,
             held_out_shape: super::summary::shape_of(self.forecasts),
             weightings: Vec::new(),
             costs: Vec::new(),
@@ -478,7 +479,7 @@ impl Outcome<'_> {
 }
 
 /// Whether several documents are all in one fold.
-fn in_one_fold(members: &[u32], folds: &Folds) -> bool {
+pub(super) fn in_one_fold(members: &[u32], folds: &Folds) -> bool {
     let folds = folds.assignment();
     let mut of_members = members.iter().map(|&row| folds[row as usize]);
     let first = of_members.next();

@@ -1,5 +1,9 @@
 //! Rows that somebody else holds to a calibrated model, without a copy of them.
 
+mod many;
+
+use many::Sample;
+
 use super::choose_cost::with_cost_of_errors;
 use super::fit::{Chosen, Held, Learned, calibrate, class_factors, fit, with_usual_weighting};
 use super::fit_scorer::TermFit;
@@ -80,25 +84,21 @@ fn fit_in_place(
             value: format!("infinite or no number in row {row}, column {column}"),
         });
     }
-    let (told_apart, numbers) = TrainingCorpus::told_apart(&settings, training, false)?;
-    let mut corpus = told_apart.prepare_without_counts(&settings)?;
-    drop(told_apart);
-    // From numbers among the rows that weigh anything to those of the arrays.
-    corpus
-        .rows
-        .iter_mut()
-        .for_each(|row| *row = numbers[*row as usize]);
-    drop(numbers);
+    let mut corpus = TrainingCorpus::order_of_rows(&settings, training)?;
     let settings = with_usual_weighting(&settings, true);
     let (settings, costs) = choose_cost(&corpus, training, settings, progress)?;
-    let learned = learn(&mut corpus, training.rows, &settings, progress)?;
+    let mut learned = learn(&mut corpus, training.rows, &settings, progress)?;
+    let sample = Sample::of(&corpus, settings.calibrator, &mut learned.fitted.fit)?;
     let chosen = Chosen {
         corpus: Held::Given(Box::new(corpus)),
         settings,
         weightings: Vec::new(),
         costs,
     };
-    Ok(calibrate(chosen, learned, Fields::default(), progress, false)?.model)
+    match sample {
+        Some(sample) => sample.calibrate(chosen, learned, progress),
+        None => Ok(calibrate(chosen, learned, Fields::default(), progress, false)?.model),
+    }
 }
 
 /// Settles the cost of errors on some of the documents, which are counted for it.
@@ -163,19 +163,28 @@ fn learn(
     settings: &FitSettings,
     progress: &dyn Progress,
 ) -> Result<Learned, FitError> {
+    let folds = corpus
+        .documents
+        .folds(&corpus.labels, settings.folds, settings.seed)?;
+    // They have served, and are half of what is kept of a row.
+    corpus.documents.keys = Vec::new();
     let PreparedCorpus {
         documents,
         labels,
         class_names,
         ..
     } = &*corpus;
-    let folds = documents.folds(labels, settings.folds, settings.seed)?;
     let rows = OrderedRows::new(rows, &corpus.rows);
     if rows.column_count() == 0 {
         return Err(FitError::NoFeatures);
     }
     let factors = class_factors(settings, labels, class_names, &documents.weights)?;
-    let targets = Targets::new(labels, &documents.weights, &factors);
+    // Solvers need not hold weights that say nothing.
+    let weights = match documents.weights.iter().all(|&weight| weight == 1.0) {
+        true => &[][..],
+        false => &documents.weights,
+    };
+    let targets = Targets::new(labels, weights, &factors);
     let solutions = labels.output_count() * (1 + folds.count());
     let stage = Stage::begin(progress, "fitting", Some(solutions as u64));
     let fit: CrossFit = BorrowedLearner::of(&settings.classifier)
@@ -186,7 +195,6 @@ fn learn(
         frequencies(&rows, &documents.is_first()),
         numbered(rows.column_count()),
     );
-    corpus.documents.keys = Vec::new();
     Ok(Learned {
         side: None,
         folds,

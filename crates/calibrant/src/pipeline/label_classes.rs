@@ -79,7 +79,7 @@ impl TrainingCorpus {
     pub(super) fn class_names(&self, settings: &FitSettings) -> Result<Vec<String>, FitError> {
         if self.label_names.is_empty() {
             return Err(FitError::NoLabels {
-                documents: self.keys.len(),
+                documents: self.labels.len(),
             });
         }
         let there = self.spellings(settings.fold_labels);

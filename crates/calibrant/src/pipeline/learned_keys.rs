@@ -16,6 +16,14 @@ pub(super) struct LearnedKeys {
 }
 
 impl LearnedKeys {
+    /// Of documents that go by how often their terms come.
+    pub(super) fn by_counts(keys: TrainingKeys) -> Self {
+        Self {
+            by_counts: Some(keys),
+            by_presence: None,
+        }
+    }
+
     /// As a model with this weighting knows them; nothing where the documents were not counted for it.
     pub(super) fn of(&self, weighting: Weighting) -> Option<&TrainingKeys> {
         match weighting {

@@ -156,13 +156,13 @@ impl Model {
     }
 
     /// Tables of held-out forecasts are of the probabilities as they were, and go.
-    /// The documents, by their keys, are remembered where those of the fit are.
-    pub(super) fn set_recalibration(&mut self, found: ModelRecalibration, documents: &[u128]) {
+    /// The documents are remembered where those of the fit are.
+    pub(super) fn set_recalibration(&mut self, found: ModelRecalibration, documents: TrainingKeys) {
         match self {
             Self::Single(model) => {
                 (model.recalibration, model.promises) = (Some(found), None);
                 if model.training_keys.is_some() {
-                    model.recalibration_keys.push(TrainingKeys::of(documents));
+                    model.recalibration_keys.push(documents);
                 }
             }
             Self::Combined(model) => {
@@ -171,7 +171,7 @@ impl Model {
                 if model.training_keys.is_some()
                     || members.any(|member| member.model.training_keys.is_some())
                 {
-                    model.recalibration_keys.push(TrainingKeys::of(documents));
+                    model.recalibration_keys.push(documents);
                 }
             }
         }

@@ -91,20 +91,21 @@ impl<C: Ord> Pattern<C> {
 }
 
 impl Observations {
-    /// Judges rows. Each of `runs` has the rows of one key; `class_of` is `None` for rows that take no part.
-    pub(super) fn among<C: Ord>(
-        runs: &[&[u32]],
+    /// Judges rows. Each of `runs` has the rows of one key and is asked for several times; `class_of` is `None` for rows that take no part.
+    pub(super) fn among<'a, C: Ord, R: Iterator<Item = &'a [u32]>>(
+        runs: impl Fn() -> R,
         keys: &[u128],
         words_of: impl Fn(u32) -> u8,
         class_of: impl Fn(u32) -> Option<C>,
         folds: usize,
     ) -> Self {
-        let repeated = runs.iter().filter(|run| run.len() > 1);
+        let repeated = runs().filter(|run| run.len() > 1);
         let mut repeated: Vec<Pattern<C>> = repeated
             .map(|run| Pattern::of(run, keys, &class_of))
             .collect();
-        let once = runs.len() - repeated.len();
-        let rows: usize = runs.iter().map(|run| run.len()).sum();
+        let (run_count, rows) =
+            runs().fold((0, 0), |(runs, rows), run| (runs + 1, rows + run.len()));
+        let once = run_count - repeated.len();
         let times = match once {
             0 => times(&repeated),
             _ => 1,
@@ -125,9 +126,9 @@ impl Observations {
         let (with, without): (Vec<Pattern<C>>, Vec<Pattern<C>>) = repeated
             .into_iter()
             .partition(|pattern| has_words(pattern.key));
-        let is_worded = |run: &&&[u32]| has_words(keys[run[0] as usize]);
+        let is_worded = |run: &&[u32]| has_words(keys[run[0] as usize]);
         let (patterns_with, rows_with, words) =
-            runs.iter()
+            runs()
                 .filter(is_worded)
                 .fold((0, 0, 0), |(patterns, rows, words), run| {
                     let of_run = run.iter().map(|&row| usize::from(words_of(row)));
@@ -144,9 +145,9 @@ impl Observations {
         let with_words = are_many(patterns_with, rows_with)
             && are_answers
             && disagreement_of(&with) > MUCH_DISAGREEMENT;
-        let nothing_to_hold_out = runs.len() < folds;
+        let nothing_to_hold_out = run_count < folds;
         let without_words =
-            nothing_to_hold_out || are_many(runs.len() - patterns_with, rows - rows_with);
+            nothing_to_hold_out || are_many(run_count - patterns_with, rows - rows_with);
         let mut found = HashSet::new();
         if !with_words {
             found.extend(standard_texts(&with, patterns_with, rows_with / times));
@@ -265,9 +266,9 @@ mod tests {
         let mut order: Vec<u32> = (0..rows.len() as u32).collect();
         order.sort_by_key(|&row| keys[row as usize]);
         let same = |a: &u32, b: &u32| keys[*a as usize] == keys[*b as usize];
-        let runs: Vec<&[u32]> = order.chunk_by(same).collect();
+        let runs = || order.chunk_by(same);
         let class_of = |row: u32| Some(rows[row as usize].1);
-        let found = Observations::among(&runs, &keys, |_| words, class_of, 2);
+        let found = Observations::among(runs, &keys, |_| words, class_of, 2);
         found.has(keys[0])
     }
 

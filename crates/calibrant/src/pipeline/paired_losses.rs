@@ -74,7 +74,7 @@ impl<'a> UnitGains<'a> {
 
     /// Adds a row with its weight and what it gains, times that.
     pub(super) fn add(&mut self, row: usize, weight: f64, gain: f64) {
-        let document = self.documents.of_row[row] as usize;
+        let document = self.documents.of_row(row) as usize;
         let unit = match &self.documents.together {
             Some(together) => together[document] as usize,
             None => document,
@@ -126,8 +126,8 @@ mod tests {
         let mut documents = Documents {
             keys: Vec::new(),
             weights: vec![1.0; 4],
-            copies: vec![1; 4],
-            of_row: vec![0, 1, 2, 3],
+            copies: None,
+            of_row: None,
             count: 4,
             together: Some(vec![0, 0, 2, 2]),
         };

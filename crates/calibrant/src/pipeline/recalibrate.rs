@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::combine::{ForecastBatch, HeldOutDocuments, Row, add_rows, distinct};
-use super::{Acquaintance, Explanation, LabelMatcher, Model, PredictBuffers};
+use super::{Acquaintance, Explanation, LabelMatcher, Model, PredictBuffers, TrainingKeys};
 use crate::calibration::{MemberForecasts, Recalibration, RecalibrationTrial};
 use crate::corpus::{ContentRef, Document};
 use crate::problem::ClassLabels;
@@ -160,7 +160,7 @@ impl Recalibrator {
             return Err(FitError::NoDocuments.into());
         }
         let (task, class_count) = (self.model.task(), self.model.class_count());
-        let distinct = distinct(&rows, settings.folds);
+        let (distinct, remembered) = distinct(&rows, settings.folds);
         let units = distinct
             .documents
             .group_count()
@@ -193,7 +193,7 @@ impl Recalibrator {
         let folds = kept.folds(&labels, folds, settings.seed);
         let folds = folds.map_err(FitError::from)?;
         let unit_of = |row: usize| {
-            let document = kept.of_row[row] as usize;
+            let document = kept.of_row(row) as usize;
             let together = kept.together.as_ref();
             together.map_or(document, |together| together[document] as usize)
         };
@@ -201,7 +201,7 @@ impl Recalibrator {
         let trial = trial.map_err(FitError::from)?;
         let changed = trial.is_better();
         if changed {
-            self.correct(&trial, &stated, (kept.row_count(), &distinct.seen));
+            self.correct(&trial, &stated, (kept.row_count(), remembered));
         }
         Ok(Recalibrated {
             model: self.model,
@@ -219,7 +219,7 @@ impl Recalibrator {
         &mut self,
         trial: &RecalibrationTrial,
         stated: &MemberForecasts,
-        (documents, keys): (usize, &[u128]),
+        (documents, keys): (usize, TrainingKeys),
     ) {
         let shares = Self::shares(&trial.found, stated);
         let before = self.model.recalibration();

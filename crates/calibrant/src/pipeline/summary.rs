@@ -184,6 +184,10 @@ pub struct TrainingSummary {
     pub known_documents: Option<KnownDocuments>,
     /// What to expect on documents like these.
     pub held_out: HeldOutMeasures,
+    /// On how many documents, spread evenly along the score, calibration methods were compared and forecasts measured; absent where on all.
+    /// The curve is fitted to all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<usize>,
     /// How sure the forecasts of each class's documents were, to tell whether new documents look alike; absent with
     /// several labels per document, and where there are too few documents or too many classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

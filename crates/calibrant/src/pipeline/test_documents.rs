@@ -115,12 +115,12 @@ impl TestDocuments {
         let mut order: Vec<u32> = (0..self.keys.len() as u32).collect();
         order.sort_unstable_by_key(|&row| (self.keys[row as usize], row));
         let is_same = |&a: &u32, &b: &u32| self.keys[a as usize] == self.keys[b as usize];
-        let runs: Vec<&[u32]> = order.chunk_by(is_same).collect();
+        let runs = || order.chunk_by(is_same);
         let words_of = |row: u32| self.words.get(row as usize).copied().unwrap_or(u8::MAX);
         let label_of = |row: u32| self.labels.get(row as usize).copied();
         let folds = FitSettings::default().folds;
-        let observations = Observations::among(&runs, &self.keys, words_of, label_of, folds);
-        for run in runs.into_iter().filter(|run| run.len() > 1) {
+        let observations = Observations::among(runs, &self.keys, words_of, label_of, folds);
+        for run in runs().filter(|run| run.len() > 1) {
             if !observations.has(self.keys[run[0] as usize]) {
                 visit(run);
             } else if observations.times() > 1 {

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::FitSettings;
-use super::distinct::{Distinct, Documents, Identities};
+use super::distinct::{Distinct, Documents, Identities, Orders};
 use super::document_key::{key_as_written, key_of_group, key_of_terms};
 use super::learned_keys::{LearnedKeys, RowKeys};
 use super::observations::leading_words;
+use super::training_keys::EachKey;
 use crate::corpus::{Content, ContentRef, Document};
 use crate::features::{
     BatchCounter, BatchCounts, ColumnSpace, CorpusCounts, DocumentFrequencyLimits, RowCells,
@@ -397,71 +398,73 @@ impl TrainingCorpus {
         Ok(self.arranged(self.order(settings)?))
     }
 
-    /// Documents in order, of which the counts are somewhere else.
-    pub(super) fn prepare_without_counts(
-        &self,
-        settings: &FitSettings,
-    ) -> Result<PreparedCorpus, FitError> {
-        let Order { rows, prepared, .. } = self.order(settings)?;
-        let counts = crate::features::ArrangedCounts {
-            vocabulary: None,
-            counts: crate::features::SparseMatrix::new(0).into(),
-        };
-        Ok(prepared.with(counts, SideTable::default(), rows))
-    }
-
     fn order(&self, settings: &FitSettings) -> Result<Order, FitError> {
-        if self.keys.is_empty() {
-            return Err(FitError::NoDocuments);
-        }
-        self.check_numbers()?;
-        let mut groups = Cow::Borrowed(&self.groups);
-        if !groups.is_empty() && groups.len() < self.keys.len() {
-            groups.to_mut().resize(self.keys.len(), 0);
-        }
-        let task = self.task(settings)?;
-        self.refuse_unique_labels(settings, task)?;
-        let class_names = self.class_names(settings)?;
-        let class_of_label = self.classes_of_labels(&class_names, settings.fold_labels);
-        let classes_of = |row: u32| -> Vec<u32> {
-            let mut classes: Vec<u32> = self.labels[row as usize]
-                .iter()
-                .filter_map(|&label| class_of_label[label as usize])
-                .collect();
-            classes.sort_unstable();
-            classes.dedup();
-            classes
-        };
-        let identities = Identities {
-            orders: &self.keys,
-            documents: &self.documents,
-            words: &self.words,
-            groups: &groups,
-            weights: &self.weights,
-            folds: settings.folds,
-        };
-        let Distinct {
-            rows,
-            classes: of_row,
-            documents,
-            seen,
-            is_first,
-        } = identities.distinct(|row| {
-            let classes = classes_of(row);
-            (task == Task::MultiLabel || !classes.is_empty()).then_some(classes)
-        });
         let keys = RowKeys {
             documents: &self.documents,
             seen: self.seen.as_deref(),
             seen_otherwise: &self.seen_otherwise,
             presence_only: self.presence_only,
         };
+        let documents = Cow::Borrowed(&self.documents[..]);
+        self.order_by(settings, documents, Orders::Listed(&self.keys), |each| {
+            let mut known = Vec::new();
+            each(&mut |key| known.push(key));
+            keys.learned(&known)
+        })
+    }
+
+    /// The order of rows of which `documents` tells which are the same, and `orders` where they come; `learned` makes of the keys of
+    /// documents what models remember them by. Keys that were given away are let go in between.
+    pub(super) fn order_by(
+        &self,
+        settings: &FitSettings,
+        keys: Cow<'_, [u128]>,
+        orders: Orders<'_>,
+        learned: impl FnOnce(EachKey<'_>) -> LearnedKeys,
+    ) -> Result<Order, FitError> {
+        let count = keys.len();
+        if count == 0 {
+            return Err(FitError::NoDocuments);
+        }
+        self.check_numbers()?;
+        let mut groups = Cow::Borrowed(&self.groups);
+        if !groups.is_empty() && groups.len() < count {
+            groups.to_mut().resize(count, 0);
+        }
+        let task = self.task(settings)?;
+        self.refuse_unique_labels(settings, task)?;
+        let class_names = self.class_names(settings)?;
+        let class_of_label = self.classes_of_labels(&class_names, settings.fold_labels);
+        let classes_of = |row: u32| -> Option<Vec<u32>> {
+            let mut classes: Vec<u32> = self.labels[row as usize]
+                .iter()
+                .filter_map(|&label| class_of_label[label as usize])
+                .collect();
+            classes.sort_unstable();
+            classes.dedup();
+            (task == Task::MultiLabel || !classes.is_empty()).then_some(classes)
+        };
+        let identities = Identities {
+            orders,
+            words: &self.words,
+            groups: &groups,
+            weights: &self.weights,
+            folds: settings.folds,
+        };
+        let kept = identities.keep(&keys, classes_of);
         let learned = match settings.training_keys {
-            true => Arc::new(keys.learned(&seen)),
+            true => Arc::new(learned(&|each| kept.for_each_remembered(&keys, each))),
             false => Arc::default(),
         };
+        drop(keys);
+        let Distinct {
+            rows,
+            classes: of_row,
+            documents,
+            is_first,
+        } = kept.in_order(&identities, classes_of);
         refuse_one_class(&class_names, task, &of_row, documents.row_count())?;
-        let left_out = self.keys.len() - documents.row_count();
+        let left_out = count - documents.row_count();
         let numbered_features = self.has_features();
         let limits = DocumentFrequencyLimits {
             min_documents: Some(settings.limits.least(documents.count)),
@@ -536,7 +539,7 @@ fn refuse_one_class(
 }
 
 /// Which rows stay and in what order, with all that follows from it but the counts.
-struct Order {
+pub(super) struct Order {
     rows: Vec<u32>,
     is_first: Vec<bool>,
     prepared: Prepared,
@@ -550,6 +553,17 @@ struct Prepared {
     left_out: usize,
     numbered_features: bool,
     limits: DocumentFrequencyLimits,
+}
+
+impl Order {
+    /// Documents in order, of which the counts are somewhere else.
+    pub(super) fn without_counts(self) -> PreparedCorpus {
+        let counts = crate::features::ArrangedCounts {
+            vocabulary: None,
+            counts: crate::features::SparseMatrix::new(0).into(),
+        };
+        self.prepared.with(counts, SideTable::default(), self.rows)
+    }
 }
 
 impl Prepared {

@@ -12,6 +12,9 @@ const MOST_DOCUMENTS: usize = 10_000_000;
 const HEADER: usize = 8;
 const VERSION: u8 = 1;
 
+/// Tells keys, one after the other.
+pub(super) type EachKey<'a> = &'a dyn Fn(&mut dyn FnMut(u128));
+
 /// Which documents a model learned from, as a Bloom filter over hashes of what it sees of them.
 ///
 /// # Formula
@@ -35,26 +38,40 @@ pub struct TrainingKeys {
 impl TrainingKeys {
     /// Remembers documents by their keys, the same ones whatever their order; a key of zero is none.
     pub(super) fn of(keys: &[u128]) -> Self {
-        let keys: Vec<u128> = keys.iter().copied().filter(|&key| key != 0).collect();
-        Self::with_most(&keys, MOST_DOCUMENTS)
+        Self::of_each(&|take| keys.iter().for_each(|&key| take(key)))
     }
 
-    fn with_most(keys: &[u128], most: usize) -> Self {
-        let kept = |sample_bits: u8| {
-            let in_sample = move |key: &&u128| is_sampled(**key, sample_bits);
-            keys.iter().filter(in_sample)
+    /// The same of keys that are told one after the other, as often as they are asked for.
+    pub(super) fn of_each(keys: EachKey<'_>) -> Self {
+        Self::with_most(keys, MOST_DOCUMENTS)
+    }
+
+    fn with_most(keys: EachKey<'_>, most: usize) -> Self {
+        let for_each_kept = |sample_bits: u8, take: &mut dyn FnMut(u128)| {
+            keys(&mut |key| {
+                if key != 0 && is_sampled(key, sample_bits) {
+                    take(key);
+                }
+            });
+        };
+        let count = |sample_bits: u8| {
+            let mut count = 0;
+            for_each_kept(sample_bits, &mut |_| count += 1);
+            count
         };
         let mut sample_bits = 0;
-        while sample_bits < 63 && kept(sample_bits).count() > most {
+        let mut kept = count(sample_bits);
+        while sample_bits < 63 && kept > most {
             sample_bits += 1;
+            kept = count(sample_bits);
         }
-        let bit_count = (kept(sample_bits).count() * BITS_A_DOCUMENT).max(64);
+        let bit_count = (kept * BITS_A_DOCUMENT).max(64);
         let mut bits = vec![0u8; bit_count.div_ceil(8)];
-        for &key in kept(sample_bits) {
+        for_each_kept(sample_bits, &mut |key| {
             for place in places_of(key, PLACES, bits.len()) {
                 bits[place / 8] |= 1 << (place % 8);
             }
-        }
+        });
         let mut bytes = vec![VERSION, PLACES, sample_bits, 0, 0, 0, 0, 0];
         let chance = chance(PLACES, &bits);
         bytes.append(&mut bits);
@@ -269,7 +286,8 @@ mod tests {
     #[test]
     fn very_many_documents_are_sampled() {
         let learned = keys(10_000, 3);
-        let filter = TrainingKeys::with_most(&learned, 1_000);
+        let filter =
+            TrainingKeys::with_most(&|take| learned.iter().for_each(|&key| take(key)), 1_000);
         let known: Vec<Option<bool>> = learned.iter().map(|&key| filter.contains(key)).collect();
         let sampled = known.iter().flatten().count();
         assert!((400..=1_000).contains(&sampled), "{sampled}");

@@ -42,14 +42,43 @@ impl Given {
             .map(|key| (key << 1) | u128::from(words > 0));
         let keys: Vec<u128> = keys.collect();
         let identities = Identities {
-            orders: &self.orders,
-            documents: &keys,
+            orders: Orders::Listed(&self.orders),
             words: &vec![words; keys.len()],
             groups: &self.groups,
             weights: &self.weights,
             folds: 2,
         };
-        identities.distinct(|row| Some(self.classes[row as usize].clone()))
+        let classes_of = |row: u32| Some(self.classes[row as usize].clone());
+        let found = identities.keep(&keys, classes_of);
+        let mut remembered = Vec::new();
+        found.for_each_remembered(&keys, &mut |key| remembered.push(key));
+        let found = found.in_order(&identities, classes_of);
+        // Each document once, and all of them unless they are observations.
+        remembered.sort_unstable();
+        assert!(remembered.is_sorted_by(|a, b| a < b));
+        assert!(remembered.len() <= found.documents.count);
+        let weighed = keys.len() - found.documents.copy_count();
+        assert!(remembered.is_empty() || remembered.len() == weighed);
+        // Keys that are worked out each time say the same.
+        let asked = |row: u32| self.orders[row as usize];
+        let asked = Identities {
+            orders: Orders::Asked(&asked),
+            ..identities
+        };
+        let again = asked.keep(&keys, classes_of).in_order(&asked, classes_of);
+        assert_eq!(again.documents.keys, found.documents.keys);
+        assert!(again.documents.numbers().eq(found.documents.numbers()));
+        found
+    }
+
+    /// The content of the document with this number.
+    fn content(&self, found: &Distinct, document: u32) -> u128 {
+        let place = found
+            .documents
+            .numbers()
+            .position(|own| own == document)
+            .unwrap();
+        self.documents[found.rows[place] as usize]
     }
 }
 
@@ -71,7 +100,7 @@ fn copies_become_weights_and_other_labels_stay_rows_of_one_document() {
     for (at, &row) in found.rows.iter().enumerate() {
         let (content, class) = (given.documents[row as usize], &found.classes[at]);
         let expected = if (content, class[0]) == (1, 0) { 3 } else { 1 };
-        assert_eq!(documents.copies[at], expected);
+        assert_eq!(documents.copies_of(at), expected);
         // By hand: six rows on three documents, so a row counts one half.
         assert!((documents.weights[at] - 0.5 * f64::from(expected)).abs() < 1e-15);
     }
@@ -125,17 +154,20 @@ fn rows_with_words_and_rows_without_are_judged_apart() {
     let keys = given.documents.iter().enumerate();
     let keys: Vec<u128> = keys.map(|(row, key)| (key << 1) | words(row)).collect();
     let identities = Identities {
-        orders: &given.orders,
-        documents: &keys,
+        orders: Orders::Listed(&given.orders),
         words: &vec![1; keys.len()],
         groups: &[],
         weights: &given.weights,
         folds: 2,
     };
-    let found = identities.distinct(|row| Some(given.classes[row as usize].clone()));
-    assert_eq!(found.documents.count, 50);
+    let classes_of = |row: u32| Some(given.classes[row as usize].clone());
+    let found = identities.keep(&keys, classes_of);
     // Documents that are observations are not remembered.
-    assert_eq!(found.seen.iter().filter(|&&key| key != 0).count(), 2);
+    let mut remembered = 0;
+    found.for_each_remembered(&keys, &mut |_| remembered += 1);
+    assert_eq!(remembered, 2);
+    let found = found.in_order(&identities, classes_of);
+    assert_eq!(found.documents.count, 50);
 }
 
 #[test]
@@ -151,10 +183,11 @@ fn groups_with_a_document_in_common_are_one() {
     ];
     let given = Given::new(&rows);
     let found = given.distinct(8);
-    let together = found.documents.together.unwrap();
+    let together = found.documents.together.as_ref().unwrap();
     let of = |content: u128| {
-        let document = found.seen.iter().position(|&seen| seen >> 1 == content);
-        together[document.unwrap()]
+        let all = 0..found.documents.count as u32;
+        let mut own = all.filter(|&document| given.content(&found, document) == content);
+        together[own.next().unwrap() as usize]
     };
     assert_eq!(of(1), of(5));
     assert_eq!(of(2), of(5));
@@ -193,8 +226,8 @@ proptest! {
                 .map(|at| (found.documents.keys[at], found.classes[at].to_vec(), found.documents.weights[at]))
                 .collect();
             let placed = folds.ok().map(|folds| {
-                let documents = &found.documents.of_row;
-                let of = (0..found.rows.len()).map(|at| (found.seen[documents[at] as usize] >> 1, folds.of(at)));
+                let number = |at: usize| found.documents.of_row(at);
+                let of = (0..found.rows.len()).map(|at| (given.content(&found, number(at)), folds.of(at)));
                 of.collect::<Vec<_>>()
             });
             (rows, placed)
@@ -232,9 +265,9 @@ proptest! {
             .map(|(row, &count)| (row.0, row.1, count as f64 / 4.0, row.3))
             .collect();
         let (a, b) = (Given::new(&repeated).distinct(8), Given::new(&weighted).distinct(8));
-        prop_assert_eq!(a.documents.weights, b.documents.weights);
-        prop_assert_eq!(a.documents.keys, b.documents.keys);
-        prop_assert_eq!(a.documents.of_row, b.documents.of_row);
+        prop_assert_eq!(&a.documents.weights, &b.documents.weights);
+        prop_assert_eq!(&a.documents.keys, &b.documents.keys);
+        prop_assert!(a.documents.numbers().eq(b.documents.numbers()));
     }
 }
 
@@ -247,16 +280,13 @@ fn a_part_is_numbered_anew_and_weighs_one_a_document() {
         (3, 0, 2.0, 1),
     ];
     let given = Given::new(&rows);
-    let Distinct {
-        documents: whole,
-        seen,
-        ..
-    } = given.distinct(8);
+    let found = given.distinct(8);
+    let whole = &found.documents;
     let kept: Vec<u32> = (0..4)
-        .filter(|&row| seen[whole.of_row[row as usize] as usize] >> 1 != 1)
+        .filter(|&row| given.content(&found, whole.of_row(row as usize)) != 1)
         .collect();
     let part = whole.part(&kept);
-    assert_eq!(part.of_row, [0, 1]);
+    assert!(part.numbers().eq([0, 1]));
     let mut weights = part.weights.clone();
     weights.sort_by(f64::total_cmp);
     assert!((weights[0] - 2.0 / 3.0).abs() < 1e-15 && (weights[1] - 4.0 / 3.0).abs() < 1e-15);
@@ -264,4 +294,16 @@ fn a_part_is_numbered_anew_and_weighs_one_a_document() {
         part.together.as_ref().unwrap()[0],
         part.together.as_ref().unwrap()[1]
     );
+}
+
+proptest! {
+    #[test]
+    fn lists_are_put_in_any_order(values in prop::collection::vec(any::<u16>(), 0..40)) {
+        let mut order: Vec<u32> = (0..values.len() as u32).collect();
+        order.sort_by_key(|&place| values[place as usize]);
+        let (mut first, mut second) = (values.clone(), (0..values.len() as u32).collect::<Vec<_>>());
+        put_in_order(order.clone(), &mut first, &mut second);
+        prop_assert!(first.is_sorted());
+        prop_assert_eq!(second, order);
+    }
 }

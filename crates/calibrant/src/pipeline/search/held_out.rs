@@ -58,7 +58,7 @@ impl<'a> HeldOut<'a> {
         let forecasts = labels.of_row.len() * labels.class_count;
         // Documents are numbered in the order of their hashes: every so many is a fair part.
         let step = forecasts.div_ceil(MOST_FORECASTS).max(1) as u32;
-        let rows = (0..).zip(&corpus.documents.of_row);
+        let rows = (0..).zip(corpus.documents.numbers());
         let rows = rows.filter(|(_, document)| *document % step == 0);
         Ok(Self {
             corpus,

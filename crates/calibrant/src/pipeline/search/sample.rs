@@ -66,7 +66,7 @@ pub(in crate::pipeline) fn sample(
     let whole_groups = u8::try_from(parts).ok();
     let whole_groups = whole_groups.and_then(|_| rows(corpus, settings, parts, 0));
     // Documents are numbered in the order of their hashes: every so many is a fair part.
-    let is_nth = |row: u32| (corpus.documents.of_row[row as usize] as usize).is_multiple_of(parts);
+    let is_nth = |row: u32| (corpus.documents.of_row(row as usize) as usize).is_multiple_of(parts);
     let rows = whole_groups.unwrap_or_else(|| with_every_class(corpus, is_nth));
     Some(part(corpus, settings, &rows))
 }

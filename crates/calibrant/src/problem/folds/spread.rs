@@ -1,5 +1,7 @@
 //! Deals documents out, or groups of them, so that all folds look alike.
 
+use std::borrow::Cow;
+
 use super::Folds;
 use crate::RowLabels;
 
@@ -9,21 +11,21 @@ const UNASSIGNED: u8 = u8::MAX;
 pub(super) struct Units<'a> {
     labels: &'a RowLabels,
     /// The least key of each.
-    keys: Vec<u128>,
+    keys: Cow<'a, [u128]>,
     /// The documents of one after those of another.
     documents: Vec<u32>,
-    ends: Vec<u32>,
+    /// Where those of each end; `None` where every document is one.
+    ends: Option<Vec<u32>>,
 }
 
 impl<'a> Units<'a> {
     /// Every document for itself.
-    pub(super) fn singles(keys: &[u128], labels: &'a RowLabels) -> Self {
-        let count = keys.len() as u32;
+    pub(super) fn singles(keys: &'a [u128], labels: &'a RowLabels) -> Self {
         Self {
             labels,
-            keys: keys.to_vec(),
-            documents: (0..count).collect(),
-            ends: (1..=count).collect(),
+            keys: Cow::Borrowed(keys),
+            documents: (0..keys.len() as u32).collect(),
+            ends: None,
         }
     }
 
@@ -45,20 +47,23 @@ impl<'a> Units<'a> {
         }
         Self {
             labels,
-            keys: first_keys,
+            keys: first_keys.into(),
             documents,
-            ends,
+            ends: Some(ends),
         }
     }
 
     pub(super) fn count(&self) -> usize {
-        self.ends.len()
+        self.keys.len()
     }
 
     fn documents(&self, unit: u32) -> &[u32] {
         let unit = unit as usize;
-        let start = unit.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.documents[start as usize..self.ends[unit] as usize]
+        let Some(ends) = &self.ends else {
+            return std::slice::from_ref(&self.documents[unit]);
+        };
+        let start = unit.checked_sub(1).map_or(0, |before| ends[before]);
+        &self.documents[start as usize..ends[unit] as usize]
     }
 
     /// Every label of every document; a label that a document lists twice is one label.
@@ -76,24 +81,21 @@ impl<'a> Units<'a> {
     /// The largest first, else in an order that the seed and their content decide. Only units with equal keys
     /// and equal labels, which are interchangeable, keep the order they came in.
     fn drawn_order(&self, seed: u64) -> Vec<u32> {
-        let mut order: Vec<(u64, u32)> = self
-            .keys
-            .iter()
-            .enumerate()
-            .map(|(unit, &key)| (hash(seed, key), unit as u32))
-            .collect();
-        order.sort_by(|&(a_hash, a), &(b_hash, b)| {
-            let size = |unit: u32| self.documents(unit).len();
-            let content = |unit: u32| {
-                let first = self.documents(unit)[0];
-                (self.keys[unit as usize], &self.labels[first as usize])
-            };
+        let mut order: Vec<u32> = (0..self.count() as u32).collect();
+        let drawn = |unit: u32| hash(seed, self.keys[unit as usize]);
+        let size = |unit: u32| self.documents(unit).len();
+        let content = |unit: u32| {
+            let first = self.documents(unit)[0];
+            (self.keys[unit as usize], &self.labels[first as usize])
+        };
+        order.sort_unstable_by(|&a, &b| {
             size(b)
                 .cmp(&size(a))
-                .then(a_hash.cmp(&b_hash))
+                .then_with(|| drawn(a).cmp(&drawn(b)))
                 .then_with(|| content(a).cmp(&content(b)))
+                .then(a.cmp(&b))
         });
-        order.into_iter().map(|(_, unit)| unit).collect()
+        order
     }
 }
 

@@ -329,7 +329,7 @@ fn gain_by_groups(grouped: bool, parts: &[(&[u32], usize)]) -> Option<SearchGain
     let held_out = HeldOut::of(&corpus, &settings).unwrap();
     let documents = &corpus.documents;
     let group_of = |row: usize| match &documents.together {
-        Some(together) => together[documents.of_row[row] as usize],
+        Some(together) => together[documents.of_row(row) as usize],
         None => u32::from(row >= 2),
     };
     let loss_of_default = |row: usize| match group_of(row) == group_of(0) {
