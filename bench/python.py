@@ -16,6 +16,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -39,6 +40,7 @@ import calibrant
 ONE_LABEL = {
     "20newsgroups": ("20newsgroups.jsonl.gz", ("text",), "label"),
     "ag_news": ("ag_news_part.jsonl.gz", ("text",), "label"),
+    "human_ratings": ("human_ratings.jsonl.gz", ("text",), "label"),
     "imdb": ("imdb.jsonl.gz", ("text",), "label"),
     "polarity2": ("polarity2.jsonl.gz", ("text",), "label"),
     "reuters": ("reuters21578.jsonl.gz", ("title", "body"), "topics"),
@@ -55,19 +57,22 @@ def read(data, name):
             rows = list(csv.reader(io.StringIO(lines.read()), delimiter="\t", quoting=csv.QUOTE_NONE))
             return [row[1] for row in rows], np.array([row[0] for row in rows])
         rows = [json.loads(line) for line in lines]
+    if name == "human_ratings":
+        for row in rows:
+            row["label"] = "negative" if row["mean"] < -0.5 else "positive" if row["mean"] > 0.5 else "between"
     one = lambda value: str(value[0] if isinstance(value, list) else value)
     rows = [row for row in rows if row.get(label) and (isinstance(row[label], str) or len(row[label]) == 1)]
     return ["\n".join(str(row[field] or "") for field in fields) for row in rows], np.array([one(row[label]) for row in rows])
 
 
-def sampled(texts, labels, rows, seed):
-    """Training and test texts of a random split; classes with fewer than ten texts are left out."""
+def sampled(texts, labels, rows, seed, test_size=0.5):
+    """Training and test texts of a random split, `rows` to learn from at most; classes with fewer than ten texts are left out."""
     names, counts = np.unique(labels, return_counts=True)
     kept = np.flatnonzero(np.isin(labels, names[counts >= 10]))
-    kept = np.random.default_rng(seed).permutation(kept)[: 2 * rows]
+    kept = np.random.default_rng(seed).permutation(kept)[: round(rows / (1 - test_size))]
     names, counts = np.unique(labels[kept], return_counts=True)
     kept = kept[np.isin(labels[kept], names[counts >= 4])]
-    return train_test_split([texts[row] for row in kept], labels[kept], test_size=0.5, random_state=seed, stratify=labels[kept])
+    return train_test_split([texts[row] for row in kept], labels[kept], test_size=test_size, random_state=seed, stratify=labels[kept])
 
 
 def timed(work):
@@ -96,7 +101,7 @@ def part_log_loss(options):
     for name in ONE_LABEL:
         texts, labels = read(options.data, name)
         for split in range(options.splits):
-            train, test, y, truth = sampled(texts, labels, options.rows, 100 + split)
+            train, test, y, truth = sampled(texts, labels, options.split_rows, 100 + split, 0.25)
             vectorizer = TfidfVectorizer(sublinear_tf=True)
             X, Z = vectorizer.fit_transform(train), vectorizer.transform(test)
             seconds, ours = timed(lambda: calibrant.CalibratedClassifier(LinearSVC(random_state=0)).fit(X, y))
@@ -209,17 +214,27 @@ def part_calibrators(options):
 
 
 def part_one_text(options):
-    """One text through Python; the library's own time is that of calibrant-bench."""
+    """One text through Python, beside the library's own time: the same model, saved and opened by calibrant-bench."""
     train, test, y, _ = sampled(*read(options.data, "20newsgroups"), 5 * options.rows, 1)
     model = calibrant.TextClassifier(progress=False).fit(train, y)
-    short = "the goalie stopped every shot in the third period"
-    for what, work in (
-        ("model_.native.predict_one", lambda: model.model_.native.predict_one(short)),
-        ("predict_proba", lambda: model.predict_proba([short])),
-    ):
-        repeats = 2000
-        seconds = statistics.median(timed(lambda: [work() for _ in range(repeats)])[0] / repeats for _ in range(5))
-        print(f"one text of {len(short)} characters, 20 classes, by {what}: {1e6 * seconds:.1f} microseconds")
+    opened = model.model_
+    short, middle = "the goalie stopped every shot in the third period", sorted(test, key=len)[len(test) // 2]
+    for text in (short, middle):
+        with tempfile.TemporaryDirectory() as folder:
+            path, file = Path(folder) / "model.calibrant", Path(folder) / "text.txt"
+            model.save(path)
+            file.write_text(text, encoding="utf-8")
+            command = [Path(options.release) / "calibrant-bench", "latency", path, file, file, "20000"]
+            said = subprocess.run(command, check=True, capture_output=True, text=True)
+        own = json.loads(said.stdout)["predict"]["median_us"]
+        print(f"one text of {len(text)} characters, 20 classes, by the library: {own:.1f} microseconds")
+        for what, work in (
+            ("Model.probabilities", lambda text=text: opened.probabilities(text)),
+            ("TextClassifier.predict_proba", lambda text=text: model.predict_proba([text])),
+        ):
+            repeats = 2000
+            seconds = statistics.median(timed(lambda: [work() for _ in range(repeats)])[0] / repeats for _ in range(5))
+            print(f"  by {what}: {1e6 * seconds:.1f} microseconds, {1e6 * seconds / own:.2f} times as long")
     seconds, _ = timed(lambda: model.predict_proba(test))
     print(f"{len(test)} texts at once: {1e6 * seconds / len(test):.1f} microseconds each")
 
@@ -275,12 +290,13 @@ def main():
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--data", default=os.environ.get("CALIBRANT_DATA", "../shared/data"))
     parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--split-rows", type=int, default=10_000, help="texts to learn from at most, in the random splits")
     parser.add_argument("--rows", type=int, default=2000, help="texts to learn from, in the smaller parts")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--gap", type=float, default=1e-3, help="the relative duality gap of the SVM")
     parser.add_argument("--dense-rows", type=int, default=100_000)
     parser.add_argument("--memory-rows", type=int, default=850_000)
-    parser.add_argument("--release", help="not used: the package is installed")
+    parser.add_argument("--release", default="target/release", help="the folder of calibrant-bench; the package is installed")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     for name in options.only.split(","):

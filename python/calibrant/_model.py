@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cached_property
 from typing import Any, Self
 
 from calibrant import _calibrant
@@ -90,6 +91,10 @@ class Model(Saved):
     @property
     def class_names(self) -> list[str]:
         """The classes, in order."""
+        return list(self._names)
+
+    @cached_property
+    def _names(self) -> list[str]:
         return list(self._native.class_names)
 
     @property
@@ -123,7 +128,7 @@ class Model(Saved):
 
     def probabilities(self, text: str) -> dict[str, float]:
         """Give the probability of every class for one text."""
-        return dict(zip(self.class_names, self._native.predict_one(text), strict=True))
+        return dict(zip(self._names, self._native.predict_one(text), strict=True))
 
     def predict(self, documents: Any, **settings: Any) -> Any:
         """Predict the documents of a file or a table; see :func:`calibrant.predict`."""

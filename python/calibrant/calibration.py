@@ -234,7 +234,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
 
     Each row is scored by a copy of the classifier that has not seen its fold. Rows of one group are never on both sides, nor are copies
     of a row, unless there are so few distinct rows that equal ones are observations of one kind. All classes are calibrated together
-    on these scores, and one final classifier is fitted to all rows.
+    on these scores. What is left is one final classifier: of a linear one, the mean of the folds', and else one that is fitted to all rows.
 
     Parameters
     ----------
@@ -247,10 +247,12 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
     cv : int or splitter
         Folds. A number means stratified folds that keep copies and groups together; a splitter of scikit-learn is taken as it
         is (each row must be held out once). ``"prefit"`` takes the estimator as it is fitted, and `X` as held-out rows.
-    ensemble : bool or "auto"
+    ensemble : bool, "auto" or None
         ``False`` fits one final classifier to all rows. ``True`` keeps the classifiers of the folds and means their scores.
         ``"auto"`` tries both on a fold that is held out from either, and takes the ensemble where its log loss is lower by
-        a standard error; that takes about twice as long.
+        a standard error; that takes about twice as long. ``None`` is ``True`` where the mean is one classifier again, as it is of linear
+        ones (``LinearSVC``, ``SGDClassifier``, ``RidgeClassifier``, ``Perceptron``) of five folds or more: their weights are
+        averaged, which saves the final fit, and forecasts are mostly better. Else, and for logistic regression, it is ``False``.
     monotone : bool
         Make every curve monotone.
     n_jobs : int, optional
@@ -292,7 +294,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         method: str = "auto",
         multiclass: str = "auto",
         cv: Any = 5,
-        ensemble: bool | str = False,
+        ensemble: bool | str | None = None,
         monotone: bool = False,
         n_jobs: int | None = None,
         progress: Any = False,
@@ -353,8 +355,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         rows = _num_samples(X)
         if rows != len(labels.numbers):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{rows}, {len(labels.numbers)}]")
-        if not (isinstance(self.ensemble, bool) or self.ensemble == "auto"):
-            raise ValueError(f"ensemble must be True, False or 'auto'; it is {self.ensemble!r}")
+        if not (self.ensemble is None or isinstance(self.ensemble, bool) or self.ensemble == "auto"):
+            raise ValueError(f"ensemble must be True, False, 'auto' or None; it is {self.ensemble!r}")
         weights = weights_of(sample_weight, rows)
         if weights is not None and not weights.all():
             # Rows of weight zero are not there at all.
@@ -383,6 +385,10 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         if (times != 1).any():
             raise ValueError("every row must be held out once: the splitter leaves some rows out, or holds some out again")
         self._calibrate(scores, labels, weights, together)
+        mean = _mean_of(fitted, labels.classes) if self.ensemble is None else None
+        if mean is not None:
+            self.estimator_ = mean
+            return self._finish(labels)
         if self._keeps_folds(base, X, target, labels, weights, together, own, splits, fitted, scores):
             self.ensemble_ = list(fitted)
         self.estimator_ = clone(base).fit(X, target, **own)
@@ -441,8 +447,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         scores: Floats,
     ) -> bool:
         """Whether the mean of the folds' classifiers is better than one: tried on the first fold, which none of these has seen."""
-        if isinstance(self.ensemble, bool):
-            return self.ensemble
+        if self.ensemble is None or isinstance(self.ensemble, bool):
+            return bool(self.ensemble)
         if len(splits) < 3:
             return False
         first = splits[0][1]
@@ -506,6 +512,35 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         """What the final classifier makes of rows, where it transforms."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.transform(X)
+
+
+# Of fewer folds each classifier lacks too much of what one that is fitted to all rows has seen.
+_FOLDS_TO_AVERAGE = 5
+
+
+def _mean_of(models: list[Any], classes: Array) -> Any:
+    """The mean of linear classifiers, which is one again; ``None`` of others."""
+    from copy import deepcopy
+
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model._base import LinearClassifierMixin
+
+    first = models[0]
+    # Its weights hardly hang on single rows: what counts is how many there are.
+    if isinstance(first, LogisticRegression):
+        return None
+    weights = [(getattr(model, "coef_", None), getattr(model, "intercept_", None)) for model in models]
+    is_linear = getattr(type(first), "decision_function", None) is LinearClassifierMixin.decision_function
+    alike = all(
+        isinstance(coef, np.ndarray) and coef.shape == weights[0][0].shape and np.array_equal(model.classes_, classes)
+        for (coef, _), model in zip(weights, models, strict=True)
+    )
+    if not (is_linear and alike and len(models) >= _FOLDS_TO_AVERAGE):
+        return None
+    mean = deepcopy(first)
+    mean.coef_ = np.mean([coef for coef, _ in weights], axis=0)
+    mean.intercept_ = np.mean([intercept for _, intercept in weights], axis=0)
+    return mean
 
 
 def _target(y: Any, labels: Labels) -> Array:

@@ -5,13 +5,16 @@ import pickle
 import calibrant
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import SGDClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 
@@ -100,6 +103,32 @@ def test_wrong_scores_are_told(scores, labels, words):
         calibrant.Calibrator().fit(scores, labels)
 
 
+@pytest.mark.parametrize("base", [LinearSVC(random_state=0), SGDClassifier(random_state=0), RidgeClassifier()], ids=str)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_of_linear_classifiers_the_mean_of_the_folds_is_kept_as_one(base, classes):
+    X, y = make_classification(900, 20, n_informative=8, n_classes=classes, flip_y=0.15, random_state=classes)
+    labels = np.array(["no", "yes", "perhaps"])[y]
+    mean = calibrant.CalibratedClassifier(base).fit(X[:600], labels[:600])
+    folds = calibrant.CalibratedClassifier(base, ensemble=True).fit(X[:600], labels[:600])
+    assert mean.ensemble_ == []
+    assert len(folds.ensemble_) == 5
+    expected = np.mean([model.coef_ for model in folds.ensemble_], axis=0)
+    np.testing.assert_allclose(mean.estimator_.coef_, expected)
+    np.testing.assert_allclose(mean.predict_proba(X[600:]), folds.predict_proba(X[600:]), rtol=1e-9)
+    assert type(mean.estimator_) is type(base)
+    # One that is fitted to all rows where the mean is none of its kind, or of too few folds.
+    for other in (
+        calibrant.CalibratedClassifier(base, cv=3),
+        calibrant.CalibratedClassifier(base, ensemble=False),
+        calibrant.CalibratedClassifier(make_pipeline(StandardScaler(), base)),
+        calibrant.CalibratedClassifier(LogisticRegression()),
+    ):
+        other.fit(X[:600], labels[:600])
+        assert other.ensemble_ == []
+        final = clone(other.estimator).fit(X[:600], labels[:600])
+        np.testing.assert_allclose(other.estimator_.decision_function(X), final.decision_function(X))
+
+
 @pytest.mark.parametrize(
     "base", [LinearSVC(), GaussianNB(), SGDClassifier(random_state=0), RandomForestClassifier(30, random_state=0)], ids=str
 )
@@ -158,7 +187,7 @@ def test_an_ensemble_is_kept_where_it_helps():
     assert len(several.ensemble_) == 5
     assert log_loss(y[2000:], several.predict_proba(X[2000:])) < log_loss(y[2000:], one.predict_proba(X[2000:]))
     assert not calibrant.CalibratedClassifier(LinearSVC(), ensemble="auto").fit(X[:2000], y[:2000]).ensemble_
-    with pytest.raises(ValueError, match="True, False or 'auto'"):
+    with pytest.raises(ValueError, match="True, False, 'auto' or None"):
         calibrant.CalibratedClassifier(LinearSVC(), ensemble="yes").fit(X, y)
 
 
