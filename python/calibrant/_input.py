@@ -276,10 +276,7 @@ def native_matrix(X: Any) -> Any:
     """A matrix that scikit-learn has checked, as the native module borrows it."""
     if hasattr(X, "tocsr"):
         csr = X.tocsr()
-        if not csr.has_canonical_format:
-            # Columns that come twice are one; the caller's matrix stays as it is.
-            csr = csr.copy()
-            csr.sum_duplicates()
+        # Columns in any order, and some of them twice, are read as they are: copying and sorting a matrix takes longer than learning from it.
         if csr.data.dtype not in (np.float32, np.float64):
             csr = csr.astype(np.float64)
         if csr.indices.dtype not in (np.int32, np.int64):
