@@ -10,10 +10,19 @@ pub trait CsrIndex: Copy + Sync {
 
     /// The number, without a look at whether there is such a one: what is negative is far beyond the end of anything.
     fn wrapped(self) -> usize;
+
+    /// Numbers as those that SciPy keeps, where they are such.
+    #[doc(hidden)]
+    fn as_i32(_numbers: &[Self]) -> Option<&[i32]>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 macro_rules! csr_index {
-    ($($integer:ty),*) => {$(
+    ($($integer:ty $(: $own:item)?),*) => {$(
         impl CsrIndex for $integer {
             #[inline]
             fn to_usize(self) -> Option<usize> {
@@ -24,10 +33,15 @@ macro_rules! csr_index {
             fn wrapped(self) -> usize {
                 self as usize
             }
+
+            $($own)?
         }
     )*};
 }
-csr_index!(i32, i64, u32, u64, usize);
+csr_index!(
+    i32: fn as_i32(numbers: &[i32]) -> Option<&[i32]> { Some(numbers) },
+    i64, u32, u64, usize
+);
 
 /// A value of a matrix: `f32` or `f64`.
 pub trait CsrValue: Copy + Sync {
@@ -36,6 +50,15 @@ pub trait CsrValue: Copy + Sync {
 
     /// The value as it is.
     fn to_f64(self) -> f64;
+
+    /// A matrix of such values as one of those that there is a view of.
+    #[doc(hidden)]
+    fn csr_view<'a>(_rows: Csr<'a, i32, i32, Self>) -> Option<CsrArrays<'a>>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 impl CsrValue for f32 {
@@ -48,6 +71,10 @@ impl CsrValue for f32 {
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
+
+    fn csr_view<'a>(rows: Csr<'a, i32, i32, f32>) -> Option<CsrArrays<'a>> {
+        Some(CsrArrays::Single(rows))
+    }
 }
 
 impl CsrValue for f64 {
@@ -59,6 +86,10 @@ impl CsrValue for f64 {
     #[inline]
     fn to_f64(self) -> f64 {
         self
+    }
+
+    fn csr_view<'a>(rows: Csr<'a, i32, i32, f64>) -> Option<CsrArrays<'a>> {
+        Some(CsrArrays::Double(rows))
     }
 }
 
@@ -82,6 +113,27 @@ pub struct Csr<'a, P, I, V> {
     values: &'a [V],
     /// One more than the highest column.
     column_count: usize,
+}
+
+/// Sparse rows in the arrays that SciPy makes of a matrix with fewer than 2^31 entries, as solvers ask for them: loops over them
+/// are then compiled into the solver instead of being called for every row.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub enum CsrArrays<'a> {
+    /// Values of four bytes.
+    Single(Csr<'a, i32, i32, f32>),
+    /// Values of eight bytes.
+    Double(Csr<'a, i32, i32, f64>),
+}
+
+/// Such arrays, and which row of them each row is.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct CsrView<'a> {
+    /// All rows.
+    pub arrays: CsrArrays<'a>,
+    /// Which row of the arrays each row is, where that is not its own number.
+    pub order: Option<&'a [u32]>,
 }
 
 /// Why arrays are not a matrix of sparse rows.
@@ -151,12 +203,58 @@ impl<'a, P: CsrIndex, I: CsrIndex, V: CsrValue> Csr<'a, P, I, V> {
         self.starts[row].wrapped()..self.starts[row + 1].wrapped()
     }
 
+    /// The sum of squares of a row, where columns may come twice, by a table of zeros, of which every column has so many numbers: far
+    /// sooner than by sorting. It is zero again afterwards.
+    pub(crate) fn squared_norm_by(&self, row: usize, table: &mut [f64], lanes: usize) -> f64 {
+        let (columns, values) = self.entries(row);
+        if columns.is_sorted_by(|a, b| a.wrapped() < b.wrapped()) {
+            return values.iter().map(|value| value.to_f64().powi(2)).sum();
+        }
+        let places = || {
+            columns
+                .iter()
+                .map(|column| column.wrapped().wrapping_mul(lanes))
+        };
+        for (place, value) in places().zip(values) {
+            if let Some(sum) = table.get_mut(place) {
+                *sum += value.to_f64();
+            }
+        }
+        let sums = places().zip(values);
+        let norm = sums
+            .map(|(place, value)| value.to_f64() * table.get(place).unwrap_or(&0.0))
+            .sum();
+        for place in places() {
+            if let Some(sum) = table.get_mut(place) {
+                *sum = 0.0;
+            }
+        }
+        norm
+    }
+
     /// Columns and values of a row.
     #[inline]
     fn entries(&self, row: usize) -> (&'a [I], &'a [V]) {
         let range = self.range(row);
         (&self.columns[range.clone()], &self.values[range])
     }
+}
+
+/// Four columns. (Written out: where `map` is not inlined, as happens within large functions, it takes longer than all else.)
+#[inline(always)]
+fn wrapped<I: CsrIndex>(columns: &[I; 4]) -> [usize; 4] {
+    [
+        columns[0].wrapped(),
+        columns[1].wrapped(),
+        columns[2].wrapped(),
+        columns[3].wrapped(),
+    ]
+}
+
+/// One look at four columns: the loop over a row then has no branch that is taken for each entry.
+#[inline(always)]
+fn are_below(columns: [usize; 4], count: usize) -> bool {
+    (columns[0] < count) & (columns[1] < count) & (columns[2] < count) & (columns[3] < count)
 }
 
 impl<P: CsrIndex, I: CsrIndex, V: CsrValue> RowSource for Csr<'_, P, I, V> {
@@ -198,16 +296,24 @@ impl<P: CsrIndex, I: CsrIndex, V: CsrValue> RowSource for Csr<'_, P, I, V> {
             .sum()
     }
 
+    #[inline]
     fn dot(&self, row: usize, weights: &[f64]) -> f64 {
         let (columns, values) = self.entries(row);
         let (columns, last_columns) = columns.as_chunks::<4>();
         let (values, last_values) = values.as_chunks::<4>();
         // Four sums, so that an addition need not wait for the one before.
         let mut sums = [0.0; 4];
-        for (columns, values) in columns.iter().zip(values) {
+        for place in 0..columns.len().min(values.len()) {
+            let (columns, values) = (wrapped(&columns[place]), &values[place]);
+            if are_below(columns, weights.len()) {
+                for place in 0..4 {
+                    sums[place] += weights[columns[place]] * values[place].to_f64();
+                }
+                continue;
+            }
             for place in 0..4 {
                 // What is beyond the weights is unknown to them and adds nothing.
-                if let Some(weight) = weights.get(columns[place].wrapped()) {
+                if let Some(weight) = weights.get(columns[place]) {
                     sums[place] += weight * values[place].to_f64();
                 }
             }
@@ -220,15 +326,33 @@ impl<P: CsrIndex, I: CsrIndex, V: CsrValue> RowSource for Csr<'_, P, I, V> {
         (sums[0] + sums[1]) + (sums[2] + sums[3])
     }
 
+    #[inline]
     fn add(&self, row: usize, factor: f64, weights: &mut [f64]) {
         let (columns, values) = self.entries(row);
-        for (column, value) in columns.iter().zip(values) {
+        let (columns, last_columns) = columns.as_chunks::<4>();
+        let (values, last_values) = values.as_chunks::<4>();
+        for place in 0..columns.len().min(values.len()) {
+            let (columns, values) = (wrapped(&columns[place]), &values[place]);
+            if are_below(columns, weights.len()) {
+                for place in 0..4 {
+                    weights[columns[place]] += factor * values[place].to_f64();
+                }
+                continue;
+            }
+            for place in 0..4 {
+                if let Some(weight) = weights.get_mut(columns[place]) {
+                    *weight += factor * values[place].to_f64();
+                }
+            }
+        }
+        for (column, value) in last_columns.iter().zip(last_values) {
             if let Some(weight) = weights.get_mut(column.wrapped()) {
                 *weight += factor * value.to_f64();
             }
         }
     }
 
+    #[inline]
     fn dot_lanes(&self, row: usize, weights: &[[f64; 4]]) -> [f64; 4] {
         let (columns, values) = self.entries(row);
         let mut sums = [[0.0; 4]; 2];
@@ -241,6 +365,7 @@ impl<P: CsrIndex, I: CsrIndex, V: CsrValue> RowSource for Csr<'_, P, I, V> {
         std::array::from_fn(|lane| sums[0][lane] + sums[1][lane])
     }
 
+    #[inline]
     fn add_lanes(&self, row: usize, factors: [f64; 4], weights: &mut [[f64; 4]]) {
         let (columns, values) = self.entries(row);
         for (column, value) in columns.iter().zip(values) {
@@ -268,6 +393,20 @@ impl<P: CsrIndex, I: CsrIndex, V: CsrValue> RowSource for Csr<'_, P, I, V> {
         Some((row, self.columns[entry].wrapped()))
     }
 
+    fn as_csr(&self) -> Option<CsrView<'_>> {
+        let arrays = V::csr_view(Csr {
+            starts: P::as_i32(self.starts)?,
+            columns: I::as_i32(self.columns)?,
+            values: self.values,
+            column_count: self.column_count,
+        })?;
+        Some(CsrView {
+            arrays,
+            order: None,
+        })
+    }
+
+    #[inline]
     fn prefetch(&self, ahead: Ahead<'_>) {
         if let Some(row) = ahead.bounds {
             prefetch(self.starts, row);

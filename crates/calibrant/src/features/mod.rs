@@ -25,6 +25,8 @@ pub(crate) use crate::numeric::stable_hash as term_hash;
 pub(crate) use counter::ArrangedCounts;
 pub use counter::{ColumnSpace, DocumentFrequencyLimits};
 pub use csr::{Csr, CsrError, CsrIndex, CsrValue};
+#[doc(hidden)]
+pub use csr::{CsrArrays, CsrView};
 pub use dense::{DenseError, DenseRows, DenseValue, DenseValues, DenseView};
 pub(crate) use prefetch::prefetch;
 pub use row_source::RowSource;

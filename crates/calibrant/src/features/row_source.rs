@@ -1,6 +1,6 @@
 //! Rows that somebody else holds.
 
-use super::{DenseView, SparseMatrix};
+use super::{CsrView, DenseView, SparseMatrix};
 
 /// Rows of numbers, whoever holds them and however they are kept.
 ///
@@ -91,6 +91,12 @@ pub trait RowSource: Sync {
 
     /// The rows as one block of numbers, where they are kept as one.
     fn as_dense(&self) -> Option<DenseView<'_>> {
+        None
+    }
+
+    /// The rows as the arrays that most libraries keep sparse rows in, where they are in such arrays.
+    #[doc(hidden)]
+    fn as_csr(&self) -> Option<CsrView<'_>> {
         None
     }
 
@@ -243,6 +249,14 @@ impl RowSource for OrderedRows<'_> {
             weights: ahead.weights.map(|row| self.number(row)),
             ..ahead
         });
+    }
+
+    fn as_csr(&self) -> Option<CsrView<'_>> {
+        let view = self.rows.as_csr().filter(|view| view.order.is_none())?;
+        Some(CsrView {
+            order: Some(self.order),
+            ..view
+        })
     }
 
     fn as_dense(&self) -> Option<DenseView<'_>> {

@@ -80,7 +80,7 @@ pub fn solve_rows(
     let problem = BorrowedProblem {
         rows,
         weights: weights.unwrap_or_default(),
-        members: members.as_deref(),
+        members: members.as_deref().into(),
         constant: settings.intercept_scaling,
     };
     let count = classes.iter().max().map_or(0, |&class| class as usize + 1);

@@ -1,5 +1,8 @@
 //! Linear learners on rows that somebody else holds.
 
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use rayon::prelude::*;
 
 use super::learner::CrossFit;
@@ -11,8 +14,8 @@ use crate::problem::{Folds, Targets};
 use crate::progress::step;
 use crate::solvers::{
     BorrowedRows, Convergence, DualLoss, HingeLoss, HingeLossDual, Lane, LaneSolution,
-    LinearProblem, LogisticLossDual, PrimalOutput, PrimalProblem, PrimalSolution, SmoothLoss,
-    SolverLimits, solve_primal, solve_while_wanted,
+    LinearProblem, LogisticLossDual, Members, PrimalOutput, PrimalProblem, PrimalSolution,
+    SmoothLoss, SolverLimits, solve_primal, solve_while_wanted,
 };
 use crate::{Cancelled, FitError, Progress};
 
@@ -40,8 +43,8 @@ pub(crate) struct BorrowedProblem<'a> {
     pub(crate) rows: &'a dyn RowSource,
     /// One per row, or none where all count 1.
     pub(crate) weights: &'a [f64],
-    /// The rows that are learned from; `None` where it is all of them.
-    pub(crate) members: Option<&'a [u32]>,
+    /// The rows that are learned from.
+    pub(crate) members: Members<'a>,
     /// The value of the constant feature, whose weight is the bias.
     pub(crate) constant: f64,
 }
@@ -68,10 +71,35 @@ pub(crate) struct BorrowedFit {
     duals: Vec<f64>,
 }
 
-/// What a fold's model says of its rows.
-struct FoldScores {
-    scores: Vec<f64>,
-    convergence: Convergence,
+/// One fold of rows.
+#[derive(Clone, Copy)]
+struct Fold<'a> {
+    folds: &'a [u8],
+    number: u8,
+}
+
+impl<'a> Fold<'a> {
+    fn of(folds: &'a Folds, number: usize) -> Self {
+        Self {
+            folds: folds.assignment(),
+            number: number as u8,
+        }
+    }
+
+    /// The rows of the other folds.
+    fn others(self) -> Members<'a> {
+        Members::Outside {
+            folds: self.folds,
+            fold: self.number,
+        }
+    }
+
+    fn for_each_held_out(self, mut each: impl FnMut(usize)) {
+        let folds = self.folds.iter().enumerate();
+        folds
+            .filter(|&(_, &fold)| fold == self.number)
+            .for_each(|(row, _)| each(row));
+    }
 }
 
 /// Feature after feature, the outputs' weights side by side.
@@ -187,7 +215,7 @@ impl BorrowedLearner {
         let problem = BorrowedProblem {
             rows,
             weights: targets.weights,
-            members: None,
+            members: Members::All,
             constant: 1.0,
         };
         let outputs: Vec<BorrowedOutput<'_>> = asked
@@ -205,52 +233,57 @@ impl BorrowedLearner {
         if convergence.iter().any(|end| !end.objective.is_finite()) {
             return Err(FitError::Overflow);
         }
-        // A few outputs of one fold at a time, whose weights are let go once its rows are scored.
+        let zeros = || (0..rows.row_count()).map(|_| AtomicU64::new(0)).collect();
+        let out_of_fold: Vec<Vec<AtomicU64>> = outputs.iter().map(|_| zeros()).collect();
+        // A few outputs of one fold at a time, whose weights are let go once its rows are scored: each score where it belongs.
         let blocks = outputs.len().div_ceil(LANES);
         let one = |task: usize| {
             let some = LANES * (task % blocks)..outputs.len().min(LANES * (task % blocks + 1));
-            let (outputs, whole) = (&outputs[some.clone()], &whole[some]);
-            self.fold(&problem, outputs, whole, folds, task / blocks, progress)
+            let fold = Fold::of(folds, task / blocks);
+            let (outputs, whole) = (&outputs[some.clone()], &whole[some.clone()]);
+            let fits = self.fold(&problem, outputs, whole, fold, progress)?;
+            fold.for_each_held_out(|row| {
+                for (fit, scores) in fits.iter().zip(&out_of_fold[some.clone()]) {
+                    let score = rows.dot(row, &fit.weights) + fit.bias;
+                    scores[row].store(score.to_bits(), Relaxed);
+                }
+            });
+            Ok(fits.into_iter().map(|fit| fit.convergence).collect())
         };
-        let tasks: Result<Vec<Vec<FoldScores>>, FitError> = (0..blocks * folds.count())
+        let tasks: Result<Vec<Vec<Convergence>>, FitError> = (0..blocks * folds.count())
             .into_par_iter()
             .map(one)
             .collect();
-        let mut out_of_fold = vec![vec![0.0; rows.row_count()]; outputs.len()];
-        for (task, scored) in tasks?.into_iter().enumerate() {
-            let (_, held_out) = folds.split(task / blocks);
-            for (output, scored) in (LANES * (task % blocks)..).zip(scored) {
-                for (&row, score) in held_out.iter().zip(scored.scores) {
-                    out_of_fold[output][row as usize] = score;
-                }
-                if scored.convergence.relative_gap > convergence[output].relative_gap {
-                    convergence[output] = scored.convergence;
+        for (task, ends) in tasks?.into_iter().enumerate() {
+            for (worst, end) in convergence[LANES * (task % blocks)..].iter_mut().zip(ends) {
+                if end.relative_gap > worst.relative_gap {
+                    *worst = end;
                 }
             }
         }
+        let number = |bits: AtomicU64| f64::from_bits(bits.into_inner());
+        let numbers = |scores: Vec<AtomicU64>| scores.into_iter().map(number).collect();
         Ok(CrossFit {
             scorer: scorer_of(&whole, Link::of(labels)).into(),
-            out_of_fold,
+            out_of_fold: out_of_fold.into_iter().map(numbers).collect(),
             convergence,
         })
     }
 
-    /// Some outputs without a fold, and what they say of its rows.
+    /// Some outputs without a fold.
     fn fold(
         &self,
         problem: &BorrowedProblem<'_>,
         outputs: &[BorrowedOutput<'_>],
         whole: &[BorrowedFit],
-        folds: &Folds,
-        fold: usize,
+        fold: Fold<'_>,
         progress: &dyn Progress,
-    ) -> Result<Vec<FoldScores>, FitError> {
-        let (members, held_out) = folds.split(fold);
+    ) -> Result<Vec<BorrowedFit>, FitError> {
         let starts: Vec<BorrowedFit> = match self.loss {
             Loss::Smooth(loss) if self.is_primal(problem) => outputs
                 .iter()
                 .zip(whole)
-                .map(|(output, whole)| self.without(whole, loss, problem, output, &held_out))
+                .map(|(output, whole)| self.without(whole, loss, problem, output, fold))
                 .collect(),
             _ => Vec::new(),
         };
@@ -265,18 +298,10 @@ impl BorrowedLearner {
             })
             .collect();
         let problem = BorrowedProblem {
-            members: Some(&members),
+            members: fold.others(),
             ..*problem
         };
-        let fits = self.solve(&problem, &outputs, progress)?;
-        let scored = |fit: BorrowedFit| FoldScores {
-            scores: held_out
-                .iter()
-                .map(|&row| problem.rows.dot(row as usize, &fit.weights) + fit.bias)
-                .collect(),
-            convergence: fit.convergence,
-        };
-        Ok(fits.into_iter().map(scored).collect())
+        self.solve(&problem, &outputs, progress)
     }
 
     /// The whole's weights less what held-out rows have a part in: at the least value weights are `Σ y_i α_i x_i`, with
@@ -287,11 +312,11 @@ impl BorrowedLearner {
         loss: SmoothLoss,
         problem: &BorrowedProblem<'_>,
         output: &BorrowedOutput<'_>,
-        held_out: &[u32],
+        fold: Fold<'_>,
     ) -> BorrowedFit {
         let costs = self.costs(output);
         let mut start = whole.clone();
-        for row in held_out.iter().map(|&row| row as usize) {
+        fold.for_each_held_out(|row| {
             let score = problem.rows.dot(row, &whole.weights) + whole.bias;
             let (sign, cost) = match (output.labels)(row) {
                 true => (1.0, costs.0),
@@ -301,7 +326,7 @@ impl BorrowedLearner {
             let slope = sign * cost * weight * loss.slope(sign * score);
             problem.rows.add(row, slope, &mut start.weights);
             start.bias += slope * problem.constant * problem.constant;
-        }
+        });
         start
     }
 
@@ -324,10 +349,21 @@ impl BorrowedLearner {
         progress: &dyn Progress,
     ) -> Result<Vec<BorrowedFit>, Cancelled> {
         let limits = self.limits_of(outputs);
+        let mut outside = Vec::new();
+        let members = match problem.members {
+            Members::All => None,
+            Members::Listed(rows) => Some(rows),
+            Members::Outside { .. } => {
+                let count = problem.rows.row_count();
+                let members = problem.members;
+                members.for_each(count, |row| outside.push(row as u32));
+                Some(&outside[..])
+            }
+        };
         let problem = PrimalProblem {
             rows: problem.rows,
             weights: problem.weights,
-            members: problem.members,
+            members,
             constant: problem.constant,
             loss,
         };
@@ -354,9 +390,14 @@ impl BorrowedLearner {
     ) -> Result<Vec<BorrowedFit>, Cancelled> {
         let limits = self.limits_of(outputs);
         let rows = BorrowedRows::new(problem.rows);
+        // One problem asks for each once, and need not keep them.
+        let squared_norms = match outputs.len() {
+            0 | 1 => Vec::new(),
+            _ => rows.norms(),
+        };
         let problem = LinearProblem {
             rows: &rows,
-            squared_norms: &[],
+            squared_norms: &squared_norms,
             weights: problem.weights,
             members: problem.members,
             constant: problem.constant,

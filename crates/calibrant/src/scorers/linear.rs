@@ -9,7 +9,7 @@ use crate::features::{RowView, SparseMatrix};
 use crate::problem::{Problem, Targets};
 use crate::solvers::{
     Convergence, HingeLoss, HingeLossDual, Lane, LaneSolution, LinearProblem, LogisticLossDual,
-    SolverLimits, solve_while_wanted,
+    Members, SolverLimits, solve_while_wanted,
 };
 use crate::{Cancelled, FitError, Progress};
 
@@ -126,7 +126,7 @@ impl<'a> PreparedRows<'a> {
             rows: self.rows,
             squared_norms: &self.squared_norms,
             weights,
-            members: Some(members),
+            members: Members::Listed(members),
             constant: 1.0,
         }
     }

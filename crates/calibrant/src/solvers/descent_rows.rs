@@ -1,6 +1,6 @@
 //! Rows as dual coordinate descent visits them.
 
-use crate::features::{Ahead, LaneWeights, RowSource, SparseMatrix};
+use crate::features::{LaneWeights, SparseMatrix};
 
 /// Rows with the two inner loops over weights of `L` problems side by side.
 pub trait DescentRows<const L: usize>: Sync {
@@ -16,8 +16,12 @@ pub trait DescentRows<const L: usize>: Sync {
     fn row_count(&self) -> usize;
     /// No weight for any column.
     fn zeros(&self) -> Self::Weights;
-    /// The sum of squares of a row.
-    fn squared_norm(&self, row: usize) -> f64;
+    /// Makes all weights zero.
+    fn clear(&self, weights: &mut Self::Weights) {
+        *weights = self.zeros();
+    }
+    /// The sum of squares of a row; the weights are all zero, before and after.
+    fn squared_norm(&self, row: usize, zeros: &mut Self::Weights) -> f64;
     /// `w·x` for each problem.
     fn dot(&self, row: usize, weights: &Self::Weights) -> [f64; L];
     /// `w += factor · x` for each problem.
@@ -46,7 +50,7 @@ impl<const L: usize> DescentRows<L> for SparseMatrix {
         LaneWeights::zeros(self.column_count())
     }
 
-    fn squared_norm(&self, row: usize) -> f64 {
+    fn squared_norm(&self, row: usize, _zeros: &mut LaneWeights<L>) -> f64 {
         self.row(row).squared_norm()
     }
 
@@ -79,136 +83,5 @@ impl<const L: usize> DescentRows<L> for SparseMatrix {
 
     fn lane(weights: &LaneWeights<L>, lane: usize) -> Vec<f32> {
         weights.lane(lane)
-    }
-}
-
-/// Rows that somebody else holds, with weights of eight bytes: what is asked of these solutions may be far more than
-/// four bytes can say. Whatever arrays they are in, the solver is compiled once.
-#[derive(Clone, Copy)]
-pub struct BorrowedRows<'a> {
-    rows: &'a dyn RowSource,
-    column_count: usize,
-    /// So many rows are probably in the processor's cache when they are visited again.
-    near: usize,
-}
-
-/// Numbers with their columns that three megabytes hold, as the second or third cache has them.
-const NEAR_ENTRIES: usize = 1 << 18;
-
-impl<'a> BorrowedRows<'a> {
-    /// Rows with as many weights as they have columns.
-    pub fn new(rows: &'a dyn RowSource) -> Self {
-        let rows_at_least_one = rows.row_count().max(1);
-        Self {
-            rows,
-            column_count: rows.column_count(),
-            near: NEAR_ENTRIES / (1 + rows.entry_count() / rows_at_least_one),
-        }
-    }
-}
-
-impl DescentRows<1> for BorrowedRows<'_> {
-    type Weights = Vec<f64>;
-    type Value = f64;
-    const FINE: bool = true;
-
-    fn row_count(&self) -> usize {
-        self.rows.row_count()
-    }
-
-    fn zeros(&self) -> Vec<f64> {
-        vec![0.0; self.column_count]
-    }
-
-    fn squared_norm(&self, row: usize) -> f64 {
-        self.rows.squared_norm(row)
-    }
-
-    #[inline]
-    fn dot(&self, row: usize, weights: &Vec<f64>) -> [f64; 1] {
-        [self.rows.dot(row, weights)]
-    }
-
-    #[inline]
-    fn add(&self, row: usize, [factor]: [f64; 1], weights: &mut Vec<f64>) {
-        self.rows.add(row, factor, weights);
-    }
-
-    fn are_far(&self, row_count: usize) -> bool {
-        row_count > self.near
-    }
-
-    #[inline]
-    fn prefetch(&self, [bounds, entries, visited]: [Option<usize>; 3], weights: &Vec<f64>) {
-        self.rows.prefetch(Ahead {
-            bounds,
-            entries,
-            weights: visited,
-            table: weights,
-            lanes: 1,
-        });
-    }
-
-    fn squared_norms(weights: &Vec<f64>) -> [f64; 1] {
-        [weights.iter().map(|weight| weight * weight).sum()]
-    }
-
-    fn lane(weights: &Vec<f64>, _lane: usize) -> Vec<f64> {
-        weights.clone()
-    }
-}
-
-impl DescentRows<4> for BorrowedRows<'_> {
-    type Weights = Vec<[f64; 4]>;
-    type Value = f64;
-    const FINE: bool = true;
-
-    fn row_count(&self) -> usize {
-        self.rows.row_count()
-    }
-
-    fn zeros(&self) -> Vec<[f64; 4]> {
-        vec![[0.0; 4]; self.column_count]
-    }
-
-    fn squared_norm(&self, row: usize) -> f64 {
-        self.rows.squared_norm(row)
-    }
-
-    #[inline]
-    fn dot(&self, row: usize, weights: &Vec<[f64; 4]>) -> [f64; 4] {
-        self.rows.dot_lanes(row, weights)
-    }
-
-    #[inline]
-    fn add(&self, row: usize, factors: [f64; 4], weights: &mut Vec<[f64; 4]>) {
-        self.rows.add_lanes(row, factors, weights);
-    }
-
-    fn are_far(&self, row_count: usize) -> bool {
-        row_count > self.near
-    }
-
-    #[inline]
-    fn prefetch(&self, [bounds, entries, visited]: [Option<usize>; 3], weights: &Vec<[f64; 4]>) {
-        self.rows.prefetch(Ahead {
-            bounds,
-            entries,
-            weights: visited,
-            table: weights.as_flattened(),
-            lanes: 4,
-        });
-    }
-
-    fn squared_norms(weights: &Vec<[f64; 4]>) -> [f64; 4] {
-        let mut sums = [0.0; 4];
-        for weights in weights {
-            (0..4).for_each(|lane| sums[lane] += weights[lane] * weights[lane]);
-        }
-        sums
-    }
-
-    fn lane(weights: &Vec<[f64; 4]>, lane: usize) -> Vec<f64> {
-        weights.iter().map(|weights| weights[lane]).collect()
     }
 }

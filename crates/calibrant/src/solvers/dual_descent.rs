@@ -1,7 +1,10 @@
 //! Regularised linear problems by dual coordinate descent, several side by side.
 
+mod face_steps;
+
 use serde::{Deserialize, Serialize};
 
+use super::Members;
 use super::descent_rows::DescentRows;
 use crate::features::{SparseMatrix, prefetch};
 use crate::numeric::Random;
@@ -23,20 +26,17 @@ pub struct LinearProblem<'a, R: ?Sized = SparseMatrix> {
     pub squared_norms: &'a [f64],
     /// How much each row counts: `C_i` is this times the side's cost. Where there are none, each counts 1.
     pub weights: &'a [f64],
-    /// The rows that are learned from, rising; `None` where it is all of them.
-    pub members: Option<&'a [u32]>,
+    /// The rows that are learned from.
+    pub members: Members<'a>,
     /// `B`: 1 is usual, with 0 there is no bias.
     pub constant: f64,
 }
 
 impl<R: ?Sized> LinearProblem<'_, R> {
-    /// Asks for each row that is learned from.
+    /// How much a row counts.
     #[inline]
-    fn for_each_member(&self, row_count: usize, mut each: impl FnMut(usize)) {
-        match self.members {
-            None => (0..row_count).for_each(each),
-            Some(members) => members.iter().for_each(|&row| each(row as usize)),
-        }
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.get(row).copied().unwrap_or(1.0)
     }
 }
 
@@ -76,6 +76,16 @@ pub trait DualLoss: Copy + Sync {
     /// after the other.
     fn settled(&self, relative_gap: f64) -> f64 {
         usually_settled(relative_gap)
+    }
+
+    /// Whether [`Self::objectives`] takes so little time that every visit can ask: then the gap itself, as it was at each row's visit, says
+    /// when all rows are to be looked at.
+    const TELLS_GAP: bool = false;
+
+    /// The upper end of a variable's box, where the loss does not bend: then the dual may be nearly flat along several variables at
+    /// once, and visits to one after the other take long to get anywhere.
+    fn end_of_flat_box(&self, _cost: f64) -> Option<f64> {
+        None
     }
 
     /// Solves for one variable while the others stand still. `margin` is `y (w·x + b)`, `curvature`
@@ -247,12 +257,31 @@ struct Descent<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss> {
     looks_early: bool,
 }
 
+/// What a pass has seen of a problem.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    /// The range of projected gradients.
+    lowest: f64,
+    highest: f64,
+    /// How much of the gap is due to the rows, and how much the dual objective gained.
+    gap: f64,
+    gained: f64,
+}
+
+impl Seen {
+    const NOTHING: Self = Self {
+        lowest: f64::INFINITY,
+        highest: f64::NEG_INFINITY,
+        gap: 0.0,
+        gained: 0.0,
+    };
+}
+
 /// All that a visit needs of a row beside its entries, in one place: rows are visited in random
 /// order, and each place is a cache line that has to be fetched.
 #[derive(Debug, Clone, Copy)]
 struct RowState<const L: usize> {
     duals: [f64; L],
-    weight: f64,
     /// Rounded: it is the length of steps, not where they lead.
     curvature: f32,
     /// A bit for each problem in which the row is positive.
@@ -266,15 +295,15 @@ impl<const L: usize> RowState<L> {
         problem: &LinearProblem<'_, R>,
         lanes: &[Lane<'_>],
         row: usize,
+        zeros: &mut R::Weights,
     ) -> Self {
         let squared_norm = match problem.squared_norms {
-            [] => problem.rows.squared_norm(row),
+            [] => problem.rows.squared_norm(row, zeros),
             norms => norms[row],
         };
         let labels = lanes.iter().enumerate();
         Self {
             duals: [0.0; L],
-            weight: problem.weights.get(row).copied().unwrap_or(1.0),
             curvature: (squared_norm + problem.constant * problem.constant) as f32,
             labels: labels
                 .map(|(number, lane)| u8::from((lane.labels)(row)) << number)
@@ -292,9 +321,10 @@ impl<const L: usize> RowState<L> {
         }
     }
 
+    /// What an error costs in a row of this weight.
     #[inline]
-    fn cost(&self, lane: usize, costs: (f64, f64)) -> f64 {
-        self.weight
+    fn cost(&self, lane: usize, weight: f64, costs: (f64, f64)) -> f64 {
+        weight
             * if self.labels >> lane & 1 == 1 {
                 costs.0
             } else {
@@ -309,6 +339,13 @@ struct LaneState {
     spread: f64,
     /// The spread that counts as settled; tightened until the gap agrees.
     settled: f64,
+    /// The dual objective, and the gap of the last pass's rows, each as it was at its visit.
+    dual: f64,
+    gap: f64,
+    /// The part of the wanted gap that has to be reached; smaller where more was found at all rows than at those that were visited.
+    part: f64,
+    /// Passes since free variables took a step together.
+    alone: usize,
     stage: Stage,
 }
 
@@ -339,29 +376,30 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
             false => usually_settled(limits.relative_gap),
         };
         let row_count = problem.rows.row_count();
-        let rows = (0..row_count).map(|row| RowState::new(problem, lanes, row));
-        let member_count = problem.members.map_or(row_count, <[u32]>::len);
+        let mut weights = problem.rows.zeros();
+        let rows = (0..row_count).map(|row| RowState::new(problem, lanes, row, &mut weights));
+        let member_count = problem.members.count(row_count);
         let mut descent = Self {
             problem,
             lanes,
             loss,
             rows: rows.collect(),
-            weights: problem.rows.zeros(),
+            weights,
             biases: [0.0; L],
             order: Vec::with_capacity(member_count),
             states: Vec::with_capacity(lanes.len()),
             looks_early: lanes.iter().any(|lane| lane.start.is_some()),
         };
         let mut resting_on = [0; L];
-        problem.for_each_member(row_count, |number| {
-            let row = &mut descent.rows[number];
+        problem.members.for_each(row_count, |number| {
+            let (row, weight) = (&mut descent.rows[number], problem.weight(number));
             let mut steps = [0.0; L];
             for (lane, settings) in lanes.iter().enumerate() {
                 let given = settings.start.map_or(0.0, |duals| duals[number]);
                 let dual = if given > 0.0 {
                     given
                 } else {
-                    loss.start(row.cost(lane, settings.costs))
+                    loss.start(row.cost(lane, weight, settings.costs))
                 };
                 row.duals[lane] = dual;
                 steps[lane] = dual * row.sign(lane);
@@ -377,16 +415,26 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
             .filter(|&lane| lanes[lane].start.is_none() || 2 * resting_on[lane] >= member_count)
             .map(|lane| 1 << lane)
             .sum();
-        problem.for_each_member(row_count, |row| descent.rows[row].moving |= all);
+        problem
+            .members
+            .for_each(row_count, |row| descent.rows[row].moving |= all);
         descent.states.extend((0..lanes.len()).map(|_| LaneState {
             bounds: LaneState::OPEN,
             spread: 0.0,
             settled,
+            dual: 0.0,
+            gap: f64::INFINITY,
+            part: 1.0,
+            alone: 0,
             stage: Stage::Moving,
         }));
         descent.gather();
         descent
     }
+
+    /// Whether the loss tells of the gap at each visit. (Models that were learned from counts keep the general rule, and with it their
+    /// numbers.)
+    const TELLS_GAP: bool = R::FINE && Loss::TELLS_GAP;
 
     /// `w·x + b` of each problem.
     #[inline]
@@ -409,7 +457,7 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
     fn gather(&mut self) {
         let (rows, order) = (&self.rows, &mut self.order);
         order.clear();
-        self.problem.for_each_member(rows.len(), |row| {
+        self.problem.members.for_each(rows.len(), |row| {
             if rows[row].moving != 0 {
                 order.push(row as u32);
             }
@@ -424,6 +472,7 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
         let entries = ahead(2 * PREFETCH_DISTANCE);
         if let Some(row) = entries {
             prefetch(&self.rows, row);
+            prefetch(self.problem.weights, row);
         }
         let rows = [
             ahead(3 * PREFETCH_DISTANCE),
@@ -435,7 +484,7 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
 
     /// One pass over the rows where anything moves.
     fn pass(&mut self, random: &mut Random) {
-        let mut ranges = [(f64::INFINITY, f64::NEG_INFINITY); L];
+        let mut seen = [Seen::NOTHING; L];
         let mut order = std::mem::take(&mut self.order);
         random.shuffle(&mut order);
         let far = self.problem.rows.are_far(order.len());
@@ -445,7 +494,7 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
             }
             let number = number as usize;
             let scores = self.scores(number);
-            let row = &mut self.rows[number];
+            let (row, weight) = (&mut self.rows[number], self.problem.weight(number));
             let mut steps = [0.0; L];
             for (lane, settings) in self.lanes.iter().enumerate() {
                 if row.moving >> lane & 1 == 0 {
@@ -454,7 +503,7 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
                 let sign = row.sign(lane);
                 let margin = sign * scores[lane];
                 let dual = row.duals[lane];
-                let cost = row.cost(lane, settings.costs);
+                let cost = row.cost(lane, weight, settings.costs);
                 let curvature = f64::from(row.curvature);
                 let bounds = self.states[lane].bounds;
                 match self.loss.visit(margin, dual, cost, curvature, bounds) {
@@ -463,8 +512,17 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
                         dual: moved,
                         gradient,
                     } => {
-                        ranges[lane] = (ranges[lane].0.min(gradient), ranges[lane].1.max(gradient));
-                        steps[lane] = (moved - dual) * sign;
+                        let seen = &mut seen[lane];
+                        seen.lowest = seen.lowest.min(gradient);
+                        seen.highest = seen.highest.max(gradient);
+                        let step = moved - dual;
+                        if Self::TELLS_GAP {
+                            let (loss, gain) = self.loss.objectives(margin, dual, cost);
+                            let (_, next) = self.loss.objectives(margin, moved, cost);
+                            seen.gap += loss - gain + dual * margin;
+                            seen.gained += next - gain - step * (margin + 0.5 * curvature * step);
+                        }
+                        steps[lane] = step * sign;
                         row.duals[lane] = moved;
                     }
                 }
@@ -472,10 +530,15 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
             self.step(number, steps);
         }
         self.order = order;
-        for (state, (lowest, highest)) in self.states.iter_mut().zip(ranges) {
+        for (state, seen) in self.states.iter_mut().zip(seen) {
             if state.stage != Stage::Moving {
                 continue;
             }
+            let Seen {
+                lowest, highest, ..
+            } = seen;
+            (state.gap, state.dual) = (seen.gap, state.dual + seen.gained);
+            state.alone += 1;
             state.spread = (highest.max(0.0) - lowest.min(0.0)).max(0.0);
             state.bounds = (
                 if lowest < 0.0 {
@@ -498,7 +561,10 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
         let look = self.looks_early && pass.is_multiple_of(PASSES_BETWEEN_LOOKS);
         for lane in 0..self.states.len() {
             let state = &mut self.states[lane];
-            let settled = state.spread <= state.settled;
+            let settled = match Self::TELLS_GAP {
+                true => state.gap <= state.part * limits.relative_gap * state.dual,
+                false => state.spread <= state.settled,
+            };
             if state.stage == Stage::Moving && (settled || look || out_of_time) {
                 state.stage = Stage::Settled;
                 self.rows
@@ -508,8 +574,17 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
         }
         if self.states.iter().all(|state| state.stage != Stage::Moving) {
             self.look_at_all(pass, limits, out_of_time);
+            self.gather();
+        } else if R::FINE {
+            let rows = &self.rows;
+            self.order.retain(|&row| rows[row as usize].moving != 0);
+        } else {
+            // The same rows in rising order, from which the next one is drawn.
+            self.gather();
         }
-        self.gather();
+        if self.is_slow() {
+            self.step_along_faces();
+        }
         self.states
             .iter()
             .all(|state| matches!(state.stage, Stage::Ended(_)))
@@ -519,14 +594,14 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
     #[inline]
     fn look_at(&mut self, number: usize, objectives: &mut [(f64, f64)], largest: &mut [f64; L]) {
         let scores = self.scores(number);
-        let row = &mut self.rows[number];
+        let (row, weight) = (&mut self.rows[number], self.problem.weight(number));
         for (lane, settings) in self.lanes.iter().enumerate() {
             let state = &self.states[lane];
             if state.stage != Stage::Settled {
                 continue;
             }
             let margin = row.sign(lane) * scores[lane];
-            let cost = row.cost(lane, settings.costs);
+            let cost = row.cost(lane, weight, settings.costs);
             let dual = row.duals[lane];
             let (loss, gain) = self.loss.objectives(margin, dual, cost);
             objectives[lane].0 += loss;
@@ -539,7 +614,11 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
                 Visit::Moved { gradient, .. } => gradient.abs(),
             };
             largest[lane] = largest[lane].max(gradient);
-            if dual > 0.0 || gradient > 0.1 * state.settled {
+            let moves = match Self::TELLS_GAP {
+                true => gradient > 0.0,
+                false => dual > 0.0 || gradient > 0.1 * state.settled,
+            };
+            if moves {
                 row.moving |= 1 << lane;
             }
         }
@@ -555,7 +634,7 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
             .collect();
         let mut largest = [0f64; L];
         let problem = self.problem;
-        problem.for_each_member(self.rows.len(), |number| {
+        problem.members.for_each(self.rows.len(), |number| {
             self.look_at(number, &mut objectives, &mut largest);
         });
         for (lane, (primal, dual)) in objectives.into_iter().enumerate() {
@@ -583,6 +662,10 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
                 if largest[lane] <= state.settled {
                     state.settled *= 0.3;
                 }
+                if primal - dual > state.gap {
+                    state.part *= 0.5;
+                }
+                state.dual = dual;
                 state.bounds = LaneState::OPEN;
                 state.stage = Stage::Moving;
             }
@@ -591,132 +674,4 @@ impl<'a, const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'a,
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::progress::EndsAfter;
-    use crate::solvers::{HingeLoss, HingeLossDual, LogisticLossDual};
-
-    fn random_rows(seed: u64, labels: &[bool]) -> SparseMatrix {
-        let mut random = Random::from_seed(seed);
-        let row = |label: bool| {
-            let mut entries = Vec::new();
-            for column in 0..30 {
-                let lean = if label && column < 5 { 0.4 } else { 0.1 };
-                if random.uniform() < lean {
-                    entries.push((column, random.uniform() as f32 + 0.1));
-                }
-            }
-            entries
-        };
-        SparseMatrix::from_rows(30, labels.iter().copied().map(row))
-    }
-
-    fn random_labels(seed: u64) -> Vec<bool> {
-        let mut random = Random::from_seed(seed);
-        (0..120).map(|_| random.uniform() < 0.3).collect()
-    }
-
-    const TIGHT: SolverLimits = SolverLimits {
-        relative_gap: 1e-6,
-        max_passes: 20_000,
-    };
-
-    fn check_warm_starts_and_lanes(loss: impl DualLoss) {
-        for seed in 0..3 {
-            let labels: Vec<Vec<bool>> =
-                (0..4).map(|lane| random_labels(seed * 10 + lane)).collect();
-            let rows = random_rows(seed, &labels[0]);
-            let squared_norms: Vec<f64> = rows.rows().map(|row| row.squared_norm()).collect();
-            let weights: Vec<f64> = (0..120).map(|row| 0.5 + f64::from(row % 3)).collect();
-            let some: Vec<u32> = (0..120).filter(|row| row % 5 != 0).collect();
-            let whole = LinearProblem {
-                rows: &rows,
-                squared_norms: &squared_norms,
-                weights: &weights,
-                members: None,
-                constant: 1.0,
-            };
-            let part = LinearProblem {
-                members: Some(&some),
-                ..whole
-            };
-            let asked: Vec<_> = labels
-                .iter()
-                .map(|labels| |row: usize| labels[row])
-                .collect();
-            let cold: Vec<Lane<'_>> = asked
-                .iter()
-                .map(|labels| Lane {
-                    labels,
-                    costs: (1.0, 0.7),
-                    start: None,
-                    keeps_duals: true,
-                })
-                .collect();
-            let full = solve_side_by_side::<4, _>(&whole, &cold, loss, &TIGHT, seed);
-            let warm: Vec<Lane<'_>> = cold
-                .iter()
-                .zip(&full)
-                .map(|(lane, full)| Lane {
-                    start: Some(&full.duals),
-                    ..*lane
-                })
-                .collect();
-            let warm_ends = solve_side_by_side::<4, _>(&part, &warm, loss, &TIGHT, seed);
-            for (lane, warm_end) in cold.iter().zip(&warm_ends) {
-                let [alone] = solve_side_by_side::<1, _>(&part, &[*lane], loss, &TIGHT, seed + 1)
-                    .try_into()
-                    .unwrap();
-                assert!(warm_end.convergence.converged && alone.convergence.converged);
-                let ratio = warm_end.convergence.objective / alone.convergence.objective;
-                assert!((ratio - 1.0).abs() < 3e-6, "{ratio}");
-            }
-        }
-    }
-
-    #[test]
-    fn warm_or_cold_alone_or_side_by_side_the_objective_is_the_same() {
-        check_warm_starts_and_lanes(HingeLossDual(HingeLoss::Hinge));
-        check_warm_starts_and_lanes(HingeLossDual(HingeLoss::SquaredHinge));
-        check_warm_starts_and_lanes(LogisticLossDual);
-    }
-
-    #[test]
-    fn giving_up_is_said() {
-        let labels = random_labels(3);
-        let rows = random_rows(3, &labels);
-        let squared_norms: Vec<f64> = rows.rows().map(|row| row.squared_norm()).collect();
-        let weights = [1.0; 120];
-        let problem = LinearProblem {
-            rows: &rows,
-            squared_norms: &squared_norms,
-            weights: &weights,
-            members: None,
-            constant: 1.0,
-        };
-        let lane = Lane {
-            labels: &|row| labels[row],
-            costs: (100.0, 100.0),
-            start: None,
-            keeps_duals: false,
-        };
-        let limits = SolverLimits {
-            relative_gap: 1e-9,
-            max_passes: 2,
-        };
-        let solved = solve_side_by_side::<1, _>(
-            &problem,
-            &[lane],
-            HingeLossDual(HingeLoss::Hinge),
-            &limits,
-            1,
-        );
-        let end = solved[0].convergence;
-        assert!(!end.converged && end.passes == 2 && end.relative_gap > 1e-9);
-        // Asked before each pass, and told no before the second.
-        let loss = HingeLossDual(HingeLoss::Hinge);
-        let ended = EndsAfter::questions(1);
-        let ended = solve_while_wanted::<1, _>(&problem, &[lane], loss, &limits, 1, &ended);
-        assert_eq!(ended.err(), Some(Cancelled));
-    }
-}
+mod tests;

@@ -51,6 +51,12 @@ impl HingeLossDual {
 }
 
 impl DualLoss for HingeLossDual {
+    const TELLS_GAP: bool = true;
+
+    fn end_of_flat_box(&self, cost: f64) -> Option<f64> {
+        (self.0 == HingeLoss::Hinge).then_some(cost)
+    }
+
     fn start(&self, _cost: f64) -> f64 {
         0.0
     }
@@ -116,7 +122,7 @@ impl DualLoss for HingeLossDual {
 mod tests {
     use super::*;
     use crate::features::SparseMatrix;
-    use crate::solvers::{Lane, LinearProblem, SolverLimits, solve_side_by_side};
+    use crate::solvers::{Lane, LinearProblem, Members, SolverLimits, solve_side_by_side};
 
     #[test] // One feature at ±1 and a bias, which is zero by symmetry.
     fn the_answer_worked_by_hand() {
@@ -125,7 +131,7 @@ mod tests {
             rows: &rows,
             squared_norms: &[1.0, 1.0],
             weights: &[1.0, 1.0],
-            members: None,
+            members: Members::All,
             constant: 1.0,
         };
         let lane = Lane {

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::features::SparseMatrix;
     use crate::numeric::Random;
-    use crate::solvers::{Lane, LinearProblem, SolverLimits, solve_side_by_side};
+    use crate::solvers::{Lane, LinearProblem, Members, SolverLimits, solve_side_by_side};
 
     /// The least objective by plain gradient descent, slow and sure: another road to the same place.
     fn by_gradient_descent(rows: &SparseMatrix, labels: &[bool], costs: &[f64]) -> f64 {
@@ -150,7 +150,7 @@ mod tests {
             rows: &rows,
             squared_norms: &squared_norms,
             weights: &[1.0; 60],
-            members: Some(&members),
+            members: Members::Listed(&members),
             constant: 1.0,
         };
         let lane = Lane {

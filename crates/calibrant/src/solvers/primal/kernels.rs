@@ -61,17 +61,21 @@ pub(super) fn dot_four<V: Real, const LANES: usize>(
         add_products(&mut third, three, weights);
         add_products(&mut fourth, four, weights);
     }
-    let whole = |sums: [V; LANES], last: &[V]| {
-        let rest = last.iter().zip(last_weights);
-        let rest = rest.map(|(value, weight)| value.wide() * weight.wide());
-        sums.iter().map(|part| part.wide()).sum::<f64>() + rest.sum::<f64>()
-    };
     [
-        whole(first, one.1),
-        whole(second, two.1),
-        whole(third, three.1),
-        whole(fourth, four.1),
+        whole(&first, one.1, last_weights),
+        whole(&second, two.1, last_weights),
+        whole(&third, three.1, last_weights),
+        whole(&fourth, four.1, last_weights),
     ]
+}
+
+/// What the lanes of a sum and the products behind them come to. It stands by itself: where this is part of the loop, the compiler
+/// sees that four rows are summed up alike, and makes vectors across the rows, which takes a dozen shuffles for each multiplication.
+#[inline(never)]
+fn whole<V: Real>(sums: &[V], last: &[V], last_weights: &[V]) -> f64 {
+    let rest = last.iter().zip(last_weights);
+    let rest = rest.map(|(value, weight)| value.wide() * weight.wide());
+    sums.iter().map(|part| part.wide()).sum::<f64>() + rest.sum::<f64>()
 }
 
 #[inline(always)]

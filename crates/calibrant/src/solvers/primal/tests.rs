@@ -3,7 +3,7 @@ use crate::NoProgress;
 use crate::features::{DenseRows, SparseMatrix};
 use crate::numeric::Random;
 use crate::solvers::{DualLoss, solve_side_by_side};
-use crate::solvers::{HingeLoss, HingeLossDual, Lane, LinearProblem, LogisticLossDual};
+use crate::solvers::{HingeLoss, HingeLossDual, Lane, LinearProblem, LogisticLossDual, Members};
 
 const TIGHT: SolverLimits = SolverLimits {
     relative_gap: 1e-9,
@@ -87,7 +87,7 @@ fn in_the_dual(rows: &SparseMatrix, labels: &[bool], loss: impl DualLoss) -> f64
         rows,
         squared_norms: &[],
         weights: &[],
-        members: None,
+        members: Members::All,
         constant: 1.0,
     };
     let lane = Lane {
