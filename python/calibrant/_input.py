@@ -115,25 +115,26 @@ def encode(y: Any) -> Labels:
         raise ValueError("requires y to be passed, but the target y is None")
     if str(getattr(y, "dtype", "")).startswith("List") and hasattr(y, "to_list"):  # Polars
         y = y.to_list()
-    if isinstance(y, (list, tuple)) and any(isinstance(row, np.ndarray) for row in y):
-        y = [row.tolist() if isinstance(row, np.ndarray) else row for row in y]
     if hasattr(y, "to_pylist"):
         y = y.to_pylist()
+    plain = _encode_plain(y)
+    if plain is not None:
+        return plain
+    if isinstance(y, (list, tuple)) and any(isinstance(row, np.ndarray) for row in y):
+        y = [row.tolist() if isinstance(row, np.ndarray) else row for row in y]
     if is_frame(y) and len(column_names(y)) > 1:
         labels = _encode_indicators(y)
         return labels._replace(classes=np.array(column_names(y)), names=column_names(y))
     _refuse_mixed(y)
     if is_list_of_lists(y):
         return _encode_lists(y)
-    quick = _encode_whole_numbers(y)
-    if quick is not None:
-        return quick
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import column_or_1d
 
     if isinstance(y, np.ndarray) and y.dtype.kind == "T":
         y = np.array(y.tolist())
-    if isinstance(y, (list, tuple)) and any(label is None for label in y):
+    objects = isinstance(y, np.ndarray) and y.dtype == object and y.ndim == 1
+    if (objects or isinstance(y, (list, tuple))) and any(label is None for label in y):
         raise ValueError("Input y contains NaN or None: every row needs a label")
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     if kind == "multilabel-indicator":
@@ -157,13 +158,64 @@ def _refuse_mixed(y: Any) -> None:
         raise ValueError("y mixes texts with other labels: make all labels of one type")
 
 
-def _encode_whole_numbers(y: Any) -> Labels | None:
-    """Truth values and whole numbers that are close together, without sorting."""
-    if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "biu" or not len(y):
+def _encode_plain(y: Any) -> Labels | None:
+    """One label per row, all of one plain type, without sorting the rows; nothing where it takes a closer look."""
+    if isinstance(y, (list, tuple)):
+        types = set(map(type, y))
+        if types == {str}:
+            return _encode_texts(y, None)
+        return _encode_numbers(np.asarray(y)) if types in ({int}, {bool}) else None
+    if getattr(y, "ndim", None) != 1 or not len(y):
         return None
-    least, most = int(y.min()), int(y.max())
-    if most - least > max(1000, len(y)) or most >= 1 << 62:
+    if str(y.dtype) == "category" and hasattr(y, "cat"):
+        return _encode_categories(y)
+    if not isinstance(y, np.ndarray):
+        if not (isinstance(y.dtype, np.dtype) and hasattr(y, "to_numpy")):
+            return None
+        y = y.to_numpy()
+    if y.dtype.kind in "OUT":
+        texts = y.tolist()
+        dtype = None if y.dtype.kind == "T" else y.dtype
+        return _encode_texts(texts, dtype) if set(map(type, texts)) == {str} else None
+    return _encode_numbers(y)
+
+
+def _encode_texts(texts: Sequence[str], dtype: Any) -> Labels | None:
+    distinct = sorted(set(texts))
+    classes = np.array(distinct, dtype=dtype)
+    if classes.tolist() != distinct:  # NumPy cuts zeros off the end of texts.
         return None
+    place = {text: number for number, text in enumerate(distinct)}
+    numbers = np.fromiter(map(place.__getitem__, texts), dtype=np.uint32, count=len(texts))
+    return Labels(classes, label_names(classes), numbers, None)
+
+
+def _encode_categories(y: Any) -> Labels | None:
+    codes = np.asarray(y.cat.codes)
+    if codes.min() < 0:
+        raise ValueError("Input y contains NaN or None: every row needs a label")
+    there = np.flatnonzero(np.bincount(codes))
+    labels = _encode_plain(np.asarray(y.cat.categories)[there])
+    if labels is None:
+        return None
+    numbers = np.zeros(there[-1] + 1, dtype=np.uint32)
+    numbers[there] = labels.numbers
+    return labels._replace(numbers=numbers[codes])
+
+
+def _encode_numbers(y: Array) -> Labels | None:
+    """Truth values and whole numbers that are close together."""
+    if y.dtype.kind not in "biuf":
+        return None
+    least, most = y.min(), y.max()
+    if not -(1 << 52) < least <= most < 1 << 52 or (y.dtype.kind == "f" and (y != np.rint(y)).any()):
+        return None
+    least, most = int(least), int(most)
+    if most - least > max(1000, len(y)):
+        return None
+    if most - least == 1:
+        classes = np.array([least, most], dtype=y.dtype)
+        return Labels(classes, label_names(classes), (y == most).astype(np.uint32), None)
     offsets = y.astype(np.int64) - least
     there = np.bincount(offsets, minlength=most - least + 1) > 0
     classes = (np.flatnonzero(there) + least).astype(y.dtype)

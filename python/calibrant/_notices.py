@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _PACKAGE = os.path.dirname(__file__)
@@ -45,6 +45,21 @@ def warn_of(report: Mapping[str, Any]) -> None:
         if count:
             documents = _count(count, "document", "documents")
             warn(f"{name} has learned from about {documents} of these: what is measured on them is too good")
+
+
+# With fewer examples in all everybody knows that there are few of a class.
+_FEW_IN_ALL = 100
+
+
+def warn_of_notes(notes: Sequence[tuple[str, str]], examples: int) -> None:
+    """Warn of what a calibrator says of scores and examples, if there is something to be done about it."""
+    for about, sentence in notes:
+        if about in ("scores", "folds", "curve"):
+            warn(sentence)
+    few = [sentence for about, sentence in notes if about == "few"]
+    if few and examples >= _FEW_IN_ALL:
+        more = f" (and so for {_count(len(few) - 1, 'more class', 'more classes')})" if few[1:] else ""
+        warn(few[0] + more)
 
 
 def _learned(found: Any) -> list[tuple[str, int | None]]:

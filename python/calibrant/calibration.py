@@ -18,6 +18,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 from calibrant import _calibrant
 from calibrant._input import Array, Floats, Labels, encode, group_texts, label_names, weights_of
 from calibrant._keys import content_groups
+from calibrant._notices import warn_of_notes
 from calibrant._progress import shown
 from calibrant._report import Report
 
@@ -133,7 +134,11 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if labels.starts is not None:
             raise ValueError("a calibrator needs one label per example; calibrate each label of several by itself")
         self._fit(table, labels, sample_weight, groups)
+        self._warn()
         return self
+
+    def _warn(self) -> None:
+        warn_of_notes(self.calibrator_.notes(), len(self.cross_validated_))
 
     def _fit(self, table: Floats, labels: Labels, sample_weight: Any, groups: Any) -> None:
         rows, width = table.shape
@@ -176,6 +181,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """How it was fitted: methods that were tried with their log losses, measures of cross-validated forecasts, notes."""
         check_is_fitted(self)
         report = json.loads(self.calibrator_.report())
+        report["notes"] = [sentence for _, sentence in self.calibrator_.notes()]
         measured = json.loads(self.calibrator_.description())["summary"].get("measured")
         # With very many examples methods are compared on some of them.
         return Report(report if measured is None else {**report, "measured": measured})
@@ -421,6 +427,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
 
     def _calibrate(self, scores: Floats, labels: Labels, weights: Floats | None, groups: Any) -> None:
         self.calibrator_ = self._curve(scores, labels, weights, groups)
+        self.calibrator_._warn()
 
     def _curve(self, scores: Floats, labels: Labels, weights: Floats | None, groups: Any) -> Calibrator:
         calibrator = Calibrator(

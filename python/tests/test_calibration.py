@@ -1,10 +1,12 @@
 """Calibrators against the library's own methods and against scikit-learn; any classifier wrapped honestly."""
 
 import pickle
+import warnings
 
 import calibrant
 import numpy as np
 import pytest
+from calibrant._input import encode
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
 from sklearn.datasets import make_classification
@@ -207,3 +209,111 @@ def test_weights_are_handed_on():
     plain = calibrant.CalibratedClassifier(LinearSVC()).fit(X, y).predict_proba(X)[:, 1].mean()
     weighted = calibrant.CalibratedClassifier(LinearSVC()).fit(X, y, sample_weight=weights).predict_proba(X)[:, 1].mean()
     assert weighted > plain + 0.15
+
+
+def _kinds_of_labels():
+    import pandas as pd
+
+    rng = np.random.default_rng(3)
+    two, four = rng.integers(0, 2, 300), rng.integers(0, 4, 300)
+    words = np.array(["pear", "apple", "fig", "apple pie"])
+    yield "bool", two.astype(bool)
+    yield "list of bool", two.astype(bool).tolist()
+    yield "int", two
+    yield "list of int", four.tolist()
+    yield "negative", four - 2
+    yield "two far apart", 900 * two - 7
+    yield "very far apart", two * 10**12
+    yield "uint8", (two + 254).astype(np.uint8)
+    yield "int8", (two - 128).astype(np.int8)
+    yield "whole floats", four.astype(np.float32) - 1
+    yield "one class", np.ones(300)
+    yield "fixed texts", words[four]
+    yield "texts", words[four].tolist()
+    yield "objects", words[four].astype(object)
+    yield "series", pd.Series(words[four], index=np.arange(300) + 7)
+    yield "series of int", pd.Series(four)
+    yield "categories", pd.Series(pd.Categorical(words[four], categories=["unused", *words]))
+    yield "ordered numbers", pd.Series(pd.Categorical(four, categories=[3, 1, 0, 2, 9], ordered=True))
+    yield "zeros at the end", np.array(["a", "a\0"], dtype=object)[two]
+
+
+@pytest.mark.parametrize("kind, y", list(_kinds_of_labels()), ids=lambda value: value if isinstance(value, str) else "")
+def test_labels_are_numbered_as_numpy_does(kind, y):
+    labels = encode(y)
+    classes, numbers = np.unique(np.asarray(y), return_inverse=True)
+    np.testing.assert_array_equal(labels.classes, classes)
+    assert labels.classes.dtype == classes.dtype
+    np.testing.assert_array_equal(labels.numbers, numbers)
+    assert labels.numbers.dtype == np.uint32 and labels.numbers.flags.c_contiguous
+    assert labels.names == [str(label) for label in classes.tolist()] and labels.starts is None
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [None, "a", "b"] * 10,
+        np.array(["a", None, "b"] * 10, dtype=object),
+        np.array([0.0, 1.0, np.nan] * 10),
+        np.array([0.0, 1.0, np.inf] * 10),
+        np.array([0.5, 1.0, 2.0] * 10),
+        ["a", 1, "b"] * 10,
+    ],
+)
+def test_rows_without_a_label_are_refused(y):
+    with pytest.raises(ValueError, match=r"(?i)nan|none|infinity|continuous|mixes"):
+        calibrant.Calibrator().fit(np.arange(30.0), y)
+
+
+def test_a_missing_category_is_refused():
+    import pandas as pd
+
+    y = pd.Series(pd.Categorical(["a", "b", None] * 10))
+    with pytest.raises(ValueError, match="NaN or None"):
+        calibrant.Calibrator().fit(np.arange(30.0), y)
+
+
+def test_what_is_wrong_with_scores_is_a_warning(scored):
+    scores, truth = scored
+    with pytest.warns(calibrant.CalibrantWarning, match="run backwards"):
+        backwards = calibrant.Calibrator().fit(-scores, truth)
+    assert "run backwards" in backwards.report_.to_dict()["notes"][0]
+    with pytest.warns(calibrant.CalibrantWarning, match="carries no information"):
+        calibrant.Calibrator("platt").fit(np.ones(len(truth)), truth)
+    rare = np.arange(len(truth)) < 4
+    with pytest.warns(calibrant.CalibrantWarning, match="only 4 examples of `True`"):
+        calibrant.Calibrator("platt").fit(scores + rare, rare)
+    with pytest.warns(calibrant.CalibrantWarning, match="held out together"):
+        calibrant.Calibrator().fit(scores[:400], truth[:400], groups=np.where(truth[:400], -1, np.arange(400)))
+    X, y = make_classification(400, weights=[0.99], flip_y=0, random_state=0)
+    with pytest.warns(calibrant.CalibrantWarning, match="examples? of `1`"):
+        calibrant.CalibratedClassifier(GaussianNB()).fit(X, y)
+
+
+def test_sound_scores_and_little_tables_are_no_reason_to_warn(scored):
+    scores, truth = scored
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", calibrant.CalibrantWarning)
+        for method in ("auto", "platt", "isotonic"):
+            calibrant.Calibrator(method).fit(scores, truth)
+            calibrant.Calibrator(method).fit(scores[:20], np.arange(20) % 3 == 0)
+        calibrant.CalibratedClassifier().fit(scores[:30, None], truth[:30])
+
+
+@pytest.mark.parametrize("method", ["platt", "isotonic", "auto"])
+def test_very_many_scores_have_the_curve_of_all_and_held_out_forecasts(method):
+    rng = np.random.default_rng(1)
+    truth = rng.random(250_000) < 0.3
+    scores = rng.normal(np.where(truth, 1.0, -1.0), 1.5)
+    model = calibrant.Calibrator(method).fit(scores, truth)
+    grid = np.linspace(-3, 3, 13)
+    # The true log-odds: two normals of one variance.
+    np.testing.assert_allclose(model.decision_function(grid), 2 * grid / 1.5**2 + np.log(0.3 / 0.7), atol=0.15)
+    report = model.report_.to_dict()
+    assert report["examples"] == 250_000 and report["measured"] == (125_000 if method == "auto" else 50_000)
+    said = model.cross_validated_
+    np.testing.assert_allclose(said.sum(axis=1), 1, atol=1e-12)
+    assert abs(log_loss(truth, said) - log_loss(truth, model.predict_proba(scores))) < 1e-3
+    if method == "platt":
+        theirs = _SigmoidCalibration().fit(scores, truth)
+        np.testing.assert_allclose(model.transform(grid), theirs.predict(grid), atol=1e-4)

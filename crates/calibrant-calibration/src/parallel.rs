@@ -115,6 +115,26 @@ pub fn map_ranges<T: Send>(
     )
 }
 
+/// From so many indices on there are several parts.
+const LONG: usize = 1 << 16;
+/// The indices of each.
+const PART: usize = 1 << 14;
+
+/// The parts of `0..count`, which is one part unless it is long. They do not depend on the number of threads, so that what is summed up in
+/// each, and then in their order, does not either.
+pub fn parts_of(count: usize) -> Vec<Range<usize>> {
+    let size = if count < LONG { count.max(1) } else { PART };
+    let starts = (0..count).step_by(size);
+    starts
+        .map(|start| start..(start + size).min(count))
+        .collect()
+}
+
+/// What `of` gives for these parts.
+pub fn map_parts<T: Send>(count: usize, of: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    map(&parts_of(count), |part| of(part.clone()))
+}
+
 /// The same for the parts of a slice.
 pub fn map_chunks<S: Sync, T: Send>(
     items: &[S],
@@ -154,6 +174,19 @@ pub fn for_each_row_mut<B, S: Send>(
             }
         },
     );
+}
+
+/// What `of` gives for each number below `count`, written where it stays: for very many numbers, which would take longer to move than
+/// to make. `unset` is what a place holds before.
+pub fn fill<T: Copy + Send>(count: usize, unset: T, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut all = vec![unset; count];
+    let size = piece_size(count, PIECES);
+    map_chunks_mut(&mut all, size, |number, chunk| {
+        for (offset, place) in chunk.iter_mut().enumerate() {
+            *place = of(number * size + offset);
+        }
+    });
+    all
 }
 
 /// Does two things, at once where a thread is free.
@@ -243,6 +276,7 @@ mod tests {
             let squares: Vec<usize> = (0..count).map(|i| i * i).collect();
             let items: Vec<String> = squares.iter().map(usize::to_string).collect();
             assert_eq!(map_indices(count, |i| i * i), squares);
+            assert_eq!(fill(count, 0, |i| i * i), squares);
             assert_eq!(map(&items, Clone::clone), items);
             assert_eq!(map_owned(items.clone(), |item| item), items);
             let with = map_owned_with(items.clone(), || (), |(), item| item);
@@ -278,6 +312,18 @@ mod tests {
                 assert_eq!(sizes, expected.iter().map(Vec::len).collect::<Vec<_>>());
             }
         });
+    }
+
+    #[test]
+    fn the_parts_of_what_is_long_are_the_same_on_any_number_of_threads() {
+        for (count, parts) in [(0, 0), (1, 1), (LONG - 1, 1), (LONG, 4), (LONG + 1, 5)] {
+            for threads in [1, 2, 5] {
+                let ends = on(threads, || map_parts(count, |part| (part.start, part.end)));
+                assert_eq!(ends.len(), parts, "{count}");
+                assert!(ends.windows(2).all(|pair| pair[0].1 == pair[1].0));
+                assert_eq!(ends.last().map_or(0, |last| last.1), count);
+            }
+        }
     }
 
     #[test]

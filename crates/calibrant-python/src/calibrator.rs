@@ -6,9 +6,9 @@ use std::sync::Arc;
 use calibrant::calibration::{CalibratorKind, ChoiceRules, MulticlassKind};
 use calibrant::jobs::CalibrateReport;
 use calibrant::pipeline::{
-    ScoreBuffers, ScoreCalibrator, ScoreFields, ScoreIs, ScoreSettings, ScoreTable,
+    ScoreBuffers, ScoreCalibrator, ScoreFields, ScoreIs, ScoreNote, ScoreSettings, ScoreTable,
 };
-use calibrant::{Named, Probability};
+use calibrant::{Named, Probability, parallel};
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -85,6 +85,19 @@ impl PyCalibrator {
         json::write(&CalibrateReport::of(&self.calibrator, None))
     }
 
+    /// What the user should know: each with what it is about, and in a sentence.
+    fn notes(&self) -> Vec<(&'static str, String)> {
+        let about = |note: &ScoreNote| match note {
+            ScoreNote::Backwards { .. } | ScoreNote::ConstantScore { .. } => "scores",
+            ScoreNote::FewExamples { .. } | ScoreNote::UsualSlope { .. } => "few",
+            ScoreNote::OneFold { .. } => "folds",
+            ScoreNote::NotFitted { .. } => "choice",
+            ScoreNote::FarOff { .. } => "curve",
+        };
+        let notes = self.calibrator.summary().notes.iter();
+        notes.map(|note| (about(note), note.sentence())).collect()
+    }
+
     /// The curve and how it was fitted, as the calibrator's file has them.
     fn description(&self) -> PyResult<String> {
         json::write(&*self.calibrator)
@@ -135,16 +148,11 @@ impl PyCalibrator {
         let count = scores.len() / width.max(1);
         let one = |scores: &[f64], values: &mut [f64]| {
             let mut buffer = ScoreBuffers::default();
-            let mut said = Vec::with_capacity(classes);
+            let mut said = vec![Probability::from_log_odds(0.0); outputs];
             let rows = scores.chunks_exact(width);
             for (scores, values) in rows.zip(values.chunks_exact_mut(classes)) {
-                said.clear();
-                said.resize(outputs, Probability::from_log_odds(0.0));
                 calibrator.probabilities_into(scores, &mut buffer, &mut said);
-                both_sides(&mut said, values.len());
-                for (value, said) in values.iter_mut().zip(&said) {
-                    *value = number(*said, log_odds);
-                }
+                state(&said, values, log_odds);
             }
         };
         let mut values = vec![0.0; count * classes];
@@ -170,10 +178,17 @@ fn number(said: Probability, log_odds: bool) -> f64 {
     }
 }
 
-/// Puts the complement before the one probability that is stated of two classes.
-fn both_sides(said: &mut Vec<Probability>, classes: usize) {
-    if let ([second], 2) = (&said[..], classes) {
-        *said = vec![second.complement(), *second];
+/// States what is said of all classes; where it is the second of two alone, its complement comes before it.
+fn state(said: &[Probability], values: &mut [f64], log_odds: bool) {
+    if let (&[second], [no, yes]) = (said, &mut *values) {
+        (*no, *yes) = (
+            number(second.complement(), log_odds),
+            number(second, log_odds),
+        );
+        return;
+    }
+    for (value, said) in values.iter_mut().zip(said) {
+        *value = number(*said, log_odds);
     }
 }
 
@@ -250,14 +265,17 @@ pub(crate) fn fit_calibrator<'py>(
         fit.calibrator.outputs().len(),
         fit.calibrator.classes().len(),
     );
-    let mut said = Vec::with_capacity(fit.cross_validated.len() / outputs.max(1) * classes);
-    for row in fit.cross_validated.chunks_exact(outputs) {
-        let mut row = row.to_vec();
-        both_sides(&mut row, classes);
-        said.extend(row.into_iter().map(|said| number(said, false)));
-    }
-    let said = table(py, said, classes)?;
-    Ok((fit.calibrator.into(), said))
+    let said = &fit.cross_validated;
+    let mut values = vec![0.0; said.len() / outputs.max(1) * classes];
+    pool::run(py, || {
+        parallel::for_each_row_mut(
+            &mut values,
+            classes,
+            || (),
+            |(), row, values| state(&said[row * outputs..(row + 1) * outputs], values, false),
+        );
+    })?;
+    Ok((fit.calibrator.into(), table(py, values, classes)?))
 }
 
 /// The names of a closed set with a sentence for each: calibration methods, ways for several classes, kinds of scores.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
 use super::{Calibrator, CalibratorKind, HeldOutScores, SavedCalibrator};
-use crate::{CalibrationError, Probability};
+use crate::{CalibrationError, Probability, parallel};
 
 impl CalibratorKind {
     /// Fits the method; `Auto` tries every candidate, and goes on to a later one only where it
@@ -24,10 +24,7 @@ impl CalibratorKind {
         // Sorted once, so that no method has to sort again and the order of examples cannot matter.
         let (sorted, order) = held_out.sorted();
         let mut choice = self.choose_sorted(&sorted, rules)?;
-        choice.calibrator = match self {
-            Self::Auto => choice.calibrator.held_where_supported(&sorted),
-            _ => choice.calibrator.held(&sorted),
-        };
+        choice.calibrator = self.hold(choice.calibrator, &sorted);
         let mut forecasts = choice.cross_validated.clone();
         for (&example, &forecast) in order.iter().zip(&choice.cross_validated) {
             forecasts[example as usize] = forecast;
@@ -36,19 +33,24 @@ impl CalibratorKind {
         Ok(choice)
     }
 
-    /// What was chosen on some of the examples, fitted to all of them and held as [`Self::choose_by`] holds it; they come by rising score.
-    #[doc(hidden)] // For the crate `calibrant`, which chooses on a part of very many.
-    pub fn refit(
+    /// The method that was chosen elsewhere, where this was asked for: fitted to these examples, and held where they end as
+    /// [`Self::choose_by`] does.
+    #[doc(hidden)] // For the crate `calibrant`, which chooses on some of very many examples.
+    pub fn fit_chosen(
         self,
         chosen: Self,
-        sorted: &HeldOutScores,
+        held_out: &HeldOutScores,
         rules: ChoiceRules,
     ) -> Result<SavedCalibrator, CalibrationError> {
-        let curve = chosen.fit_by(sorted, None, rules)?;
-        Ok(match self {
-            Self::Auto => curve.held_where_supported(sorted),
-            _ => curve.held(sorted),
-        })
+        let fitted = chosen.fit_by(held_out, None, rules)?;
+        Ok(self.hold(fitted, held_out))
+    }
+
+    fn hold(self, curve: SavedCalibrator, held_out: &HeldOutScores) -> SavedCalibrator {
+        match self {
+            Self::Auto => curve.held_where_supported(held_out),
+            _ => curve.held(held_out),
+        }
     }
 
     /// What `Auto` tries, in this order.
@@ -110,17 +112,15 @@ impl CalibratorKind {
         whole: &SavedCalibrator,
         rules: ChoiceRules,
     ) -> Result<Vec<Probability>, CalibrationError> {
-        let mut forecasts = vec![Probability::from_log_odds(0.0); held_out.len()];
-        for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
-            let rest = held_out.filtered(|example| folds[example] != fold);
-            let calibrator = self.fit_by(&rest, Some(whole), rules)?;
-            for (example, &score) in held_out.scores().iter().enumerate() {
-                if folds[example] == fold {
-                    forecasts[example] = calibrator.probability(score);
-                }
-            }
-        }
-        Ok(forecasts)
+        let fold_count = 1 + usize::from(folds.iter().copied().max().unwrap_or(0));
+        let curves = parallel::try_map_indices(fold_count, |fold| {
+            let rest = held_out.filtered(|example| usize::from(folds[example]) != fold);
+            self.fit_by(&rest, Some(whole), rules)
+        })?;
+        let scores = held_out.scores();
+        Ok(parallel::map_indices(scores.len(), |example| {
+            curves[usize::from(folds[example])].probability(scores[example])
+        }))
     }
 }
 
@@ -269,17 +269,14 @@ impl<'a> Ground<'a> {
     /// How far a curve is ahead of the best on the very examples that it was fitted to: on others it will hardly do better, so that it need
     /// not be cross-validated where this is not enough. Among few examples it is all the same, for people to see.
     fn gain_where_fitted(&self, calibrator: &SavedCalibrator, best: &Contestant) -> Gain {
-        let scores = self.held_out.scores().iter();
-        let said: Vec<Probability> = scores.map(|&s| calibrator.probability(s)).collect();
+        let said = parallel::map(self.held_out.scores(), |&s| calibrator.probability(s));
         self.gain(&self.losses(&said), &best.losses)
     }
 
     /// The log loss of each example, by its weight.
     fn losses(&self, said: &[Probability]) -> Vec<f64> {
-        let examples = self.held_out.examples().zip(said);
-        examples
-            .map(|((_, label, weight), forecast)| weight * forecast.log_loss(label))
-            .collect()
+        let (labels, weights) = (self.held_out.labels(), self.held_out.weights());
+        parallel::map_indices(said.len(), |i| weights[i] * said[i].log_loss(labels[i]))
     }
 
     /// How much less losses are than others.

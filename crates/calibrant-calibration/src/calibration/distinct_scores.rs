@@ -3,7 +3,6 @@
 use super::HeldOutScores;
 use super::logistic::require_both_classes;
 use crate::CalibrationError;
-use crate::numeric::{order_bits, value_of_order_bits};
 
 /// The examples that share one score.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,46 +36,40 @@ pub(super) fn distinct_scores(
 
 /// As [`distinct_scores`], for examples that may all have one label.
 pub(super) fn merge_ties(held_out: &HeldOutScores) -> Result<Vec<DistinctScore>, CalibrationError> {
-    // One whole number for score, weight and label (weights are positive: their sign bit is free),
-    // so that sorting moves everything at once and nothing has to be gathered afterwards.
-    let mut keys: Vec<u128> = held_out
-        .examples()
-        .map(|(score, label, weight)| {
-            u128::from(order_bits(score)) << 64 | u128::from(weight.to_bits() << 1 | label as u64)
-        })
-        .collect();
-    let score_bits = |key: u128| (key >> 64) as u64;
-    if held_out.scores().is_sorted() {
-        keys.chunk_by_mut(|&a, &b| score_bits(a) == score_bits(b))
-            .filter(|tied| !tied.is_sorted())
-            .for_each(|tied| tied.sort_unstable());
-    } else {
-        keys.sort_unstable();
-    }
-    let mut distinct: Vec<DistinctScore> = Vec::with_capacity(keys.len());
-    let mut last_bits = None;
+    let rising = held_out.rising();
+    let (scores, labels, weights) = (rising.scores(), rising.labels(), rising.weights());
+    let mut distinct: Vec<DistinctScore> = Vec::with_capacity(scores.len());
     let mut total = 0.0;
-    for key in keys {
-        let bits = score_bits(key);
-        if last_bits != Some(bits) {
-            last_bits = Some(bits);
-            distinct.push(DistinctScore {
-                score: value_of_order_bits(bits),
-                negative: 0.0,
-                positive: 0.0,
-            });
-        }
-        let Some(last) = distinct.last_mut() else {
-            continue;
+    let mut start = 0;
+    while start < scores.len() {
+        // Of both zeros the one without a sign.
+        let score = scores[start] + 0.0;
+        let mut point = DistinctScore {
+            score,
+            negative: 0.0,
+            positive: 0.0,
         };
-        let weight = f64::from_bits(key as u64 >> 1);
-        let class = if key & 1 == 1 {
-            &mut last.positive
+        let mut add = |tied: usize| {
+            let (label, weight) = (labels[tied], weights[tied]);
+            // Without a branch, which nothing could foresee.
+            point.positive += if label { weight } else { 0.0 };
+            point.negative += if label { 0.0 } else { weight };
+            total += weight;
+        };
+        let mut end = start + 1;
+        if scores.get(end).is_none_or(|&next| next > score) {
+            add(start);
         } else {
-            &mut last.negative
-        };
-        *class += weight;
-        total += weight;
+            while end < scores.len() && scores[end] == score {
+                end += 1;
+            }
+            // Each label's weights are added up from the least to the greatest.
+            let mut tied: Vec<usize> = (start..end).collect();
+            tied.sort_by(|&a, &b| weights[a].total_cmp(&weights[b]));
+            tied.into_iter().for_each(&mut add);
+        }
+        distinct.push(point);
+        start = end;
     }
     if total > LARGEST_TOTAL {
         return Err(CalibrationError::Overflow);

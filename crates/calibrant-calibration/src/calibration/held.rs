@@ -117,8 +117,8 @@ impl<C: Calibrator> HeldCalibrator<C> {
     /// Holds a curve where these examples no longer support it: a margin of a tenth beyond the score that a few of them reach (one
     /// in a hundred, ten of many; a single score far out is no reason to go on), and before that where its log-odds are larger than `ln(n + 1) + 1` for `n` examples.
     pub(super) fn where_supported(inner: C, held_out: &HeldOutScores) -> Self {
-        let mut scores = held_out.scores().to_vec();
-        scores.sort_by(f64::total_cmp);
+        let rising = held_out.rising();
+        let scores = rising.scores();
         let few = few(scores.len());
         let supported_scores = &scores[few - 1..=scores.len() - few];
         let (low, high) = ends_of(supported_scores.iter().copied());

@@ -1,10 +1,11 @@
 //! Scores of examples that the scorer did not learn from.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::CalibrationError;
-use crate::numeric::{Random, order_bits, rising_order, sort_keys};
+use crate::numeric::{Random, order_bits, rising_order, sort_keys_then};
+use crate::{CalibrationError, parallel};
 
 /// Scores of examples the scorer did not learn from: by cross-fitting, from a validation set, or
 /// on the caller's word. Calibrators accept nothing else, so training scores cannot reach them by
@@ -168,23 +169,32 @@ impl HeldOutScores {
 
     /// Score, truth and weight of each example.
     pub fn examples(&self) -> impl Iterator<Item = (f64, bool, f64)> + Clone + '_ {
-        self.scores
+        self.examples_of(0..self.len())
+    }
+
+    /// The same of a range.
+    pub(super) fn examples_of(
+        &self,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = (f64, bool, f64)> + Clone + '_ {
+        self.scores[range.clone()]
             .iter()
-            .zip(&self.labels)
-            .zip(self.weights.iter())
+            .zip(&self.labels[range.clone()])
+            .zip(&self.weights[range])
             .map(|((&score, &label), &weight)| (score, label, weight))
     }
 
     /// The total weight of positives and of negatives.
     pub fn class_weights(&self) -> (f64, f64) {
-        self.examples()
-            .fold((0.0, 0.0), |(positive, negative), (_, label, weight)| {
-                if label {
-                    (positive + weight, negative)
-                } else {
-                    (positive, negative + weight)
-                }
-            })
+        let sums = parallel::map_parts(self.len(), |part| {
+            let mut sums = [0.0; 2];
+            for (&label, weight) in self.labels[part.clone()].iter().zip(&self.weights[part]) {
+                sums[usize::from(label)] += weight;
+            }
+            sums
+        });
+        let add = |(positive, negative), part: [f64; 2]| (positive + part[1], negative + part[0]);
+        sums.into_iter().fold((0.0, 0.0), add)
     }
 
     /// Log of the prior odds `(N₊ + 1) / (N₋ + 1)`, which is what `(N₊ + 1) / (N + 2)` amounts to.
@@ -200,10 +210,15 @@ impl HeldOutScores {
 
     /// The examples in another order.
     pub(super) fn in_order(&self, order: &[u32]) -> Self {
+        let at = |place: usize| order[place] as usize;
+        let even = self.weights.windows(2).all(|pair| pair[0] == pair[1]);
         Self {
-            scores: order.iter().map(|&i| self.scores[i as usize]).collect(),
-            labels: order.iter().map(|&i| self.labels[i as usize]).collect(),
-            weights: order.iter().map(|&i| self.weights[i as usize]).collect(),
+            scores: parallel::fill(order.len(), 0.0, |place| self.scores[at(place)]),
+            labels: parallel::fill(order.len(), false, |place| self.labels[at(place)]),
+            weights: match even && order.len() == self.len() {
+                true => Arc::clone(&self.weights),
+                false => parallel::fill(order.len(), 0.0, |place| self.weights[at(place)]).into(),
+            },
             folds: self
                 .folds
                 .as_ref()
@@ -232,10 +247,15 @@ impl HeldOutScores {
             folds.into_iter()
         });
         let mut folds = vec![0; self.len()];
-        for example in rising_order(&self.scores) {
-            let example = example as usize;
+        let mut deal = |example: usize| {
             let next = dealt[usize::from(self.labels[example])].next();
             folds[example] = next.unwrap_or(0);
+        };
+        if self.scores.is_sorted() {
+            (0..self.len()).for_each(deal);
+        } else {
+            let order = rising_order(&self.scores);
+            order.into_iter().for_each(|example| deal(example as usize));
         }
         folds
     }
@@ -243,24 +263,21 @@ impl HeldOutScores {
     /// The examples by rising score (then label and weight), and where each stood before.
     #[doc(hidden)] // For the crate `calibrant`, which draws samples along the score.
     pub fn sorted(&self) -> (Self, Vec<u32>) {
-        let mut keys: Vec<(u64, u32)> = self
-            .scores
-            .iter()
-            .zip(0..)
-            .map(|(&score, example)| (order_bits(score), example))
-            .collect();
-        sort_keys(&mut keys);
+        let key = |example: usize| (order_bits(self.scores[example]), example as u32);
+        let mut keys = parallel::fill(self.len(), (0, 0), key);
         // Ties stand in an order that does not depend on the one they came in.
         let tie = |&(_, example): &(u64, u32)| {
             let example = example as usize;
             (self.labels[example], self.weights[example].to_bits())
         };
-        for tied in keys.chunk_by_mut(|a, b| a.0 == b.0) {
-            if tied.len() > 1 {
-                tied.sort_by_key(tie);
+        sort_keys_then(&mut keys, |keys| {
+            for tied in keys.chunk_by_mut(|a, b| a.0 == b.0) {
+                if tied.len() > 1 {
+                    tied.sort_by_key(tie);
+                }
             }
-        }
-        let order: Vec<u32> = keys.into_iter().map(|(_, example)| example).collect();
+        });
+        let order = parallel::fill(keys.len(), 0, |place| keys[place].1);
         let sorted = self.in_order(&order);
         (sorted, order)
     }

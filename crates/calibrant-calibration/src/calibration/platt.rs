@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CalibrationMethod, Calibrator, HeldOutScores};
-use crate::solvers::newton_logistic;
-use crate::{CalibrationError, Probability};
+use crate::solvers::newton_logistic_of;
+use crate::{CalibrationError, Probability, parallel};
 
 /// Fits log-odds that are linear in the score ("LR+Noise" in Bennett's tables).
 ///
@@ -90,12 +90,15 @@ impl Platt {
                 [curve.intercept, curve.slope]
             },
         );
-        let [intercept, slope] = newton_logistic("Platt's curve", start, tolerance, || {
-            held_out.examples().map(|(score, label, weight)| {
+        let examples = |part| {
+            held_out.examples_of(part).map(|(score, label, weight)| {
                 let target = if label { targets.1 } else { targets.0 };
                 ([1.0, scale.apply(score)], target, weight)
             })
-        })?;
+        };
+        let count = held_out.len();
+        let [intercept, slope] =
+            newton_logistic_of("Platt's curve", start, tolerance, count, examples)?;
         Ok(scale.undo(slope, intercept))
     }
 }
@@ -117,8 +120,20 @@ pub(super) struct Standard {
 
 impl Standard {
     pub(super) fn of(held_out: &HeldOutScores) -> Self {
-        let scores = held_out.scores().iter().zip(held_out.weights());
-        Self::of_values(scores.map(|(&score, &weight)| (score, weight)))
+        let total = sum(held_out, |_, weight| weight);
+        let quarter_mean = sum(held_out, |score, weight| weight / total * (0.25 * score));
+        let quarter_deviation = sum(held_out, |score, weight| {
+            weight / total * (0.25 * score - quarter_mean).abs()
+        });
+        Self::from_quarters(quarter_mean, quarter_deviation)
+    }
+
+    fn from_quarters(quarter_mean: f64, quarter_deviation: f64) -> Self {
+        let usable = quarter_deviation > 0.0 && quarter_deviation.is_finite();
+        Self {
+            quarter_mean,
+            quarter_deviation: if usable { quarter_deviation } else { 0.25 },
+        }
     }
 
     /// Of numbers and their weights.
@@ -131,11 +146,7 @@ impl Standard {
         let quarter_deviation = values
             .map(|(value, weight)| weight / total * (0.25 * value - quarter_mean).abs())
             .sum::<f64>();
-        let usable = quarter_deviation > 0.0 && quarter_deviation.is_finite();
-        Self {
-            quarter_mean,
-            quarter_deviation: if usable { quarter_deviation } else { 0.25 },
-        }
+        Self::from_quarters(quarter_mean, quarter_deviation)
     }
 
     pub(super) fn mean(all: &[Self]) -> Self {
@@ -156,13 +167,24 @@ impl Standard {
     /// variance, though no surer of the means of the classes than one would be of a common
     /// example: too steep a start is far harder to come back from than one that is too flat.
     pub(super) fn guess(&self, held_out: &HeldOutScores) -> [f64; 2] {
+        let parts = parallel::map_parts(held_out.len(), |part| {
+            let mut sums = [[0.0; 3]; 2];
+            for (score, label, weight) in held_out.examples_of(part) {
+                let z = self.apply(score);
+                let sums = &mut sums[usize::from(label)];
+                sums[0] += weight;
+                sums[1] += weight * z;
+                sums[2] += weight * z * z;
+            }
+            sums
+        });
         let mut sums = [[0.0; 3]; 2];
-        for (score, label, weight) in held_out.examples() {
-            let z = self.apply(score);
-            let sums = &mut sums[usize::from(label)];
-            sums[0] += weight;
-            sums[1] += weight * z;
-            sums[2] += weight * z * z;
+        for (sum, part) in sums
+            .iter_mut()
+            .flatten()
+            .zip(parts.iter().flatten().flatten())
+        {
+            *sum += part;
         }
         let [negative, positive] =
             sums.map(|[weight, sum, squares]| (sum / weight, squares - sum * sum / weight));
@@ -207,6 +229,16 @@ impl Standard {
             intercept: intercept - slope * self.quarter_mean * 4.0,
         }
     }
+}
+
+/// The sum over all examples of something that a score and its weight give.
+fn sum(held_out: &HeldOutScores, of: impl Fn(f64, f64) -> f64 + Sync) -> f64 {
+    let (scores, weights) = (held_out.scores(), held_out.weights());
+    let parts = parallel::map_parts(scores.len(), |part| -> f64 {
+        let each = scores[part.clone()].iter().zip(&weights[part]);
+        each.map(|(&score, &weight)| of(score, weight)).sum()
+    });
+    parts.into_iter().sum()
 }
 
 #[cfg(test)]

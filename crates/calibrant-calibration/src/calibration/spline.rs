@@ -4,12 +4,14 @@ mod band;
 mod basis;
 mod smooth;
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::platt::Standard;
 use super::{CalibrationMethod, Calibrator, HeldOutScores, Platt, PlattCalibrator};
 use crate::numeric::exp_of_negative;
-use crate::{CalibrationError, Probability};
+use crate::{CalibrationError, Probability, parallel};
 use basis::{Basis, combine};
 use smooth::{Group, Problem};
 
@@ -256,8 +258,10 @@ fn summarise(
         let e = exp_of_negative(-(line.slope * scale.apply(score) + line.intercept).abs());
         weight * e / ((1.0 + e) * (1.0 + e))
     };
-    let examples = || held_out.scores().iter().zip(held_out.weights());
-    let informed: f64 = examples().map(|(&s, &w)| information(s, w)).sum();
+    let (scores, weights) = (held_out.scores(), held_out.weights());
+    let informations = parallel::map_indices(scores.len(), |i| information(scores[i], weights[i]));
+    let sum = |part: Range<usize>| informations[part].iter().sum::<f64>();
+    let informed: f64 = parallel::map_parts(scores.len(), sum).into_iter().sum();
 
     let mut groups = Vec::new();
     let mut knots: Vec<(f64, f64)> = Vec::new();
@@ -267,18 +271,18 @@ fn summarise(
         target: 0.0,
         weight: 0.0,
     };
-    let mut examples = held_out.examples().peekable();
-    while let Some((score, label, weight)) = examples.next() {
+    for (i, (score, label, weight)) in held_out.examples().enumerate() {
         let z = scale.apply(score);
         group.score += weight * z;
         group.target += weight * if label { targets.1 } else { targets.0 };
         group.weight += weight;
         let share = weight / if label { positive } else { negative };
-        let added = 0.25 * share + 0.5 * information(score, weight) / informed;
+        let added = 0.25 * share + 0.5 * informations[i] / informed;
         mass += added;
         group_mass += added;
-        let apart = examples.peek().is_none_or(|&(next, ..)| next > score);
-        if apart && (group_mass * GROUPS >= 1.0 || examples.peek().is_none()) {
+        let next = scores.get(i + 1);
+        let apart = next.is_none_or(|&next| next > score);
+        if apart && (group_mass * GROUPS >= 1.0 || next.is_none()) {
             groups.push(Group {
                 score: group.score / group.weight,
                 target: group.target / group.weight,

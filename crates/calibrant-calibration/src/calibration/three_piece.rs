@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::platt::{FOLD_TOLERANCE, Standard, TOLERANCE};
 use super::{CalibrationMethod, Calibrator, HeldOutScores, Platt, PlattCalibrator};
-use crate::solvers::newton_logistic;
+use crate::solvers::newton_logistic_of;
 use crate::{CalibrationError, Probability};
 
 /// Platt's curve with two bends, among the positives where it matters.
@@ -165,18 +165,20 @@ fn bent(
     let changes = start.bends.map(|(_, change)| scale.redo_slope(change));
     let hinge = |z: f64, knot: Option<f64>| knot.map_or(0.0, |knot| (z - knot).max(0.0));
     let start = [line.intercept, line.slope, changes[0], changes[1]];
+    let examples = |part| {
+        held_out.examples_of(part).map(|(score, label, weight)| {
+            let z = scale.apply(score);
+            let target = if label { targets.1 } else { targets.0 };
+            (
+                [1.0, z, hinge(z, knots[0]), hinge(z, knots[1])],
+                target,
+                weight,
+            )
+        })
+    };
+    let (method, count) = ("the three-piece curve", held_out.len());
     let [intercept, slope, first, second] =
-        newton_logistic("the three-piece curve", start, tolerance, || {
-            held_out.examples().map(|(score, label, weight)| {
-                let z = scale.apply(score);
-                let target = if label { targets.1 } else { targets.0 };
-                (
-                    [1.0, z, hinge(z, knots[0]), hinge(z, knots[1])],
-                    target,
-                    weight,
-                )
-            })
-        })?;
+        newton_logistic_of(method, start, tolerance, count, examples)?;
     let bend = |knot: Option<f64>, change: f64| {
         knot.map_or((0.0, 0.0), |knot| {
             (scale.undo_score(knot), scale.undo_slope(change))

@@ -2,7 +2,7 @@
 
 use super::class_wise::points_of_class;
 use crate::numeric::StableSum;
-use crate::{Probability, RowLabels, Task};
+use crate::{Probability, RowLabels, Task, parallel};
 
 /// What was said and what was true.
 ///
@@ -359,11 +359,15 @@ impl Forecasts {
             }
         }
         if self.task == Task::SingleLabel {
-            for (document, row) in self.probabilities.chunks_exact(classes).enumerate() {
-                let sum: f64 = row.iter().map(|probability| probability.value()).sum();
-                if (sum - 1.0).abs() > ROW_SUM_TOLERANCE {
-                    return Err(EvaluationError::RowSum { document, sum });
-                }
+            let bad = parallel::map_parts(documents, |part| {
+                let rows =
+                    self.probabilities[part.start * classes..part.end * classes].chunks(classes);
+                let sums = rows.map(|row| row.iter().map(|probability| probability.value()).sum());
+                part.zip(sums)
+                    .find(|(_, sum): &(usize, f64)| (sum - 1.0).abs() > ROW_SUM_TOLERANCE)
+            });
+            if let Some((document, sum)) = bad.into_iter().flatten().next() {
+                return Err(EvaluationError::RowSum { document, sum });
             }
         }
         Ok(())

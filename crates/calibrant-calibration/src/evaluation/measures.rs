@@ -12,9 +12,9 @@ use super::forecasts::{EvaluationError, Forecasts, Row};
 use super::losses::sum_of_mean;
 use super::per_class::{ClassEvaluation, Tally, macro_f1, micro_f1, ratio, tally};
 use super::units::{FEWEST_UNITS, Units};
-use crate::Task;
 use crate::decision::DecisionCosts;
 use crate::numeric::StableSum;
+use crate::{Task, parallel};
 use serde::{Deserialize, Serialize};
 
 /// How many bins the expected calibration error uses.
@@ -178,26 +178,28 @@ pub fn evaluate_with(
     forecasts: &Forecasts,
     options: &EvaluationOptions,
 ) -> Result<Evaluation, EvaluationError> {
-    measure(forecasts, Some(options))
+    measure(forecasts, Depth::All(options))
 }
 
 /// As [`evaluate`] but without all that takes more than a look: there is nothing in
 /// [`Evaluation::further`], and [`Evaluation::ece_of_perfect`] is not a number.
 pub fn evaluate_without_chance(forecasts: &Forecasts) -> Result<Evaluation, EvaluationError> {
-    measure(forecasts, None)
+    measure(forecasts, Depth::Look)
 }
 
-/// [`Evaluation::ece_of_perfect`] by itself.
-pub fn ece_of_perfect(forecasts: &Forecasts) -> Result<f64, EvaluationError> {
-    forecasts.check()?;
-    let points = SortedForecasts::new(&forecasts.points_of(&forecasts.rows()));
-    Ok(error_of_perfect(&points, &points.equal_mass(ECE_BINS)))
+/// As [`evaluate_without_chance`] but with [`Evaluation::ece_of_perfect`].
+pub fn evaluate_beside_perfect(forecasts: &Forecasts) -> Result<Evaluation, EvaluationError> {
+    measure(forecasts, Depth::BesidePerfect)
 }
 
-fn measure(
-    forecasts: &Forecasts,
-    options: Option<&EvaluationOptions>,
-) -> Result<Evaluation, EvaluationError> {
+/// How much is measured.
+enum Depth<'a> {
+    Look,
+    BesidePerfect,
+    All(&'a EvaluationOptions),
+}
+
+fn measure(forecasts: &Forecasts, depth: Depth<'_>) -> Result<Evaluation, EvaluationError> {
     forecasts.check()?;
     let rows = forecasts.rows();
     let class_count = forecasts.class_names.len();
@@ -206,12 +208,17 @@ fn measure(
         .map(|row| row.weight)
         .collect::<StableSum>()
         .total();
-    let (tallies, errors) = tally(forecasts, &rows);
-    let points = SortedForecasts::new(&forecasts.points_of(&rows));
-    let cut = points.equal_mass(ECE_BINS);
+    let ((tallies, errors, of_labels), (points, cut)) = parallel::both(
+        || tally(forecasts, &rows),
+        || {
+            let points = SortedForecasts::new(&forecasts.points_of(&rows));
+            let cut = points.equal_mass(ECE_BINS);
+            (points, cut)
+        },
+    );
     let seen = |tally: &&Tally| tally.is_seen();
     let present = |tally: &&Tally| tally.positives > 0;
-    let probability = probability_measures(forecasts.task, &rows, &tallies, total_weight);
+    let probability = probability_measures(forecasts.task, of_labels, &tallies, total_weight);
     let single = forecasts.task == Task::SingleLabel;
     let mut classes: Vec<ClassEvaluation> = forecasts
         .class_names
@@ -225,9 +232,14 @@ fn measure(
         totals.collect::<StableSum>().total()
     };
     let hits = weight_of(|tally| tally.hit_weight);
-    let further = match options {
-        Some(options) => Some(further(forecasts, &rows, &points, &mut classes, options)?),
-        None => None,
+    let further = match depth {
+        Depth::All(options) => Some(further(forecasts, &rows, &points, &mut classes, options)?),
+        _ => None,
+    };
+    let ece_of_perfect = match (&further, depth) {
+        (Some(further), _) => further.calibration.ece_equal_mass.of_perfect,
+        (None, Depth::BesidePerfect) => error_of_perfect(&points, &cut),
+        (None, _) => f64::NAN,
     };
     let losses = total_weight * if single { 1.0 } else { class_count as f64 };
     Ok(Evaluation {
@@ -254,9 +266,7 @@ fn measure(
         brier_definition: brier_definition(forecasts.task, class_count).to_owned(),
         ece: error_of(&points, &cut),
         ece_bins: ECE_BINS,
-        ece_of_perfect: further.as_ref().map_or(f64::NAN, |further| {
-            further.calibration.ece_equal_mass.of_perfect
-        }),
+        ece_of_perfect,
         errors,
         classes,
         micro_precision: ratio(hits, weight_of(|tally| tally.predicted_weight)),
@@ -384,7 +394,7 @@ struct ProbabilityMeasures {
 /// class, except the single-label log loss, which looks at the true class alone.
 fn probability_measures(
     task: Task,
-    rows: &[Row<'_>],
+    of_labels: StableSum,
     tallies: &[Tally],
     total_weight: f64,
 ) -> ProbabilityMeasures {
@@ -398,20 +408,14 @@ fn probability_measures(
     let brier = sum(|tally| tally.brier) / total_weight;
     let class_count = tallies.len() as f64;
     match task {
-        Task::SingleLabel => {
-            let losses = rows.iter().map(|row| {
-                let label = row.labels.first().map_or(0, |&label| label as usize);
-                row.weight * row.probabilities[label].log_loss(true)
-            });
-            ProbabilityMeasures {
-                log_loss: losses.collect::<StableSum>().total() / total_weight,
-                brier: if tallies.len() == 2 {
-                    brier / 2.0
-                } else {
-                    brier
-                },
-            }
-        }
+        Task::SingleLabel => ProbabilityMeasures {
+            log_loss: of_labels.total() / total_weight,
+            brier: if tallies.len() == 2 {
+                brier / 2.0
+            } else {
+                brier
+            },
+        },
         Task::MultiLabel => ProbabilityMeasures {
             log_loss: sum(|tally| tally.log_loss) / total_weight / class_count,
             brier: brier / class_count,

@@ -74,7 +74,7 @@ pub use measures::{
     ECE_BINS, Evaluation, EvaluationOptions, Further, LossUnit, evaluate, evaluate_with,
 };
 #[doc(hidden)]
-pub use measures::{ece_of_perfect, evaluate_without_chance};
+pub use measures::{evaluate_beside_perfect, evaluate_without_chance};
 pub use open_world::{OpenForecast, OpenWorldReport};
 pub use per_class::ClassEvaluation;
 pub use precision_recall::{PrecisionRecall, PrecisionRecallPoint, precision_recall};

@@ -1,8 +1,8 @@
 //! One class against the rest.
 
 use super::forecasts::{Forecasts, Row};
-use crate::Task;
 use crate::numeric::StableSum;
+use crate::{Probability, Task};
 use serde::{Deserialize, Serialize};
 
 /// How one class fared against the rest. Counts are of documents; the other
@@ -116,13 +116,18 @@ pub(super) fn ratio(numerator: f64, denominator: f64) -> f64 {
     }
 }
 
-/// Tallies of all classes, and the number of wrong decisions: documents for
-/// single-label forecasts, document-class pairs for multi-label ones.
-pub(super) fn tally(forecasts: &Forecasts, rows: &[Row<'_>]) -> (Vec<Tally>, usize) {
+/// Tallies of all classes, the number of wrong decisions (documents for
+/// single-label forecasts, document-class pairs for multi-label ones), and the log loss of the first label of each document.
+pub(super) fn tally(forecasts: &Forecasts, rows: &[Row<'_>]) -> (Vec<Tally>, usize, StableSum) {
     let mut tallies = vec![Tally::default(); forecasts.class_names.len()];
     let mut is_label = vec![false; tallies.len()];
     let mut errors = 0;
+    let mut of_labels = StableSum::default();
+    // Of two classes that exclude each other both forecasts err alike, and one set of logarithms is enough.
+    let missed = |by: Probability| (by, by.log_loss(false), by.value());
+    let mut last = missed(Probability::from_log_odds(0.0));
     for row in rows {
+        let first = row.labels.first().map_or(0, |&label| label as usize);
         row.labels
             .iter()
             .for_each(|&label| is_label[label as usize] = true);
@@ -155,16 +160,19 @@ pub(super) fn tally(forecasts: &Forecasts, rows: &[Row<'_>]) -> (Vec<Tally>, usi
             } else {
                 *probability
             };
-            tally
-                .log_loss
-                .add(row.weight * probability.log_loss(belongs));
-            tally
-                .brier
-                .add(row.weight * missed_by.value() * missed_by.value());
+            if missed_by != last.0 {
+                last = missed(missed_by);
+            }
+            let (_, loss, missed_by) = last;
+            tally.log_loss.add(row.weight * loss);
+            tally.brier.add(row.weight * missed_by * missed_by);
+            if class == first {
+                of_labels.add(row.weight * loss);
+            }
         }
         row.labels
             .iter()
             .for_each(|&label| is_label[label as usize] = false);
     }
-    (tallies, errors)
+    (tallies, errors, of_labels)
 }

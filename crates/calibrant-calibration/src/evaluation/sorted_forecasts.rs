@@ -1,7 +1,7 @@
 //! Forecasts of yes or no, sorted once for all measures.
 
 use crate::Probability;
-use crate::numeric::{StableSum, order_bits, value_of_order_bits};
+use crate::numeric::{StableSum, order_bits, sort_keys, value_of_order_bits};
 use std::ops::Range;
 
 /// A forecast, whether it came true, and how much it counts.
@@ -77,7 +77,7 @@ impl SortedForecasts {
                 u128::from(order_bits(probability.log_odds())) << 64 | u128::from(rest)
             })
             .collect();
-        keys.sort_unstable();
+        sort_keys(&mut keys);
         let mut sorted = Self {
             log_odds: Vec::with_capacity(keys.len()),
             surprise: Vec::with_capacity(keys.len()),

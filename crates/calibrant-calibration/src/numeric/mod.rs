@@ -27,7 +27,9 @@ pub use links::Links;
 pub(crate) use ln_gamma::{HALF_LN_TAU, stirling_error};
 pub use ln_gamma::{ln_binomial, ln_gamma};
 pub use normal::{NORMAL_975, ln_normal_cdf, normal_cdf};
-pub use order::{order_bits, rising_order, sort_keys, value_of_order_bits};
+pub use order::{
+    NumberedKey, order_bits, rising_order, sort_keys, sort_keys_then, value_of_order_bits,
+};
 pub use random::Random;
 pub use relative_weights::relative_weights;
 pub use stable_hash::stable_hash;

@@ -221,11 +221,12 @@ pub fn calibrate_one(
     kind: CalibratorKind,
     rules: ChoiceRules,
 ) -> Result<CalibratedClass, CalibrationError> {
-    let folds = held_out.folds();
-    let fold_count = 1 + usize::from(folds.iter().copied().max().unwrap_or(0));
+    let given = held_out.given_folds().unwrap_or_default();
+    let fold_count = 1 + usize::from(given.iter().copied().max().unwrap_or(0));
     // Where both sides are small there are fewer folds, which makes nothing less rare.
     let fold_count = fold_count.max(USUAL_FOLDS);
     if kind == CalibratorKind::Auto && is_rare(held_out, fold_count) {
+        let folds = held_out.folds();
         return Ok(of_rare(held_out, &CrossFittedPool::default(), &folds));
     }
     Ok(CalibratedClass::own(kind.choose_by(held_out, rules)?))
@@ -238,9 +239,12 @@ pub(super) fn is_rare(scores: &HeldOutScores, fold_count: usize) -> bool {
     if positives.min(scores.len() - positives) < fold_count {
         return true;
     }
-    let folds = scores.folds();
+    let Some(folds) = scores.given_folds() else {
+        // Dealt out to folds in turn, two are never together.
+        return positives.min(scores.len() - positives) < 2;
+    };
     let in_one_fold = |side: bool| {
-        let of_side = scores.labels().iter().zip(&folds);
+        let of_side = scores.labels().iter().zip(folds);
         let mut of_side = of_side
             .filter(|(label, _)| **label == side)
             .map(|(_, fold)| fold);

@@ -17,7 +17,31 @@ pub(super) struct Expansion<const D: usize> {
     pub(super) hessian: [[f64; D]; D],
 }
 
+impl<const D: usize> Default for Expansion<D> {
+    fn default() -> Self {
+        Self {
+            value: 0.0,
+            weight: 0.0,
+            gradient: [0.0; D],
+            hessian: [[0.0; D]; D],
+        }
+    }
+}
+
 impl<const D: usize> Expansion<D> {
+    /// That of both their examples.
+    pub(super) fn plus(mut self, other: Self) -> Self {
+        self.value += other.value;
+        self.weight += other.weight;
+        for i in 0..D {
+            self.gradient[i] += other.gradient[i];
+            for j in 0..D {
+                self.hessian[i][j] += other.hessian[i][j];
+            }
+        }
+        self
+    }
+
     pub(super) fn gradient_size(&self) -> f64 {
         dot(&self.gradient, &self.gradient).sqrt()
     }
@@ -44,12 +68,7 @@ impl<const D: usize> Expansion<D> {
         theta: &[f64; D],
         mut examples: impl Iterator<Item = ([f64; D], f64, f64)>,
     ) -> Self {
-        let mut sum = Self {
-            value: 0.0,
-            weight: 0.0,
-            gradient: [0.0; D],
-            hessian: [[0.0; D]; D],
-        };
+        let mut sum = Self::default();
         let mut block = Block {
             features: [[0.0; BLOCK]; D],
             targets: [0.0; BLOCK],

@@ -99,7 +99,7 @@ impl Sample {
         };
         // What is made of scores that tell nothing is not a method that could be fitted again.
         if note == CalibrationNote::Own {
-            model.calibrators.of_outputs = vec![asked.refit(kind, &all, rules)?];
+            model.calibrators.of_outputs = vec![asked.fit_chosen(kind, &all, rules)?];
         }
         model.summary.measured = Some(rows.len());
         whole.tell(&mut model);

@@ -11,11 +11,11 @@ use crate::calibration::{
     CalibrationNote, CalibratorKind, HeldOutClassScores, HeldOutScores, MulticlassKind,
     SavedCalibrator, ScoreScale, calibrate_one,
 };
-use crate::evaluation::{ece_of_perfect, evaluate_without_chance};
+use crate::evaluation::evaluate_beside_perfect;
 use crate::numeric::relative_weights;
 use crate::pipeline::summary::shape_of;
 use crate::progress::Stage;
-use crate::{CalibrationError, FitError, NoProgress, Probability, Progress};
+use crate::{CalibrationError, FitError, NoProgress, Probability, Progress, parallel};
 
 impl ScoreCalibrator {
     /// Fits the method, or the best of all, to scores that were not learned from. The order of rows
@@ -116,10 +116,13 @@ impl ScoreCalibrator {
         };
         let forecasts =
             Outputs::of(classes, one_score).forecasts(cross_validated.clone(), &labels, weights);
-        let evaluation = evaluate_without_chance(&forecasts)?;
+        let (evaluation, shape) = parallel::both(
+            || evaluate_beside_perfect(&forecasts),
+            || shape_of(&forecasts),
+        );
+        let evaluation = evaluation?;
         if settings.method != CalibratorKind::None && !notes.iter().any(ScoreNote::is_one_fold) {
-            let of_perfect = ece_of_perfect(&forecasts)?;
-            notes.extend(ScoreNote::of_errors(method, evaluation.ece, of_perfect));
+            notes.extend(ScoreNote::of_errors(method, &evaluation));
         }
         stage.step(0)?;
         if tried.is_empty() {
@@ -134,7 +137,7 @@ impl ScoreCalibrator {
             tried,
             rules: settings.rules,
             cross_validated: HeldOutMeasures::from(&evaluation),
-            held_out_shape: shape_of(&forecasts),
+            held_out_shape: shape,
             measured: None,
             notes,
             calibrant_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -409,7 +412,7 @@ fn present(class_counts: &[usize]) -> Box<[usize]> {
         .collect()
 }
 
-fn scale_of(score_is: ScoreIs, scores: &[f64], one_score: bool) -> ScoreScale {
+pub(super) fn scale_of(score_is: ScoreIs, scores: &[f64], one_score: bool) -> ScoreScale {
     let probabilities = match score_is {
         ScoreIs::Number => false,
         ScoreIs::Probability => true,

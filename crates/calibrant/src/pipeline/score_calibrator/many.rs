@@ -1,27 +1,33 @@
 //! Calibrators of very many examples: the curve is fitted to all, everything else is found out on some of them.
 
+use super::fit::scale_of;
 use super::{ScoreCalibrator, ScoreCurve, ScoreFit, ScoreIs, ScoreSettings, ScoreTable};
 use crate::calibration::{
-    CalibrationNote, Calibrator, CalibratorKind, ChoiceRules, HeldOutScores, SavedCalibrator,
+    CalibrationNote, Calibrator, CalibratorKind, HeldOutScores, SavedCalibrator, ScoreScale,
 };
 use crate::numeric::relative_weights;
 use crate::progress::Stage;
-use crate::{FitError, Named, parallel};
+use crate::{FitError, Named, Probability, parallel};
 
 /// From so many examples on, what is known from a tenth of them hardly changes: the standard error of a log loss is below a thousandth of
 /// a nat, and curves that differ by less are equally good.
 const MANY: usize = 200_000;
 
-/// About so many are looked at.
+/// About so many are looked at to choose among methods.
 const SAMPLE: usize = 100_000;
 
-/// Every class must have as many examples among those.
-const LEAST: usize = 2_000;
+/// Where there is nothing to choose, half as many say how good the method is.
+const SAMPLE_OF_NAMED: usize = SAMPLE / 2;
+
+/// Every class must be one in so many among those.
+const LEAST: usize = 50;
 
 /// Whether a table of one score per row is so large that some of it tell which method is best.
 pub(super) fn is_large(table: &ScoreTable, settings: &ScoreSettings) -> bool {
-    let one_score = settings.fields.scores.len() == 1 && table.scores.len() == table.labels.len();
-    one_score && table.labels.len() >= MANY && settings.method != CalibratorKind::None
+    let rows = table.labels.len();
+    let one_each = table.scores.len() == rows && table.weights.len() == rows;
+    let one_score = settings.fields.scores.len() == 1 && settings.classes.len() == 2 && one_each;
+    one_score && rows >= MANY && settings.method != CalibratorKind::None
 }
 
 /// Chooses the method, cross-validates and measures it on a sample that is spread evenly along the score, and fits it to all
@@ -32,33 +38,35 @@ pub(super) fn fit(
     settings: &ScoreSettings,
     stage: &Stage<'_>,
 ) -> Result<ScoreFit, FitError> {
-    let Some((all, order)) = sorted(&table)? else {
-        return Ok(ScoreCalibrator::fit_in_folds(table, None, settings, stage)?.0);
+    let usual = |table: ScoreTable, settings: &ScoreSettings| {
+        Ok(ScoreCalibrator::fit_in_folds(table, None, settings, stage)?.0)
     };
+    if !is_sound(&table) {
+        return usual(table, settings);
+    }
+    let many = Many::of(table)?;
     stage.step(0)?;
-    let every = all.len() / SAMPLE;
-    let places: Vec<usize> = (every / 2..all.len()).step_by(every).collect();
-    let rows: Vec<usize> = places.iter().map(|&place| order[place] as usize).collect();
-    let sample = ScoreTable {
-        scores: rows.iter().map(|&row| table.scores[row]).collect(),
-        labels: rows.iter().map(|&row| table.labels[row]).collect(),
-        weights: rows.iter().map(|&row| table.weights[row]).collect(),
-    };
-    let of_class = |class: u32| {
-        sample
-            .labels
-            .iter()
-            .filter(|&&label| label == class)
-            .count()
-    };
     let settings = ScoreSettings {
-        score_is: what_they_are(settings.score_is, all.scores()),
+        score_is: what_they_are(settings.score_is, many.rising.scores()),
         ..settings.clone()
     };
-    if of_class(0).min(of_class(1)) < LEAST {
-        return Ok(ScoreCalibrator::fit_in_folds(table, None, &settings, stage)?.0);
+    let by_name = settings.method != CalibratorKind::Auto;
+    let (rows, sample) = many.sample(if by_name { SAMPLE_OF_NAMED } else { SAMPLE });
+    let of_class = |class: u32| {
+        let labels = sample.labels.iter();
+        labels.filter(|&&label| label == class).count()
+    };
+    if LEAST * of_class(0).min(of_class(1)) < sample.labels.len() {
+        return usual(many.into_table(), &settings);
     }
-    let (fit, note) = ScoreCalibrator::fit_in_folds(sample, None, &settings, stage)?;
+    // What was asked for by name can be fitted to all at once.
+    let scale = scale_of(settings.score_is, &sample.scores, true);
+    let refit = |method| many.refit(method, scale, &settings);
+    let (fit, whole) = parallel::both(
+        || ScoreCalibrator::fit_in_folds(sample, None, &settings, stage),
+        || by_name.then(|| refit(settings.method)),
+    );
+    let (fit, note) = fit?;
     let ScoreFit {
         mut calibrator,
         cross_validated,
@@ -66,23 +74,26 @@ pub(super) fn fit(
     let curve = match (&calibrator.curve, note) {
         (ScoreCurve::OneScore(curve), CalibrationNote::Own) => curve,
         // What is made of scores that tell nothing is not a method that could be fitted again.
-        _ => return Ok(ScoreCalibrator::fit_in_folds(table, None, &settings, stage)?.0),
+        _ => return usual(many.into_table(), &settings),
     };
-    let apply = |score: f64| calibrator.scale.apply(score);
-    let mut said = parallel::map(&table.scores, |&score| curve.probability(apply(score)));
+    let chosen = CalibratorKind::from_word(&calibrator.summary.method);
+    let chosen = chosen.unwrap_or(CalibratorKind::Platt);
+    let (mut said, (whole, totals)) = parallel::both(
+        || many.said(|score| curve.probability(calibrator.scale.apply(score))),
+        || {
+            let totals = super::fit::totals(&many.labels, many.given.weights(), 2);
+            (whole.unwrap_or_else(|| refit(chosen)), totals)
+        },
+    );
     for (&row, &forecast) in rows.iter().zip(&cross_validated) {
         said[row] = forecast;
     }
-    let whole = refit(&calibrator, all, settings.rules)?;
     stage.step(0)?;
-    let weights = relative_weights(&table.weights, table.weights.len() as f64);
-    let (counts, weights) = super::fit::totals(&table.labels, &weights, 2);
+    calibrator.curve = ScoreCurve::OneScore(whole?);
     let summary = &mut calibrator.summary;
     summary.measured = Some(summary.examples);
-    summary.examples = table.labels.len();
-    summary.class_counts = counts;
-    summary.class_weights = weights;
-    calibrator.curve = ScoreCurve::OneScore(whole);
+    summary.examples = many.labels.len();
+    (summary.class_counts, summary.class_weights) = totals;
     calibrator.check_survives()?;
     Ok(ScoreFit {
         calibrator,
@@ -90,44 +101,102 @@ pub(super) fn fit(
     })
 }
 
-/// The examples by rising score, and where each stood; `None` for what the usual way has an error for.
-fn sorted(table: &ScoreTable) -> Result<Option<(HeldOutScores, Vec<u32>)>, FitError> {
+/// Whether every entry is one that the usual way has no error for.
+fn is_sound(table: &ScoreTable) -> bool {
     let ScoreTable {
         scores,
         labels,
         weights,
     } = table;
-    let are_sound = weights.len() == labels.len()
-        && weights
+    let parts = parallel::map_parts(labels.len(), |part| {
+        weights[part.clone()]
             .iter()
             .all(|&weight| weight > 0.0 && weight.is_finite())
-        && labels.iter().all(|&label| label < 2)
-        && scores.iter().all(|score| score.is_finite());
-    if !are_sound {
-        return Ok(None);
-    }
-    let truths = labels.iter().map(|&label| label == 1).collect();
-    let weights = relative_weights(weights, weights.len() as f64);
-    let all = HeldOutScores::assume_weighted(scores.clone(), truths, weights)?;
-    Ok(Some(all.sorted()))
+            && labels[part.clone()].iter().all(|&label| label < 2)
+            && scores[part].iter().all(|score| score.is_finite())
+    });
+    parts.into_iter().all(|is_sound| is_sound)
 }
 
-/// The method that was chosen, fitted to all examples.
-fn refit(
-    chosen: &ScoreCalibrator,
-    all: HeldOutScores,
-    rules: ChoiceRules,
-) -> Result<SavedCalibrator, FitError> {
-    let method = CalibratorKind::from_word(&chosen.summary.method);
-    let method = method.unwrap_or(CalibratorKind::Platt);
-    if !chosen.scale.is_probability() {
-        return Ok(method.fit_within(&all, rules)?);
+/// A table of very many examples.
+struct Many {
+    labels: Vec<u32>,
+    /// In the order they came in; weights are 1 on average.
+    given: HeldOutScores,
+    rising: HeldOutScores,
+    /// Where each of those stood.
+    order: Vec<u32>,
+}
+
+impl Many {
+    fn of(table: ScoreTable) -> Result<Self, FitError> {
+        let ScoreTable {
+            scores,
+            labels,
+            weights,
+        } = table;
+        let truths = labels.iter().map(|&label| label == 1).collect();
+        let weights = match weights.iter().all(|&weight| weight == 1.0) {
+            true => weights,
+            false => relative_weights(&weights, weights.len() as f64),
+        };
+        let given = HeldOutScores::assume_weighted(scores, truths, weights)?;
+        let (rising, order) = given.sorted();
+        Ok(Self {
+            labels,
+            given,
+            rising,
+            order,
+        })
     }
-    let scale = |score: &f64| chosen.scale.apply(*score);
-    let scores: Vec<f64> = all.scores().iter().map(scale).collect();
-    let scaled =
-        HeldOutScores::assume_weighted(scores, all.labels().to_vec(), all.weights().to_vec())?;
-    Ok(method.fit_within(&scaled, rules)?)
+
+    fn into_table(self) -> ScoreTable {
+        ScoreTable {
+            scores: self.given.scores().to_vec(),
+            labels: self.labels,
+            weights: self.given.weights().to_vec(),
+        }
+    }
+
+    /// The rows of a sample of about so many that is spread evenly along the score, and the sample.
+    fn sample(&self, about: usize) -> (Vec<usize>, ScoreTable) {
+        let every = self.order.len() / about;
+        let places = (every / 2..self.order.len()).step_by(every);
+        let rows: Vec<usize> = places.map(|place| self.order[place] as usize).collect();
+        let sample = ScoreTable {
+            scores: rows.iter().map(|&row| self.given.scores()[row]).collect(),
+            labels: rows.iter().map(|&row| self.labels[row]).collect(),
+            weights: rows.iter().map(|&row| self.given.weights()[row]).collect(),
+        };
+        (rows, sample)
+    }
+
+    /// What a curve says of each example.
+    fn said(&self, curve: impl Fn(f64) -> Probability + Sync) -> Vec<Probability> {
+        let scores = self.given.scores();
+        let unset = Probability::from_log_odds(0.0);
+        parallel::fill(scores.len(), unset, |row| curve(scores[row]))
+    }
+
+    /// A method that was asked for, or chosen, fitted to all examples.
+    fn refit(
+        &self,
+        method: CalibratorKind,
+        scale: ScoreScale,
+        settings: &ScoreSettings,
+    ) -> Result<SavedCalibrator, FitError> {
+        let fit = |held_out: &HeldOutScores| {
+            let asked = settings.method;
+            Ok(asked.fit_chosen(method, held_out, settings.rules)?)
+        };
+        let rising = &self.rising;
+        if !scale.is_probability() {
+            return fit(rising);
+        }
+        let scores = parallel::map(rising.scores(), |&score| scale.apply(score));
+        let (labels, weights) = (rising.labels().to_vec(), rising.weights().to_vec());
+        fit(&HeldOutScores::assume_weighted(scores, labels, weights)?)
+    }
 }
 
 /// Probabilities or numbers, told from all of them: from the least and the greatest, and whether any lies between.
@@ -148,8 +217,7 @@ fn what_they_are(asked: ScoreIs, rising: &[f64]) -> ScoreIs {
 mod tests {
     use super::super::ScoreFields;
     use super::*;
-    use crate::Probability;
-    use crate::calibration::MulticlassKind;
+    use crate::calibration::{ChoiceRules, MulticlassKind};
     use crate::numeric::Random;
 
     /// Scores whose true log-odds are `1.5 s - 0.5`.
@@ -187,7 +255,12 @@ mod tests {
     fn the_curve_is_fitted_to_all_and_forecasts_are_held_out() {
         for (method, as_probabilities) in [
             (CalibratorKind::Platt, false),
+            (CalibratorKind::Platt, true),
             (CalibratorKind::Auto, false),
+            (CalibratorKind::Auto, true),
+            (CalibratorKind::Spline, false),
+            (CalibratorKind::ThreePiece, false),
+            (CalibratorKind::Isotonic, false),
             (CalibratorKind::Isotonic, true),
         ] {
             let table = table(MANY + 77, as_probabilities);
@@ -195,7 +268,7 @@ mod tests {
             let summary = fit.calibrator.summary();
             assert_eq!(summary.examples, table.labels.len());
             assert_eq!(summary.class_counts.iter().sum::<usize>(), summary.examples);
-            assert!(summary.measured.unwrap() >= SAMPLE);
+            assert!(summary.measured.unwrap() >= SAMPLE_OF_NAMED);
             let (usual, _) = ScoreCalibrator::fit_in_folds(
                 table.clone(),
                 None,
@@ -204,8 +277,13 @@ mod tests {
             )
             .unwrap();
             assert_eq!(summary.method, usual.calibrator.summary().method);
-            // The same examples, the same curve but for the zero of the scale.
-            for at in [0.2, 0.5, 0.9] {
+            // The same examples, the same curve but for the zero of the scale; held where they end.
+            let ends: &[f64] = if as_probabilities {
+                &[]
+            } else {
+                &[-1e3, -12.0, 11.0, 1e3]
+            };
+            for &at in [0.2, 0.5, 0.9].iter().chain(ends) {
                 let said = |calibrator: &ScoreCalibrator| {
                     let mut out = [Probability::from_log_odds(0.0)];
                     calibrator.probabilities_into(&[at], &mut Default::default(), &mut out);
@@ -246,6 +324,18 @@ mod tests {
         assert_eq!(first.calibrator, second.calibrator);
         for (place, &row) in order.iter().enumerate() {
             assert_eq!(second.cross_validated[place], first.cross_validated[row]);
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_makes_no_difference() {
+        for method in [CalibratorKind::Auto, CalibratorKind::Isotonic] {
+            let on = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                let fit = || ScoreCalibrator::fit(table(MANY, true), &settings(method));
+                pool.build().unwrap().install(fit).unwrap()
+            };
+            assert!(on(1) == on(3), "{method}");
         }
     }
 

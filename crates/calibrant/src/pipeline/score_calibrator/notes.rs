@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::calibration::CalibrationNote;
+use crate::evaluation::Evaluation;
+use crate::numeric::rising_order;
 
 /// Fewer examples of a class than this make any curve little more than a guess.
 const FEW: usize = 10;
@@ -202,7 +204,8 @@ impl ScoreNote {
     }
 
     /// What is to be said of forecasts by curves that were fitted to other examples.
-    pub(super) fn of_errors(method: &str, ece: f64, ece_of_perfect: f64) -> Option<Self> {
+    pub(super) fn of_errors(method: &str, evaluation: &Evaluation) -> Option<Self> {
+        let (ece, ece_of_perfect) = (evaluation.ece, evaluation.ece_of_perfect);
         (ece > FAR_OFF * ece_of_perfect).then(|| Self::FarOff {
             method: method.to_owned(),
             ece,
@@ -278,11 +281,10 @@ impl ScoreNote {
 /// How often a member scores above another example, if that is significantly less than half the time: by Mann and
 /// Whitney's test, ties counting half.
 fn backwards(scores: &[f64], members: &[bool]) -> Option<f64> {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+    let order = rising_order(scores);
     let (mut above, mut others, mut yes) = (0.0, 0.0, 0.0);
-    for tied in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
-        let tied_yes = tied.iter().filter(|&&row| members[row]).count() as f64;
+    for tied in order.chunk_by(|&a, &b| scores[a as usize] == scores[b as usize]) {
+        let tied_yes = tied.iter().filter(|&&row| members[row as usize]).count() as f64;
         let tied_no = tied.len() as f64 - tied_yes;
         above += tied_yes * (others + 0.5 * tied_no);
         others += tied_no;

@@ -4,7 +4,7 @@ use super::ScoreBuffers;
 use crate::calibration::ScoreScale;
 use crate::evaluation::{Forecasts, RowZeros, StatedCell, StatedEnds, StatedTable};
 use crate::numeric::log_odds_against_rest;
-use crate::{Probability, Task};
+use crate::{Probability, RowLabels, Task};
 
 /// The classes that get a probability.
 pub(super) struct Outputs<'a> {
@@ -43,11 +43,13 @@ impl<'a> Outputs<'a> {
                 .flat_map(|positive| [positive.complement(), positive])
                 .collect(),
         };
+        let mut of_rows = RowLabels::new();
+        labels.iter().for_each(|&label| of_rows.push([label]));
         Forecasts {
             task: Task::SingleLabel,
             class_names: self.classes.to_vec(),
             probabilities,
-            labels: labels.iter().map(|&label| vec![label]).collect(),
+            labels: of_rows,
             weights: Some(weights),
         }
     }
