@@ -27,6 +27,14 @@ impl RowLabels {
         Self::default()
     }
 
+    /// No rows yet, and memory for so many of one class each.
+    pub fn with_capacity(rows: usize) -> Self {
+        Self {
+            classes: Vec::with_capacity(rows),
+            ends: None,
+        }
+    }
+
     /// Adds a row.
     pub fn push(&mut self, classes: impl IntoIterator<Item = u32>) {
         let rows = self.len();

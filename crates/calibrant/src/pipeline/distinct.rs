@@ -233,8 +233,8 @@ impl Kept {
             identities.compare(a, b)
         });
         put_in_order(order, &mut keys, &mut self.rows);
-        let kept = self.rows.iter();
-        let classes = kept.filter_map(|&row| classes_of(row)).collect();
+        let mut classes = RowLabels::with_capacity(self.rows.len());
+        classes.extend(self.rows.iter().filter_map(|&row| classes_of(row)));
         Distinct {
             classes,
             documents: self.number(keys, identities),

@@ -14,7 +14,7 @@ use crate::corpus::Fields;
 use crate::features::{
     FittedWeighting, OrderedRows, RowSource, Vocabulary, Weighting, WeightingSettings,
 };
-use crate::problem::Targets;
+use crate::problem::{ClassFactors, Folds, Targets};
 use crate::progress::{Stage, check};
 use crate::scorers::{BorrowedLearner, CrossFit};
 use crate::{FitError, Progress, RowLabels};
@@ -168,42 +168,55 @@ fn learn(
         .folds(&corpus.labels, settings.folds, settings.seed)?;
     // They have served, and are half of what is kept of a row.
     corpus.documents.keys = Vec::new();
-    let PreparedCorpus {
-        documents,
-        labels,
-        class_names,
-        ..
-    } = &*corpus;
-    let rows = OrderedRows::new(rows, &corpus.rows);
-    if rows.column_count() == 0 {
-        return Err(FitError::NoFeatures);
-    }
-    let factors = class_factors(settings, labels, class_names, &documents.weights)?;
-    // Solvers need not hold weights that say nothing.
-    let weights = match documents.weights.iter().all(|&weight| weight == 1.0) {
-        true => &[][..],
-        false => &documents.weights,
+    let factors = {
+        let (labels, names) = (&corpus.labels, &corpus.class_names);
+        class_factors(settings, labels, names, &corpus.documents.weights)?
     };
-    let targets = Targets::new(labels, weights, &factors);
-    let solutions = labels.output_count() * (1 + folds.count());
-    let stage = Stage::begin(progress, "fitting", Some(solutions as u64));
-    let fit: CrossFit = BorrowedLearner::of(&settings.classifier)
-        .ok_or(FitError::NoFeatures)?
-        .cross_fit(&rows, &targets, &folds, progress)?;
-    drop(stage);
-    let (weighting, vocabulary) = (
-        frequencies(&rows, &documents.is_first()),
-        numbered(rows.column_count()),
-    );
+    // Weights that say nothing are made again once the solvers, which need most room, are done.
+    let even = corpus.documents.weights.iter().all(|&weight| weight == 1.0);
+    if even {
+        corpus.documents.weights = Vec::new();
+    }
+    let learned = cross_fitted(corpus, rows, settings, &factors, &folds, progress);
+    if even {
+        corpus.documents.weights = vec![1.0; corpus.rows.len()];
+    }
+    let (fit, column_count) = learned?;
+    let rows = OrderedRows::new(rows, &corpus.rows);
+    let weighting = frequencies(&rows, &corpus.documents.is_first());
     Ok(Learned {
         side: None,
         folds,
         fitted: TermFit {
             fit,
             weighting,
-            vocabulary: Some(vocabulary),
+            vocabulary: Some(numbered(column_count)),
         },
     })
+}
+
+/// The scorer of all rows with held-out scores, and how many columns there are.
+fn cross_fitted(
+    corpus: &PreparedCorpus,
+    rows: &dyn RowSource,
+    settings: &FitSettings,
+    factors: &ClassFactors,
+    folds: &Folds,
+    progress: &dyn Progress,
+) -> Result<(CrossFit, usize), FitError> {
+    let (labels, weights) = (&corpus.labels, &corpus.documents.weights);
+    let rows = OrderedRows::new(rows, &corpus.rows);
+    if rows.column_count() == 0 {
+        return Err(FitError::NoFeatures);
+    }
+    let targets = Targets::new(labels, weights, factors);
+    let solutions = labels.output_count() * (1 + folds.count());
+    let stage = Stage::begin(progress, "fitting", Some(solutions as u64));
+    let fit = BorrowedLearner::of(&settings.classifier)
+        .ok_or(FitError::NoFeatures)?
+        .cross_fit(&rows, &targets, folds, progress)?;
+    drop(stage);
+    Ok((fit, rows.column_count()))
 }
 
 /// In how many documents each column comes.
