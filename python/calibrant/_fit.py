@@ -125,7 +125,7 @@ def inspect(saved: Any, *, terms: int | None = None) -> Report:
     >>> import calibrant
     >>> mail = [{"label": "ham", "text": f"lunch at noon {i}"} for i in range(20)]
     >>> mail += [{"label": "spam", "text": f"win big money {i}"} for i in range(20)]
-    >>> calibrant.inspect(calibrant.fit(mail)).documents
+    >>> calibrant.inspect(calibrant.fit(mail)).summary.documents
     40
     """
     if isinstance(saved, (str, os.PathLike)):

@@ -287,7 +287,7 @@ def plan_sample(
     >>> pool = [{"text": f"win {i}"} for i in range(60)] + [{"text": f"noon {i}"} for i in range(40)]
     >>> sample, plan = calibrant.plan_sample(calibrant.fit(mail), pool, width=0.3)
     >>> len(sample) < len(pool), sample[0]["label"]
-    (True, None)
+    (True, '')
     """
     settings = {
         "width": width,
