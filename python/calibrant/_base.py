@@ -236,18 +236,28 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Deciding.
 
-    def _decided(
-        self, X: Any, settings: dict[str, Any], calibration: tuple[Any, Any] | None = None
-    ) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
+    def _examples(self, calibration: tuple[Any, Any] | None) -> dict[str, Any] | None:
+        """Labelled documents that promises rest on, as the native module takes them."""
         self._calibrated()
-        examples = None
-        if calibration is not None:
-            texts, labels = calibration
-            examples = self._table(texts)
-            examples["labels"] = self._own_labels(labels)
-        table = self._table(X)
-        said, prior = self._model.predictions(table, json.dumps(settings), examples)
-        return json.loads(said), json.loads(prior)
+        if calibration is None:
+            return None
+        texts, labels = calibration
+        examples = self._table(texts)
+        examples["labels"] = self._own_labels(labels)
+        return examples
+
+    def _answered(self, X: Any, threshold: float) -> Array:
+        """The most probable label of each document whose log-odds are above the threshold, else ``"ask"``."""
+        said = self._predict(X, "log_odds")
+        top = np.argmax(said, axis=1)
+        # Below all numbers everything is answered, whatever it is.
+        answered = (said[np.arange(len(said)), top] > threshold) | (threshold == -np.inf)
+        labels = self.classes_[np.argsort(self._order)[top]]
+        if answered.all() and labels.dtype.kind in "iufb":
+            return cast("Array", labels)
+        found = labels.astype(object)
+        found[~answered] = "ask"
+        return cast("Array", found)
 
     def _own_labels(self, y: Any) -> tuple[list[str], npt.NDArray[np.uint32], npt.NDArray[np.int64] | None]:
         labels = self._known(y)
@@ -316,9 +326,15 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         if not (settings.get("costs") or settings.get("ask") or settings.get("max_error")):
             return self.predict(X)
-        said, _ = self._decided(X, settings, calibration)
-        actions = [self._label(one["decision"]["action"]) for one in said]
-        return np.array(actions, dtype=object if any(isinstance(action, str) for action in actions) else None)
+        if max_error is not None and settings.keys() == {"top", "max_error"} and calibration is None:
+            threshold = self._model.certified(max_error, certainty)
+            if threshold is not None:
+                return self._answered(X, threshold)
+        examples = self._examples(calibration)
+        names, numbers = self._model.decisions(self._table(X), json.dumps(settings), examples)
+        actions = [self._label(name) for name in names]
+        is_object = any(isinstance(action, str) for action in actions)
+        return np.array(actions, dtype=object if is_object else None)[numbers]
 
     def predict_sets(
         self,
@@ -353,8 +369,9 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The labels of each document's set, the most probable first.
         """
         sets = {"coverage": coverage, "kind": kind, "class_by_class": class_by_class, "keep_top": keep_top}
-        said, _ = self._decided(X, {"sets": sets, "top": 1}, calibration)
-        return [[self._label(name) for name in one["set"]] for one in said]
+        examples = self._examples(calibration)
+        said, _ = self._model.predictions(self._table(X), json.dumps({"sets": sets, "top": 1}), examples)
+        return [[self._label(name) for name in one["set"]] for one in json.loads(said)]
 
     def _refuse_several(self, what: str) -> None:
         check_is_fitted(self)
