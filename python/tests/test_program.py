@@ -164,6 +164,41 @@ def test_a_ranking_is_the_same_file_and_gives_the_same_scores(program, tmp_path)
         assert (row["score"], row["probability"]) == said[row["query"], row["document"]]
 
 
+PAGES = {
+    "measures": ([], {}),
+    "costs": (["--costs", "*,*,5; outage,*,50; *,ask,2"], {"costs": "*,*,5; outage,*,50; *,ask,2"}),
+    "other shares": (["--adapt-prior=always"], {"adapt_prior": "always"}),
+    "without texts": (["--no-texts"], {"no_texts": True}),
+}
+
+
+@pytest.fixture(scope="module")
+def tickets_model(program, tmp_path_factory):
+    path = tmp_path_factory.mktemp("pages") / "tickets.calibrant"
+    program("fit", DOCS / "tickets.csv", "--text", "subject,body", "--label", "queue", "-o", path)
+    return path
+
+
+@pytest.mark.parametrize("case", PAGES)
+def test_the_page_of_an_evaluation_is_the_program_s(program, tickets_model, tmp_path, case):
+    words, settings = PAGES[case]
+    page, test = tmp_path / "page.html", DOCS / "tickets-march.csv"
+    program("evaluate", tickets_model, test, "--html", page, "--no-ledger", *words)
+    assert calibrant.evaluate(tickets_model, test, html=True, **settings).html == page.read_text(encoding="utf-8")
+
+
+def test_the_page_of_what_to_expect_is_the_program_s(program, tickets_model, tmp_path):
+    page, new = tmp_path / "page.html", DOCS / "new.csv"
+    program("evaluate", tickets_model, new, "--without-labels", "--html", page)
+    assert calibrant.expect(tickets_model, new, html=True).html == page.read_text(encoding="utf-8")
+
+
+def test_the_page_of_a_table_is_the_program_s(program, tmp_path):
+    page, stated, test = tmp_path / "page.html", CASES / "colours-stated.jsonl", CASES / "colours-stated.jsonl"
+    program("evaluate", stated, test, "--label", "truth", "--html", page, "--no-ledger")
+    assert calibrant.evaluate(stated, test, label="truth", html=True).html == page.read_text(encoding="utf-8")
+
+
 def letor(path: Path) -> list[dict[str, Any]]:
     """The rows of a file with four columns; what is not written is zero."""
     found = []
