@@ -107,7 +107,7 @@ python_package() {
   "$bin/ruff" format -q --check python
   (cd python && "../$bin/mypy" --config-file ../pyproject.toml -p calibrant)
   "$bin/pyright" --pythonpath "$bin/python" python/calibrant/_calibrant.pyi
-  PYTHONPATH="$PWD/python" MPLBACKEND=Agg "$bin/python" -m pytest -q -p no:cacheprovider python/tests
+  CALIBRANT_PROGRAM="$(realpath "${CARGO_TARGET_DIR:-target}/debug/calibrant")" PYTHONPATH="$PWD/python" MPLBACKEND=Agg "$bin/python" -m pytest -q -p no:cacheprovider python/tests
 }
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps; }
 

@@ -108,6 +108,15 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Opens a file that :meth:`save`, the program or the library wrote, as an estimator.
 
         Labels are the texts that the file knows them by; settings of the fit are in ``report_`` and ``model_.inspect()``.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        self
         """
         estimator = cls()
         model = _calibrant.Model.open(path)
@@ -151,27 +160,75 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Calibrated probabilities: rows by classes, in the order of ``classes_``.
 
         With one label per document rows sum to one; with several, each class is on its own.
+
+        Parameters
+        ----------
+        X : documents
+            Texts or rows, as for ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (documents, classes)
         """
         return self._said(X, "probability")
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithms of the probabilities, exact however small these are."""
+        """The logarithms of the probabilities, exact however small these are.
+
+        Parameters
+        ----------
+        X : documents
+            Texts or rows, as for ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (documents, classes)
+        """
         return cast("Floats", -np.logaddexp(0.0, -self._said(X, "log_odds")))
 
     def decision_function(self, X: Any) -> Floats:
         """Calibrated log-odds: above 0 means more probable than not.
 
         With two classes one number per document, the log-odds of the second class; else one per class.
+
+        Parameters
+        ----------
+        X : documents
+            Texts or rows, as for ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (documents,) or (documents, classes)
         """
         said = self._said(X, "log_odds")
         return said[:, 1] if not self._several and said.shape[1] == 2 else said
 
     def scores(self, X: Any) -> Floats:
-        """The learner's own scores before calibration, as margins or log-odds; rows by classes."""
+        """The learner's own scores before calibration, as margins or log-odds.
+
+        Parameters
+        ----------
+        X : documents
+            Texts or rows, as for ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (documents, classes)
+        """
         return self._said(X, "score")
 
     def predict(self, X: Any) -> Array:
-        """The most probable label of each document; with several labels per document an indicator matrix of those above one half."""
+        """The most probable label of each document; with several labels per document an indicator matrix of those above one half.
+
+        Parameters
+        ----------
+        X : documents
+            Texts or rows, as for ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (documents,) or (documents, classes)
+        """
         said = self._said(X, "log_odds")
         if self._several:
             return (said > 0.0).astype(np.int64)
@@ -179,18 +236,28 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Deciding.
 
-    def _decided(
-        self, X: Any, settings: dict[str, Any], calibration: tuple[Any, Any] | None = None
-    ) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
+    def _examples(self, calibration: tuple[Any, Any] | None) -> dict[str, Any] | None:
+        """Labelled documents that promises rest on, as the native module takes them."""
         self._calibrated()
-        examples = None
-        if calibration is not None:
-            texts, labels = calibration
-            examples = self._table(texts)
-            examples["labels"] = self._own_labels(labels)
-        table = self._table(X)
-        said, prior = self._model.predictions(table, json.dumps(settings), examples)
-        return json.loads(said), json.loads(prior)
+        if calibration is None:
+            return None
+        texts, labels = calibration
+        examples = self._table(texts)
+        examples["labels"] = self._own_labels(labels)
+        return examples
+
+    def _answered(self, X: Any, threshold: float) -> Array:
+        """The most probable label of each document whose log-odds are above the threshold, else ``"ask"``."""
+        said = self._predict(X, "log_odds")
+        top = np.argmax(said, axis=1)
+        # Below all numbers everything is answered, whatever it is.
+        answered = (said[np.arange(len(said)), top] > threshold) | (threshold == -np.inf)
+        labels = self.classes_[np.argsort(self._order)[top]]
+        if answered.all() and labels.dtype.kind in "iufb":
+            return cast("Array", labels)
+        found = labels.astype(object)
+        found[~answered] = "ask"
+        return cast("Array", found)
 
     def _own_labels(self, y: Any) -> tuple[list[str], npt.NDArray[np.uint32], npt.NDArray[np.int64] | None]:
         labels = self._known(y)
@@ -259,9 +326,15 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         if not (settings.get("costs") or settings.get("ask") or settings.get("max_error")):
             return self.predict(X)
-        said, _ = self._decided(X, settings, calibration)
-        actions = [self._label(one["decision"]["action"]) for one in said]
-        return np.array(actions, dtype=object if any(isinstance(action, str) for action in actions) else None)
+        if max_error is not None and settings.keys() == {"top", "max_error"} and calibration is None:
+            threshold = self._model.certified(max_error, certainty)
+            if threshold is not None:
+                return self._answered(X, threshold)
+        examples = self._examples(calibration)
+        names, numbers = self._model.decisions(self._table(X), json.dumps(settings), examples)
+        actions = [self._label(name) for name in names]
+        is_object = any(isinstance(action, str) for action in actions)
+        return np.array(actions, dtype=object if is_object else None)[numbers]
 
     def predict_sets(
         self,
@@ -296,8 +369,9 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The labels of each document's set, the most probable first.
         """
         sets = {"coverage": coverage, "kind": kind, "class_by_class": class_by_class, "keep_top": keep_top}
-        said, _ = self._decided(X, {"sets": sets, "top": 1}, calibration)
-        return [[self._label(name) for name in one["set"]] for one in said]
+        examples = self._examples(calibration)
+        said, _ = self._model.predictions(self._table(X), json.dumps({"sets": sets, "top": 1}), examples)
+        return [[self._label(name) for name in one["set"]] for one in json.loads(said)]
 
     def _refuse_several(self, what: str) -> None:
         check_is_fitted(self)
@@ -322,6 +396,23 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Labels that the model has not learned are an error; ``unknown_labels="leave_out"`` leaves such documents (of several labels, such
         labels) out and counts them, as the program does. Documents that the model has learned from are told by a warning.
+
+        Parameters
+        ----------
+        X : documents
+            Texts or rows, as for ``fit``; the model should not have learned from them.
+        y : labels
+            As for ``fit``; the name of a column where `X` is a table.
+        sample_weight : array of shape (documents,), optional
+            How much each document counts.
+        groups : array of shape (documents,), optional
+            What each document belongs to: intervals draw whole groups again.
+        costs, prior
+            As for :meth:`decide`: what decisions by these costs come to, and shares of classes that are known to differ.
+        bootstrap : int, optional
+            Replicates for the 95 % intervals; 0 leaves them out.
+        unknown_labels : {"error", "leave_out"}
+            What becomes of labels that the model does not know.
 
         Returns
         -------
@@ -358,7 +449,19 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise ValueError(f"the model was fitted with {one} per document, y has {other}")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of documents whose most probable label is the true one (with several labels: whose labels are all right)."""
+        """The share of documents whose most probable label is the true one (with several labels: whose labels are all right).
+
+        Parameters
+        ----------
+        X, y
+            Documents and labels, as for ``fit``.
+        sample_weight : array of shape (documents,), optional
+            How much each document counts.
+
+        Returns
+        -------
+        float
+        """
         from sklearn.metrics import accuracy_score
 
         truth = y = column_of(X, y) if isinstance(y, str) and is_frame(X) else y
@@ -368,7 +471,13 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(accuracy_score(truth, self.predict(X), sample_weight=sample_weight))
 
     def save(self, path: Any) -> None:
-        """Writes the model to a file that the program, the library and :func:`calibrant.open` read."""
+        """Writes the model to a file that the program, the library and :func:`calibrant.open` read.
+
+        Parameters
+        ----------
+        path : path
+            Where to; the file is written as a whole or not at all.
+        """
         self._calibrated().save(path)
 
     def _explanations(self, found: str) -> list[Explanation]:

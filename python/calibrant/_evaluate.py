@@ -98,7 +98,7 @@ def evaluate(
     bootstrap : int, optional
         Replicates for the 95 % intervals; 0 leaves them out.
     sets, set_kind, per_class, keep_top, max_error, certainty, calibration
-        What is promised, as for :func:`predict`: held against these documents.
+        As for :func:`predict`.
     ledger : bool, default False
         Write down beside the file of the system that it was measured on these documents, as the program does, and
         say how

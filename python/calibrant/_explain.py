@@ -70,7 +70,17 @@ def explain(
 
 
 class Explanation(Report):
-    """Why one class of one document is as probable as it is; notebooks show the words in colour."""
+    """Why one class of one document is as probable as it is; notebooks show the words in colour.
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> mail = [{"label": "ham", "text": f"lunch at noon {i}"} for i in range(20)]
+    >>> mail += [{"label": "spam", "text": f"win big money {i}"} for i in range(20)]
+    >>> [why] = calibrant.explain(calibrant.fit(mail), "win money at noon", classes="spam")
+    >>> abs(why.base_log_odds + sum(term.log_odds for term in why.terms) - why.log_odds) < 1e-9
+    True
+    """
 
     __slots__ = ("_text",)
 
@@ -79,7 +89,19 @@ class Explanation(Report):
         self._text = text
 
     def to_frame(self, key: str | None = "terms", *, kind: FrameKind | None = None) -> Any:
-        """Give the terms as a table."""
+        """Give the terms as a table.
+
+        Parameters
+        ----------
+        key : str, default "terms"
+            What becomes the table, as for :meth:`Report.to_frame`.
+        kind : {"pandas", "polars", "pyarrow", "dicts"}, optional
+            The kind of table; what is installed by default.
+
+        Returns
+        -------
+        table
+        """
         return super().to_frame(key, kind=kind)
 
     def __repr__(self) -> str:

@@ -91,6 +91,17 @@ def open(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     Model, ScoreCalibrator, RankModel, Policy or SearchIndex
+
+    Examples
+    --------
+    >>> import calibrant, os, tempfile
+    >>> mail = [{"label": "ham", "text": f"lunch at noon {i}"} for i in range(20)]
+    >>> mail += [{"label": "spam", "text": f"win big money {i}"} for i in range(20)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "mail.calibrant")
+    ...     _ = calibrant.fit(mail, output=path)
+    ...     calibrant.open(path)
+    Model(classes=['ham', 'spam'], documents=40)
     """
     return wrap(_calibrant.open_saved(os.fspath(path)))
 
@@ -104,6 +115,18 @@ def inspect(saved: Any, *, terms: int | None = None) -> Report:
         The file, or what was opened.
     terms : int, optional
         Also show so many of the strongest terms for each class of a model.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> mail = [{"label": "ham", "text": f"lunch at noon {i}"} for i in range(20)]
+    >>> mail += [{"label": "spam", "text": f"win big money {i}"} for i in range(20)]
+    >>> calibrant.inspect(calibrant.fit(mail)).summary.documents
+    40
     """
     if isinstance(saved, (str, os.PathLike)):
         return report_of(_calibrant.inspect_saved(os.fspath(saved), terms))
@@ -154,6 +177,16 @@ def combine(
     -------
     Model
         With weights and measures in its attribute ``report``.
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> def mail(start):
+    ...     rows = [{"label": "ham", "text": f"lunch at noon {start + i}"} for i in range(20)]
+    ...     return rows + [{"label": "spam", "text": f"win big money {start + i}"} for i in range(20)]
+    >>> models = {name: calibrant.fit(mail(0), classifier=name) for name in ("svm", "naive-bayes")}
+    >>> calibrant.combine(models, mail(100)).is_combination
+    True
     """
     given = [(name, os.fspath(one) if isinstance(one, (str, os.PathLike)) else model_of(one)) for name, one in named(models)]
     settings = json.dumps({"folds": folds, "seed": seed})

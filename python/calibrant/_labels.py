@@ -22,6 +22,21 @@ class Suspects(Report):
     ----------
     suspects : list of Report
         Each with the given label, a likelier one, their probabilities and the words for it.
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> mail = [{"label": "ham", "text": f"see you at noon {i}"} for i in range(30)]
+    >>> mail += [{"label": "spam", "text": f"win big money {i}"} for i in range(30)]
+    >>> mail[40]["label"] = "ham"
+    >>> found = calibrant.suspects(mail, most=5)
+    >>> found.table(kind="dicts")[0]["text"]
+    'win big money 10'
+    >>> again = found.sample(5, kind="dicts")
+    >>> for row in again:
+    ...     row["correct"] = "ham" if "noon" in row["text"] else "spam"
+    >>> found.reread(again).wrong
+    1
     """
 
     __slots__ = ("_found",)
@@ -41,15 +56,46 @@ class Suspects(Report):
         return Model(self._found.model(), report_of(self._found.fit_report()))
 
     def table(self, *, kind: FrameKind | None = None) -> Any:
-        """Give the list as a table."""
+        """Give the list as a table.
+
+        Parameters
+        ----------
+        kind : {"pandas", "polars", "pyarrow", "dicts"}, optional
+            The kind of table; that of the documents by default, else what is installed.
+
+        Returns
+        -------
+        table
+        """
         return frame_of(rows_of(self._found.table()), kind or self._kind or installed_kind())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the list to a file: .csv, .tsv, .jsonl, .parquet or .xlsx."""
+        """Write the list to a file.
+
+        Parameters
+        ----------
+        path : path
+            Where to; .csv, .tsv, .jsonl, .parquet or .xlsx.
+        """
         self._found.save(os.fspath(path))
 
     def sample(self, size: int = 30, *, seed: int = 0, kind: FrameKind | None = None) -> Any:
-        """Draw labels of the list at random, for a person to read again: a table with an empty column ``correct``."""
+        """Draw labels of the list at random, for a person to read again.
+
+        Parameters
+        ----------
+        size : int, default 30
+            How many.
+        seed : int, default 0
+            Of the draw.
+        kind : {"pandas", "polars", "pyarrow", "dicts"}, optional
+            The kind of table; that of the documents by default, else what is installed.
+
+        Returns
+        -------
+        table
+            With an empty column ``correct``.
+        """
         return frame_of(rows_of(self._found.sample(size, seed)), kind or self._kind or installed_kind())
 
     def reread(self, sample: Any, *, certainty: float = 0.95, **options: Unpack[ReadingOptions]) -> Report:
@@ -63,6 +109,10 @@ class Suspects(Report):
             How often the interval holds the truth, at least.
         **options
             How the sample is read.
+
+        Returns
+        -------
+        Report
         """
         reading = _words.reading("reread", options)
         return report_of(self._found.reread(source_of(settled(sample), "sample"), reading, certainty))
@@ -228,6 +278,16 @@ def plan_sample(
         The documents to label, with an empty column for the label.
     report : Report
         The plan.
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> mail = [{"label": "ham", "text": f"lunch at noon {i}"} for i in range(20)]
+    >>> mail += [{"label": "spam", "text": f"win big money {i}"} for i in range(20)]
+    >>> pool = [{"text": f"win {i}"} for i in range(60)] + [{"text": f"noon {i}"} for i in range(40)]
+    >>> sample, plan = calibrant.plan_sample(calibrant.fit(mail), pool, width=0.3)
+    >>> len(sample) < len(pool), sample[0]["label"]
+    (True, '')
     """
     settings = {
         "width": width,

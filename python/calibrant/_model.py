@@ -15,6 +15,11 @@ class Saved:
     """Something that is saved in a file of calibrant's; the base of all such.
 
     Pickling goes through the bytes of the same file, which are checked when they are read.
+
+    Attributes
+    ----------
+    report : Report or None
+        What the job that made it found; ``None`` where it was opened.
     """
 
     _native: Any
@@ -31,12 +36,32 @@ class Saved:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Open a file."""
+        """Open a file.
+
+        Parameters
+        ----------
+        path : path
+            A file that the program, the library or this package wrote; of another kind it is refused.
+
+        Returns
+        -------
+        self
+        """
         return cls._checked(_calibrant.open_saved(os.fspath(path)), os.fspath(path))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Make it of the bytes of a file."""
+        """Make it of the bytes of a file.
+
+        Parameters
+        ----------
+        data : bytes
+            What :meth:`to_bytes` gave.
+
+        Returns
+        -------
+        self
+        """
         return cls._checked(_calibrant.open_saved_bytes(data), "the bytes")
 
     @classmethod
@@ -52,7 +77,13 @@ class Saved:
         return data
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, as a whole or not at all; every front end of calibrant opens it."""
+        """Write it to a file, as a whole or not at all; every front end of calibrant opens it.
+
+        Parameters
+        ----------
+        path : path
+            Where to.
+        """
         self._native.save(os.fspath(path))
 
     def inspect(self) -> Report:
@@ -68,11 +99,6 @@ class Model(Saved):
 
     Made by :func:`calibrant.fit`, :func:`calibrant.combine` and :func:`calibrant.recalibrate`, or opened by
     :func:`calibrant.open`.
-
-    Attributes
-    ----------
-    report : Report or None
-        What the job that made it found.
 
     Examples
     --------
@@ -123,27 +149,84 @@ class Model(Saved):
         return report_of(self._native.fields())
 
     def inspect(self, terms: int | None = None) -> Report:
-        """Show what is in it; with so many of the strongest terms of each class."""
+        """Show what is in it, as ``calibrant inspect --json`` does.
+
+        Parameters
+        ----------
+        terms : int, optional
+            Also show so many of the strongest terms of each class.
+
+        Returns
+        -------
+        Report
+        """
         return report_of(self._native.inspect(terms))
 
     def probabilities(self, text: str) -> dict[str, float]:
-        """Give the probability of every class for one text."""
+        """Give the probability of every class for one text.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+
+        Returns
+        -------
+        dict
+            Probabilities by class.
+        """
         return dict(zip(self._names, self._native.predict_one(text), strict=True))
 
     def predict(self, documents: Any, **settings: Any) -> Any:
-        """Predict the documents of a file or a table; see :func:`calibrant.predict`."""
+        """Predict the documents of a file or a table.
+
+        Parameters
+        ----------
+        documents : path, table or list of str
+            The documents.
+        **settings
+            All else as for :func:`calibrant.predict`.
+
+        Returns
+        -------
+        table
+        """
         from calibrant._predict import predict
 
         return predict(self, documents, **settings)
 
     def evaluate(self, documents: Any, **settings: Any) -> Report:
-        """Measure it on labelled documents; see :func:`calibrant.evaluate`."""
+        """Measure it on labelled documents.
+
+        Parameters
+        ----------
+        documents : path or table
+            The documents.
+        **settings
+            All else as for :func:`calibrant.evaluate`.
+
+        Returns
+        -------
+        Report
+        """
         from calibrant._evaluate import evaluate
 
         return evaluate(self, documents, **settings)
 
     def explain(self, document: Any, **settings: Any) -> Any:
-        """Say which terms moved a document's log-odds; see :func:`calibrant.explain`."""
+        """Say which terms moved a document's log-odds.
+
+        Parameters
+        ----------
+        document : str
+            The text.
+        **settings
+            All else as for :func:`calibrant.explain`.
+
+        Returns
+        -------
+        list of Explanation
+        """
         from calibrant._explain import explain
 
         return explain(self, document, **settings)

@@ -12,7 +12,7 @@ _PACKAGE = os.path.dirname(__file__)
 
 
 class CalibrantWarning(UserWarning):
-    """Something to beware of, about documents or labels."""
+    """Something to beware of, about documents or labels: rows that were left out, documents that a model has learned from."""
 
 
 def warn(text: str) -> None:

@@ -19,6 +19,15 @@ class Policy(Saved):
     """Who answers what, with what was certified; :func:`predict` follows it.
 
     Made by :func:`calibrant.cascade`, or opened by :func:`calibrant.open`.
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> truth = [{"id": str(i), "label": "yes" if i % 2 else "no"} for i in range(200)]
+    >>> said = [{"id": row["id"], "label": row["label"], "probability": 0.9} for row in truth]
+    >>> policy = calibrant.cascade(truth, {"llm": said}, {"llm": 0.01}, person=1.0)
+    >>> policy
+    Policy(sources=['llm', 'person'])
     """
 
     @property
@@ -82,6 +91,15 @@ def cascade(
     -------
     Policy
         With its certificate in its attribute ``report``.
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> truth = [{"id": str(i), "label": "yes" if i % 2 else "no"} for i in range(200)]
+    >>> said = [{"id": row["id"], "label": row["label"], "probability": 0.9} for row in truth]
+    >>> policy = calibrant.cascade(truth, {"llm": said}, {"llm": 0.01}, person=1.0)
+    >>> policy.sources  # who is always right costs a hundredth of a person
+    ['llm', 'person']
     """
     costs = dict(_words.shares(cost))
     unknown = [name for name in costs if name not in sources]

@@ -94,8 +94,12 @@ def predict(
         Decide ``ask`` for so many documents (or a share, 0.05 or ``"5%"``) that are most worth a person's time.
     sets : float, optional
         Give each document a set of classes that holds the true one with this probability.
-    set_kind, per_class, keep_top
-        Of what kind sets are; whether that holds for documents of each class; whether none may be empty.
+    set_kind : {"lac", "aps", "raps"}, optional
+        By what a class is judged to fit badly.
+    per_class : bool, default False
+        Whether that holds for documents of each class.
+    keep_top : bool, default False
+        Whether a set that would be empty gets the most probable class.
     max_error : float, optional
         Answer only where at most this share of the answers is wrong; the decision about others is ``ask``.
     certainty : float, default 0.95

@@ -199,6 +199,10 @@ class RankModel(Saved):
             Probabilities of relevance instead of scores.
         output : path, optional
             Where to write the run.
+
+        Returns
+        -------
+        table or None
         """
         settings = json.dumps({"ignore_unknown": ignore_unknown, "ignore_missing": ignore_missing})
         sources = [letor_source(table, "test") for table in _many(tables)]
@@ -270,6 +274,7 @@ def evaluate_rankings(
     Returns
     -------
     Report
+        ``runs`` with their measures, and how they compare with the baseline.
 
     Examples
     --------
@@ -343,6 +348,15 @@ def rank_outlook(
     -------
     list of Report
         One for each query.
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> stated = [0.9, 0.8, 0.1, 0.0]
+    >>> run = [{"query": "q", "document": f"d{i}", "score": p} for i, p in enumerate(stated)]
+    >>> [found] = calibrant.rank_outlook(run, at=[2], recall=0.5, certainty=0.8)
+    >>> round(found.expected_relevant, 6)  # by hand: 0.9 + 0.8 + 0.1
+    1.8
     """
     settings = {"recall": recall, "certainty": certainty, "at": list(at), "relevant_from": relevant_from}
     native = os.fspath(model) if isinstance(model, (str, os.PathLike)) else getattr(model, "native", model)

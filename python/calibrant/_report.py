@@ -18,12 +18,28 @@ _ROWS = 12
 
 
 class Page(str):
-    """A page for a browser, which notebooks show in a frame."""
+    """A page for a browser, as a ``str``, which notebooks show in a frame.
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> truth = [{"label": "no"}, {"label": "yes"}]
+    >>> stated = [{"no": 0.9, "yes": 0.1}, {"no": 0.2, "yes": 0.8}]
+    >>> page = calibrant.evaluate(stated, truth, bootstrap=0, html=True).html
+    >>> page.lower().startswith("<!doctype html>")
+    True
+    """
 
     __slots__ = ()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file."""
+        """Write the page to a file.
+
+        Parameters
+        ----------
+        path : path
+            Where to.
+        """
         Path(path).write_text(self, encoding="utf-8")
 
     def _repr_html_(self) -> str:
@@ -35,7 +51,7 @@ class Report(Mapping[str, Any]):
 
     Examples
     --------
-    >>> from calibrant._report import Report
+    >>> from calibrant import Report
     >>> report = Report({"log_loss": 0.25, "classes": [{"label": "ham", "f1": 0.9}, {"label": "spam", "f1": 0.8}]})
     >>> report.log_loss, report["classes"][1].label
     (0.25, 'spam')
@@ -94,7 +110,12 @@ class Report(Mapping[str, Any]):
         return (_restored, (self._data, self._kind, None if self._page is None else str(self._page)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain dictionaries and lists."""
+        """Give everything as plain dictionaries and lists.
+
+        Returns
+        -------
+        dict
+        """
         copy: dict[str, Any] = json.loads(json.dumps(self._data))
         return copy
 

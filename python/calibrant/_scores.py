@@ -44,6 +44,16 @@ class ScoreCalibrator(Saved):
     """A calibrator that turns scores of any classifier into probabilities.
 
     Made by :func:`calibrant.calibrate`, or opened by :func:`calibrant.open`.
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> rows = [{"s": i / 10, "label": "yes" if i % 4 or i > 30 else "no"} for i in range(60)]
+    >>> curve = calibrant.calibrate(rows, "s", positive="yes", method="platt")
+    >>> curve.score_fields, curve.class_names
+    (['s'], ['no', 'yes'])
+    >>> curve.measure(rows).after.log_loss < curve.measure(rows).before.log_loss
+    True
     """
 
     @property
@@ -172,14 +182,17 @@ class ScoreCalibrator(Saved):
         ----------
         scores : path or table
             Rows with scores and labels.
-        score, prior, adapt_prior, progress, **options
+        score, prior, adapt_prior
             As for :meth:`apply`.
         html : bool or path, default False
             Also make a page for a browser, ``report.html``; a path is where to write it.
+        progress, **options
+            As for :meth:`apply`.
 
         Returns
         -------
         Report
+            Measures ``before`` and ``after`` the calibration.
         """
         with shown(progress) as report:
             text, page = self._native.measure(

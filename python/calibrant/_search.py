@@ -82,6 +82,10 @@ class SearchIndex:
             As for :func:`calibrant.fit`.
         **options
             How documents are read: `text`, `id`, `where` and so on.
+
+        Returns
+        -------
+        SearchIndex
         """
         given = documents if _are_paths(documents) else [documents]
         settings: dict[str, Any] = {"stemmer": stemmer, "stop_words": stop_words, "store_text": not no_text}
@@ -104,7 +108,19 @@ class SearchIndex:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = True) -> SearchIndex:
-        """Open an index; `verify` holds all of it against its checksums."""
+        """Open an index.
+
+        Parameters
+        ----------
+        path : path
+            Its folder.
+        verify : bool, default True
+            Hold all of it against its checksums.
+
+        Returns
+        -------
+        SearchIndex
+        """
         return cls(_calibrant.SearchIndex.open(os.fspath(path), verify))
 
     @property
@@ -180,6 +196,11 @@ class SearchIndex:
             The format of a file.
         topic_fields : sequence of str, default ("title",)
             Which parts of a topic form the query.
+
+        Returns
+        -------
+        list of Report
+            One for each query, as :meth:`search` gives it.
         """
         settings = json.dumps({"top": top, "detail": {"explain": explain}})
         text = self._native.search_many(query_source(queries), settings, query_format, list(topic_fields), function, _ranking(model), depth)
@@ -221,6 +242,10 @@ class SearchIndex:
             The kind of the table.
         progress : callable or bool, optional
             As for :func:`calibrant.fit`.
+
+        Returns
+        -------
+        table or None
         """
         settings = json.dumps({"top": top, "name": run_name, "probabilities": probabilities})
         with shown(progress) as report:
@@ -267,6 +292,11 @@ class SearchIndex:
             Write a LETOR file instead.
         frame : {"pandas", "polars", "pyarrow", "dicts"}, optional
             The kind of the table.
+
+        Returns
+        -------
+        table or None
+            ``query``, ``document``, ``grade``, and a column for each function.
         """
         names = [function] if isinstance(function, str) else list(function)
         lines, _ = self._native.features(

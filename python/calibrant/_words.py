@@ -21,7 +21,45 @@ Costs: TypeAlias = Any
 
 
 class ReadingOptions(TypedDict, total=False):
-    """How a file or a table is read: the program's options of the same names."""
+    """How a file or a table is read: the program's options of the same names.
+
+    Parameters
+    ----------
+    text : str or list of str
+        The fields with text, joined in this order; by default what the model learned from, else ``text``.
+    label : str
+        The field with the label, or with a list of labels; ``label`` by default.
+    label_separator : str
+        Splits the label field into several labels.
+    id : str
+        The field that identifies a document; by default ``id`` where there is one.
+    weight : str
+        The field with the weight of a document; only the ratios of weights matter.
+    group : str
+        The field that says which documents belong together (a thread, a customer, an author): they are learned from, held out and
+        resampled together.
+    format : str
+        ``csv``, ``tsv``, ``jsonl``, ``parquet``, ``xlsx``, ``ods``, ``fasttext``, ``folder`` or ``svmlight``; by default, by the name or
+        the content.
+    where : str or list of str
+        Keep only rows that hold all of these: ``"field=value"`` or ``"field!=value"``; ``"field="`` is an empty cell.
+    skip_bad_rows : bool
+        Skip malformed rows, and warn of how many there were.
+    delimiter : str
+        What divides the fields of CSV: one character, or ``tab``; by default, by the header line.
+    no_header : bool
+        The first row is not a header; fields are called ``1``, ``2`` and so on.
+    decimal : {"point", "comma"}
+        The decimal sign of numbers; by default, column by column, where the delimiter is not a comma.
+    encoding : str
+        The encoding of the text, such as ``windows-1252``; UTF-8 by default, or UTF-16 where the file begins with its mark.
+    sheet : str or int
+        The sheet of an xlsx or ods file, by its name or number; the first that is not hidden by default.
+    fold_labels : bool
+        Labels that differ in case or space alone are one, spelt as most rows spell it; a model remembers it.
+    empty_labels : {"leave-out", "error"}
+        What becomes of rows whose label is empty, where each document has one label.
+    """
 
     text: str | list[str]
     label: str
@@ -42,10 +80,56 @@ class ReadingOptions(TypedDict, total=False):
 
 
 class FitOptions(ReadingOptions, total=False):
-    """How a model is fitted: the options of ``calibrant fit`` of the same names."""
+    """How a model is fitted: the options of ``calibrant fit`` of the same names, besides those of reading.
+
+    What is not given is as by default; an option of another learner than the one that learns is refused.
+
+    Parameters
+    ----------
+    numeric, categorical : str or list of str
+        Fields with numbers, and with one of a set of values, as features beside the text or instead of it; ``"*"`` is every field not
+        named otherwise that is no identifier.
+    vector, classifier, loss, log_count_ratio, alpha, word_prior, nearness, rounds, boosting, neighbours, vote, approximate, epochs, voted
+        As for :class:`TextClassifier`.
+    c : float
+        The cost of errors of the SVM and of logistic regression. By default 0.5 and 10; two or four times that if classes are easy to
+        separate and the held-out log loss is lower.
+    tolerance : float
+        The relative duality gap at which the SVM and logistic regression stop.
+    max_passes : int
+        The most passes of these two over the data; if it is reached without convergence, the report says so.
+    class_weight : str or mapping
+        ``"balanced"``, or weights of classes in training, as ``{"spam": 2}`` or ``"spam=2"``.
+    classes : list of str
+        Learn only these classes.
+    labels : {"one", "several"}
+        One label per document or several; by default, by the data.
+    calibrator, monotone, multiclass, folds
+        As for :class:`TextClassifier`.
+    other_cost : (float, float) or str
+        The costs of a false positive and of a false negative, ``(1, 5)`` or ``"1:5"``, for ``other="cost"`` of :func:`predict`.
+    seed : int
+        The seed of folds and of the order in which rows are visited.
+    keep_case, fold_accents, stem, stop_words, min_word_length, segmentation
+        As for :class:`TextClassifier`.
+    no_emoji : bool
+        Leave out emoji, which are words otherwise.
+    no_signs : bool
+        Take C++ and C# for the word c.
+    word_ngrams, char_ngrams, char_ngrams_across, hash_bits, min_df, max_df, max_features, weighting, bm25_k1, bm25_b, l2_norm
+        As for :class:`TextClassifier`.
+    select, select_terms, select_per_class, code, code_length, decode, code_output, code_weights, side_factor, vector_factor
+        As for :class:`TextClassifier`.
+    rules : path or str
+        A file with hand-written rules, or their text: a Boolean query for each category. How strongly each matches is a feature (or,
+        with ``classifier="rules"``, the score).
+    allow_unique_labels : bool
+        Learn even where most rows have a label of their own, as identifiers are.
+    """
 
     numeric: str | list[str]
     categorical: str | list[str]
+    vector: str | list[str]
     classifier: str
     c: float
     loss: str
@@ -100,11 +184,35 @@ class FitOptions(ReadingOptions, total=False):
     code_weights: str
     rules: str | os.PathLike[str]
     side_factor: float
+    vector_factor: float
     allow_unique_labels: bool
 
 
 class RankOptions(TypedDict, total=False):
-    """How a ranking is learned: the options of ``calibrant rank fit`` of the same names."""
+    """How a ranking is learned: the options of ``calibrant rank fit`` of the same names.
+
+    Parameters
+    ----------
+    loss, bins, scale, relevant_from, grades
+        As for :class:`Ranker`.
+    c : float or list of float
+        The cost of errors, or several to choose from by mean average precision on held-out queries; by default seven values scaled to
+        the features, and up to five larger ones while the largest is the best.
+    tolerance : float
+        The relative gap to the minimum of the objective at which to stop, 0.001 by default.
+    folds : int
+        Folds of queries for cross-validated choices, 5 by default.
+    seed : int
+        The seed of the folds.
+    unjudged : {"zero", "leave-out"}
+        Unjudged documents of judged queries: they count as not relevant, or are not learned from. Queries without judgements are always
+        left out.
+    calibrator : str
+        How scores become probabilities of relevance on held-out queries: ``"auto"``, a method by name, or ``"none"`` for no
+        probabilities.
+    calibration_folds : int
+        Folds of held-out queries for that, 5 by default.
+    """
 
     loss: str
     c: float | list[float]
@@ -148,7 +256,7 @@ def reading(function: str, given: Mapping[str, Any]) -> str:
 
 def _reading(given: Mapping[str, Any]) -> dict[str, Any]:
     words = {name: value for name, value in given.items() if value is not None}
-    for name in ("text", "where", "numeric", "categorical"):
+    for name in ("text", "where", "numeric", "categorical", "vector"):
         if name in words:
             words[name] = _several(words[name])
     if "sheet" in words:
@@ -159,7 +267,7 @@ def _reading(given: Mapping[str, Any]) -> dict[str, Any]:
 def fitting(function: str, given: Mapping[str, Any], allowed: frozenset[str] | None = None) -> tuple[str, str]:
     """Give the options of reading, and those of learning, as JSON; others are refused."""
     _refuse(function, given, _FIT if allowed is None else _READING | allowed)
-    read = _READING | {"numeric", "categorical"}
+    read = _READING | {"numeric", "categorical", "vector"}
     words = {name: value for name, value in given.items() if name not in read and value is not None}
     if given.get("fold_labels"):
         words["fold_labels"] = True

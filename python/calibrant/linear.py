@@ -119,7 +119,20 @@ class MatrixClassifier(ModelClassifier):
         return max([1, *(int(end.get("passes", 1)) for end in ends)])
 
     def explain(self, X: Any, label: Any = None) -> list[Explanation]:
-        """How each column moved the log-odds of a class, for every row of `X`: of the most probable one unless `label` is given."""
+        """How each column moved the log-odds of a class, for every row of `X`: of the most probable one unless `label` is given.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (rows, columns)
+            As for :meth:`fit`.
+        label : optional
+            The class to explain.
+
+        Returns
+        -------
+        list of Explanation
+            One for each row; the parts add up exactly.
+        """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         matrix = native_matrix(X)
@@ -315,6 +328,13 @@ class LinearSVM(_Linear):
     progress : bool or callable
         Whether progress is shown.
 
+    Attributes
+    ----------
+    coef_ : ndarray of shape (outputs, columns)
+        With ``calibrator=None``: the weight of each column, in one row for two classes, else in one for each class.
+    intercept_ : ndarray of shape (outputs,)
+        With ``calibrator=None``: what is added to these sums.
+
     Examples
     --------
     >>> import numpy as np
@@ -379,6 +399,20 @@ class LogisticRegression(_Linear):
         held-out log loss is lower.
     tol, max_iter, class_weight, calibrator, multiclass, monotone, folds, random_state, progress
         As for :class:`LinearSVM`.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray
+        As those of :class:`LinearSVM`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from calibrant import LogisticRegression
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> model.score(X[1000:], y[1000:]) > 0.85
+    True
     """
 
     _intercept_scaling = float("inf")
@@ -432,6 +466,15 @@ class NaiveBayes(_Common):
         Smooth with this many extra counts, distributed as in all rows, instead of `alpha`.
     calibrator, multiclass, monotone, folds, random_state, progress
         As for :class:`LinearSVM`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from calibrant import NaiveBayes
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = NaiveBayes().fit(X[:1000], y[:1000])
+    >>> model.score(X[1000:], y[1000:]) > 0.8
+    True
     """
 
     _positive = True
@@ -485,6 +528,15 @@ class Rocchio(_Common):
         The similarity of a row and the centroid of a class.
     calibrator, multiclass, monotone, folds, random_state, progress
         As for :class:`LinearSVM`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from calibrant import Rocchio
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = Rocchio().fit(X[:1000], y[:1000])
+    >>> model.score(X[1000:], y[1000:]) > 0.8
+    True
     """
 
     def __init__(
@@ -523,6 +575,15 @@ class NearestNeighbours(_Common):
         Search only part of the index: faster, and may miss some neighbours.
     calibrator, multiclass, monotone, folds, random_state, progress
         As for :class:`LinearSVM`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from calibrant import NearestNeighbours
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = NearestNeighbours().fit(X[:1000], y[:1000])
+    >>> model.score(X[1000:], y[1000:]) > 0.9
+    True
     """
 
     def __init__(
@@ -560,10 +621,20 @@ class AdaBoostStumps(_Common):
     ----------
     rounds : int, optional
         The most stumps per class.
-    boosting : {"real", "discrete"}
-        The kind of stump.
+    boosting : {"real", "discrete", "shares"}
+        The kind of stump: it says how sure it is on each side of its threshold; or yes or no, with one weight; or the same with scores
+        that are shares of the votes.
     calibrator, multiclass, monotone, folds, random_state, progress
         As for :class:`LinearSVM`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from calibrant import AdaBoostStumps
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostStumps().fit(X[:400], y[:400])
+    >>> model.score(X[400:], y[400:]) > 0.9
+    True
     """
 
     def __init__(
@@ -600,8 +671,17 @@ class Perceptron(_Common):
         Passes over the rows.
     voted : bool
         Let all stages of learning vote, instead of averaging them.
-    class_weight, calibrator, multiclass, monotone, folds, random_state, progress
+    calibrator, multiclass, monotone, folds, random_state, progress
         As for :class:`LinearSVM`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from calibrant import Perceptron
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = Perceptron().fit(X[:1000], y[:1000])
+    >>> model.score(X[1000:], y[1000:]) > 0.8
+    True
     """
 
     def __init__(
@@ -650,6 +730,15 @@ class OutputCode(_Common):
         The cost of errors, for learners that have one.
     calibrator, multiclass, monotone, folds, random_state, progress
         As for :class:`LinearSVM`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from calibrant import OutputCode
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = OutputCode("logistic", code="all_pairs").fit(X[:1000], y[:1000])
+    >>> model.score(X[1000:], y[1000:]) > 0.85
+    True
     """
 
     def __init__(

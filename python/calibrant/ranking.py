@@ -50,9 +50,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     bins : int or "auto"
         Cut each column at so many thresholds and learn a step function of it; 0 learns one slope per column.
     scale : str
-        How values are scaled first: ``"as-given"``, ``"minmax"``, …
+        How values are scaled first: ``"as-given"``, ``"standard"``, ``"percentile"`` or ``"min-max"``.
     grades : {"auto", "one", "every"}
-        How grades above the smallest relevant one are used.
+        How grades above the smallest relevant one are used: not at all, or each as a question of its own.
     relevant_from : int
         The smallest grade that is relevant.
     tol : float
@@ -192,12 +192,32 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "ranking_")
 
     def predict(self, X: Any) -> Floats:
-        """The score of each row: within a query, larger ones are to be listed first."""
+        """The score of each row: within a query, larger ones are to be listed first.
+
+        Parameters
+        ----------
+        X : array of shape (rows, columns)
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (rows,)
+        """
         check_is_fitted(self)
         return self.ranking_.scores(self._checked(X, reset=False), self._names())
 
     def predict_relevance(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
-        """The probability that each row is relevant to its query, calibrated on held-out queries."""
+        """The probability that each row is relevant to its query, calibrated on held-out queries.
+
+        Parameters
+        ----------
+        X, qid, group
+            As for :meth:`fit`: scores are scaled within each query.
+
+        Returns
+        -------
+        ndarray of shape (rows,)
+        """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         order, sizes = query_sizes(len(X), qid, group)
@@ -213,6 +233,12 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return Report(json.loads(self.ranking_.summary()))
 
     def save(self, path: Any) -> None:
-        """Writes the ranking to a file that the program and :func:`calibrant.open` read."""
+        """Writes the ranking to a file that the program and :func:`calibrant.open` read.
+
+        Parameters
+        ----------
+        path : path
+            Where to.
+        """
         check_is_fitted(self)
         self.ranking_.save(path)

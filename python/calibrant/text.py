@@ -95,36 +95,128 @@ class TextClassifier(ModelClassifier):
     Parameters
     ----------
     classifier : str
-        The learner: ``"svm"``, ``"logistic"``, ``"naive-bayes"``, ``"knn"``, … (``calibrant.names("classifier")``).
-    text, numeric, categorical, vector : str or list of str, optional
-        Columns of a table: texts (joined in this order), and numbers, categories and lists of numbers (embeddings) beside them or
-        instead.
+        The learner: ``"svm"``, ``"logistic"``, ``"naive-bayes"``, ``"knn"``, … (``calibrant.names("classifier")``). Settings of one
+        learner that are given for another are refused.
+    text : str or list of str, optional
+        Columns of a table with texts, joined in this order.
+    numeric, categorical : str or list of str, optional
+        Columns with numbers, and with one of a set of values, as features beside the text or instead of it.
+    vector : str or list of str, optional
+        Columns with lists of numbers (embeddings), of one length for each column, as features beside the text or instead of it.
     C : float, optional
-        The cost of errors of the SVM and of logistic regression.
-    loss, log_count_ratio, tol, max_iter, alpha, word_prior, nearness, rounds, boosting, neighbours, vote, approximate, epochs, voted
-        Settings of one learner or another; given for another than the one that learns, they are refused.
+        The SVM and logistic regression: the cost of errors. By default 0.5 and 10; two or four times that if classes are easy to
+        separate and the held-out log loss is lower.
+    loss : {"squared_hinge", "hinge"}, optional
+        The SVM: its loss.
+    log_count_ratio : float, optional
+        The SVM: scale terms by their log-count ratio (how much more often they occur with the class than without), smoothed by this.
+    tol : float, optional
+        The SVM and logistic regression: the relative duality gap at which they stop, 0.0001 by default.
+    max_iter : int, optional
+        The SVM and logistic regression: the most passes over the data, 1000 by default.
+    alpha : float, optional
+        Naive Bayes: additive smoothing, added to the count of every word; 1 by default.
+    word_prior : float, optional
+        Naive Bayes: smooth with this many extra words, distributed as in the whole corpus, instead of `alpha`.
+    nearness : {"cosine", "euclidean"}, optional
+        Rocchio: the similarity of a document and the centroid of a class.
+    rounds : int, optional
+        AdaBoost: the most stumps per class, 200 by default.
+    boosting : {"real", "discrete", "shares"}, optional
+        AdaBoost: the kind of stump. It says how sure it is on each side of its threshold; or yes or no, with one weight; or the same
+        with scores that are shares of the votes.
+    neighbours : int or "auto", optional
+        Nearest neighbours: how many vote; ``"auto"``, the default, chooses by log loss among the training documents.
+    vote : {"similarity", "majority"}, optional
+        Nearest neighbours: how votes are weighted.
+    approximate : bool, optional
+        Nearest neighbours: search only part of the index; faster, and may miss some neighbours.
+    epochs : int, optional
+        The perceptron: passes over the documents.
+    voted : bool, optional
+        The perceptron: let all stages of learning vote, instead of averaging them.
     class_weight : "balanced" or mapping, optional
         Weights of classes in training; probabilities refer to the documents as they are all the same.
-    calibrator, multiclass, monotone, folds
-        How scores become probabilities, by how many folds of held-out scores.
-    stem, stop_words : str, optional
-        A language, such as ``"english"``.
-    keep_case, fold_accents, min_word_length, segmentation, emoji, signs
-        What a word is.
-    word_ngrams, char_ngrams : int or (int, int), optional
-        Neighbouring words as terms (``2`` means one and two words), or characters instead of words.
-    char_ngrams_across, hash_bits, min_df, max_df, max_features, weighting, bm25_k1, bm25_b, l2_norm, select, select_terms, select_per_class
-        Which terms become features, and how they are weighted.
-    code, code_length, decode, code_output, code_weights
-        An output code around the learner.
+    calibrator : str
+        How scores become probabilities; ``"auto"`` chooses for each class by held-out log loss (``calibrant.names("calibrator")`` lists
+        all).
+    multiclass : str
+        With one label per document: how the classes are calibrated together (``calibrant.names("multiclass")``).
+    monotone : bool
+        Make every curve monotone: no class becomes less likely as its own score grows.
+    folds : int
+        Folds of the cross-fitting that gives calibration its held-out scores.
+    stem : str, optional
+        Reduce words to Snowball stems of this language, such as ``"english"``.
+    stop_words : str, optional
+        Leave out the stop words of this language.
+    keep_case : bool
+        Keep upper and lower case distinct.
+    fold_accents : bool
+        Fold accents: é becomes e.
+    min_word_length : int, optional
+        Leave out words with fewer characters (ideographs always stay).
+    segmentation : {"pairs", "characters", "dictionary", "dictionary_pairs"}, optional
+        What a word is in Chinese, Japanese, Thai, Lao, Khmer and Burmese, which have no spaces between words.
+    emoji : bool
+        Whether emoji are words.
+    signs : bool
+        Whether C++ and C# are other words than c.
+    word_ngrams : int or (int, int), optional
+        Neighbouring words as terms; ``2`` means one and two words.
+    char_ngrams : int or (int, int), optional
+        Characters within words as terms, instead of words; ``3`` means three characters, ``(3, 5)`` three to five.
+    char_ngrams_across : bool
+        Let character n-grams cross word boundaries.
+    hash_bits : int, optional
+        Hash terms into ``2**hash_bits`` columns: bounded memory, no vocabulary.
+    min_df : int, optional
+        Leave out terms in fewer documents. By default 1 below 10,000 documents, or 2 if that lowers the held-out log loss and no
+        `weighting` is given; 2 from there on.
+    max_df : float, optional
+        Leave out terms in more than this share of documents.
+    max_features : int, optional
+        Keep at most this many terms, the most frequent by document.
+    weighting : str, optional
+        The weight of a term, one of ``calibrant.names("weighting")``. By default what the learner usually takes; for the SVM, logistic
+        regression and the perceptron ``"log_tf_idf"``, unless ``"bm25"`` or ``"log_tf"`` has a held-out log loss that is lower by a
+        standard error.
+    bm25_k1, bm25_b : float, optional
+        Constants of ``weighting="bm25"``: 1.2 and 0.75 by default.
+    l2_norm : bool, optional
+        Whether rows are scaled to unit length; by default for the SVM and logistic regression, not for naive Bayes.
+    select : str, optional
+        Keep only the terms that separate the classes best, by ``"mutual_information"``, ``"chi_square"``, ``"document_frequency"`` or
+        ``"conditional_mutual_information"``.
+    select_terms : int, optional
+        How many terms to select.
+    select_per_class : bool
+        Select so many terms for each class.
+    code : str, optional
+        Learn the binary problems of an error-correcting output code instead of each class against the rest
+        (``calibrant.names("code")`` lists the designs).
+    code_length : int, optional
+        Columns of the code, one binary problem for each; by default the design's usual number.
+    decode : {"margin", "least_squares"}, optional
+        How the columns' answers become scores of classes: how much nearer a class's code word is than the nearest other, or the class
+        probabilities that best explain those of all columns.
+    code_output : {"probability", "sign", "clip", "tanh"}, optional
+        Which output of a binary problem is decoded.
+    code_weights : {"accuracy", "equal"}, optional
+        How columns are weighted.
     rules : str, optional
-        The text of hand-written rules.
-    side_factor, vector_factor : float, optional
-        The weight of numbers and categories, and of vectors, relative to text of unit length.
+        The text of hand-written rules, a Boolean query for each category; how strongly each matches is a feature (or, with
+        ``classifier="rules"``, the score).
+    side_factor : float, optional
+        The weight of numbers and categories relative to text of unit length, above 0 and at most 1. By default 1; for ``"knn"`` and
+        ``"rocchio"`` the one of five with the least held-out log loss.
+    vector_factor : float, optional
+        The length that vectors are scaled to, where text has the length 1. By default 0.5; for ``"knn"`` and ``"rocchio"`` beside words
+        the `side_factor`.
     random_state : int or RandomState
-        The seed.
+        The seed of folds and of the order in which learners visit rows.
     progress : None, bool or callable
-        ``None`` shows a bar by tqdm where somebody looks.
+        ``None`` shows a bar by tqdm where somebody looks; a function is called with stage, done and total.
 
     Examples
     --------
@@ -350,6 +442,18 @@ class TextClassifier(ModelClassifier):
         """Which terms moved the log-odds of a class, for every text: of the most probable class unless `label` is given.
 
         The parts add up exactly. In a notebook an explanation shows its words coloured.
+
+        Parameters
+        ----------
+        X : texts or table
+            As for :meth:`fit`.
+        label : optional
+            The class to explain.
+
+        Returns
+        -------
+        list of Explanation
+            One for each text.
         """
         check_is_fitted(self)
         classes = [] if label is None else [str(label)]

@@ -30,7 +30,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     stem, stop_words : str, optional
         A language.
     keep_case, fold_accents, min_word_length, segmentation, emoji, signs
-        What a word is.
+        As for :class:`TextClassifier`.
     hash_bits : int, optional
         Hash terms into ``2**hash_bits`` columns: no vocabulary.
     min_df : int
@@ -111,12 +111,34 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learns terms and how many documents have them."""
+        """Learns terms and how many documents have them.
+
+        Parameters
+        ----------
+        X : texts
+            A list, an array or a column of texts.
+        y : ignored
+            For scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+        """
         self.vectorizer_ = _calibrant.Vectorizer.fit(text_column(X), self._words())
         return self
 
     def transform(self, X: Any) -> Any:
-        """Texts to a CSR matrix of float32; terms that were not learned have no column."""
+        """Texts to a CSR matrix of float32; terms that were not learned have no column.
+
+        Parameters
+        ----------
+        X : texts
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        csr_matrix of shape (texts, terms)
+        """
         from scipy.sparse import csr_matrix
 
         check_is_fitted(self)
@@ -126,7 +148,19 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return csr_matrix((values, columns, starts), shape=(len(starts) - 1, width), copy=False)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Learns terms of texts, and gives their rows."""
+        """Learns terms of texts, and gives their rows.
+
+        Parameters
+        ----------
+        X, y
+            As for :meth:`fit`.
+        **fit_params : ignored
+            For scikit-learn's pipelines.
+
+        Returns
+        -------
+        csr_matrix of shape (texts, terms)
+        """
         return self.fit(X, y).transform(X)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -144,7 +178,17 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.vectorizer_.document_frequencies
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The term of each column."""
+        """The term of each column.
+
+        Parameters
+        ----------
+        input_features : ignored
+            For scikit-learn's pipelines.
+
+        Returns
+        -------
+        ndarray of str
+        """
         check_is_fitted(self)
         terms = self.vectorizer_.terms
         if terms is None:
@@ -152,6 +196,16 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(terms, dtype=object)
 
     def analyze(self, text: str) -> list[str]:
-        """The terms of a text, in order, as they are counted."""
+        """The terms of a text, in order, as they are counted.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+
+        Returns
+        -------
+        list of str
+        """
         check_is_fitted(self)
         return self.vectorizer_.analyze(text)

@@ -106,7 +106,8 @@ def test_every_page_is_linked_from_the_index():
 
 
 def test_relative_links_lead_somewhere():
-    for page in [*PAGES, ROOT / "docs" / "README.md"]:
+    reference = (ROOT / "docs" / "python" / "reference").glob("*.md")
+    for page in [*PAGES, *reference, ROOT / "docs" / "README.md"]:
         text = re.sub(r"`[^`]*`", "", page.read_text(encoding="utf-8"))
         for target in re.findall(r"\]\(([^)]+)\)", text):
             path = target.partition("#")[0]

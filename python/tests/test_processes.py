@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import threading
 import time
 
 import calibrant
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -34,6 +36,18 @@ def test_joblib_runs_fits_side_by_side(mail, backend):
     with Parallel(n_jobs=2, backend=backend) as parallel:
         found = parallel(delayed(_fit_in_child)(texts, labels) for _ in range(3))
     assert found[0] == found[1] == found[2]
+
+
+def _predict_in_child(sent, texts):
+    return pickle.loads(sent).predict_proba(texts).tolist()
+
+
+def test_a_fitted_estimator_travels_to_workers_as_dask_sends_it(mail):
+    texts, labels = mail
+    model = calibrant.TextClassifier().fit(texts, labels)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.apply_async(_predict_in_child, (cloudpickle.dumps(model), texts)).get(timeout=60)
+    assert found == model.predict_proba(texts).tolist()
 
 
 def test_the_interpreter_is_released_while_rust_works(newsgroups):

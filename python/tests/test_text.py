@@ -240,6 +240,13 @@ def test_answers_with_a_certified_error_rate(newsgroups):
     given = answers != "ask"
     assert 0.1 < given.mean() < 1.0
     assert (answers[given] != labels[1500:][given]).mean() < 0.12
+    # The threshold is kept; answers are those of the program's own way, which looks for it anew.
+    said = calibrant.predict(model.model_, [{"text": text} for text in texts[1500:]], max_error=0.1)
+    assert answers.tolist() == model.decide(texts[1500:], max_error=0.1).tolist() == [row["decision"] for row in said]
+    stricter = model.decide(texts[1500:], max_error=0.05, certainty=0.9)
+    assert (stricter != "ask").mean() < given.mean()
+    with pytest.raises(calibrant.CalibrantError, match="max_error"):
+        model.decide(texts[1500:], max_error=1.5)
 
 
 def test_an_explanation_adds_up_and_shows_itself(mail):

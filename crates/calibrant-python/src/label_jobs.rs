@@ -47,9 +47,7 @@ impl PySuspectList {
     }
 
     fn model(&self) -> PyModel {
-        PyModel {
-            model: self.model.clone(),
-        }
+        self.model.clone().into()
     }
 
     fn table(&self) -> PyResult<Vec<u8>> {

@@ -11,13 +11,14 @@ use crate::errors;
 use crate::model::PyModel;
 
 /// Which settings a word decides: places in the JSON of [`FitSettings`], as `calibrant fit --like` has them.
-const DECIDES: [(&str, &str); 56] = [
+const DECIDES: [(&str, &str); 57] = [
     ("segmentation", "/analyzer/words/segmentation"),
     ("no_emoji", "/analyzer/words/emoji"),
     ("no_signs", "/analyzer/words/signs"),
     ("fold_labels", "/fold_labels"),
     ("allow_unique_labels", "/allow_unique_labels"),
     ("side_factor", "/side_factor"),
+    ("vector_factor", "/vector_factor"),
     ("rules", "/rules"),
     ("keep_case", "/analyzer/lowercase"),
     ("fold_accents", "/analyzer/fold_accents"),
@@ -118,9 +119,10 @@ pub(crate) fn under(like: &PyModel, asked: &FitSettings, given: &Value) -> PyRes
 pub(crate) fn remember(like: &PyModel, options: &mut ReadOptions) -> PyResult<()> {
     let remembered = single(like)?.fields();
     let fields = &mut options.fields;
-    let (numeric, categorical, group) = (
+    let (numeric, categorical, vector, group) = (
         fields.numeric.clone(),
         fields.categorical.clone(),
+        fields.vector.clone(),
         fields.group.clone(),
     );
     *fields = fields.clone().completed_by(remembered);
@@ -130,6 +132,11 @@ pub(crate) fn remember(like: &PyModel, options: &mut ReadOptions) -> PyResult<()
     if !categorical.is_empty() {
         fields.categorical = categorical;
     }
+    if !vector.is_empty() {
+        fields.vector = vector;
+    }
+    // A file that is learned from may have other vectors than one that was.
+    fields.vector_lengths = Vec::new();
     fields.group = group;
     match like.model.summary().groups.is_some() && fields.group.is_none() {
         true => Err(errors::general(

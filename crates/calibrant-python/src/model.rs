@@ -1,18 +1,18 @@
 //! Models of texts and of rows.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use calibrant::corpus::{Document, Fields};
-use calibrant::decision::CostEntry;
+use calibrant::decision::{ASK, Certified, Certify, CostEntry, PriorReport};
 use calibrant::jobs::{
-    CalibrationExamples, EvaluateSettings, FitWords, Inspection, PredictSettings, Predictor,
-    SolveSettings, Trainer, evaluate_documents, explain, explain_row, fit_rows, parse_costs,
-    predict_rows, solve_rows,
+    CalibrationExamples, EvaluateSettings, FitWords, Inspection, PredictSettings, Prediction,
+    Predictor, SolveSettings, Trainer, evaluate_documents, explain, explain_row, fit_rows,
+    parse_costs, predict_rows, solve_rows,
 };
 use calibrant::pipeline::{FitSettings, Model, PredictBuffers, RowClasses, TrainingRows};
 use calibrant::{Probability, RowLabels, Task};
-use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use rayon::prelude::*;
@@ -31,13 +31,22 @@ const FEW: usize = 8;
 #[pyclass(frozen, name = "Model", module = "calibrant._calibrant")]
 pub(crate) struct PyModel {
     pub(crate) model: Arc<Model>,
+    /// Log-odds from which on answers are given, by what was asked of them: to find them takes longer than thousands of predictions.
+    certified: Mutex<Vec<(Certify, f64)>>,
+}
+
+impl From<Arc<Model>> for PyModel {
+    fn from(model: Arc<Model>) -> Self {
+        Self {
+            model,
+            certified: Mutex::default(),
+        }
+    }
 }
 
 impl From<Model> for PyModel {
     fn from(model: Model) -> Self {
-        Self {
-            model: Arc::new(model),
-        }
+        Arc::new(model).into()
     }
 }
 
@@ -226,23 +235,61 @@ impl PyModel {
         settings: &str,
         examples: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<(String, String)> {
-        let settings: PredictSettings = json::read(settings)?;
-        let documents = Columns::of(table)?.documents()?;
-        let examples = match examples {
-            None => None,
-            Some(examples) => {
-                let documents = Columns::of(examples)?.documents()?;
-                let found = pool::run(py, || {
-                    CalibrationExamples::of_documents(&self.model, &documents)
-                })?;
-                Some(found.map_err(errors::general)?)
-            }
-        };
-        let predictor = Predictor::with_examples(&self.model, &settings, examples.as_ref());
-        let predictor = predictor.map_err(errors::general)?;
-        let said = pool::run(py, || predictor.predict_batch(&documents))?;
-        let (predictions, prior) = said.map_err(errors::general)?;
+        let (predictions, prior) = self.said(py, table, settings, examples)?;
         Ok((json::write(&predictions)?, json::write(&prior)?))
+    }
+
+    /// What to do with each document, as a number of the actions that there are.
+    fn decisions<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Bound<'_, PyDict>,
+        settings: &str,
+        examples: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<(Vec<String>, Bound<'py, PyArray1<u32>>)> {
+        let (predictions, _) = self.said(py, table, settings, examples)?;
+        let mut actions: Vec<String> = Vec::new();
+        let mut numbers = Vec::with_capacity(predictions.len());
+        for prediction in &predictions {
+            let decision = prediction.decision.as_ref();
+            let action = decision.map_or(ASK, |decision| decision.action.as_ref());
+            let known = actions.iter().position(|known| known == action);
+            let number = known.unwrap_or_else(|| {
+                actions.push(action.to_owned());
+                actions.len() - 1
+            });
+            numbers.push(number as u32);
+        }
+        Ok((actions, numbers.into_pyarray(py)))
+    }
+
+    /// The log-odds above which an answer is given so that few are wrong, by the model's own held-out forecasts; `None` where a
+    /// prediction says why there are none.
+    fn certified(&self, py: Python<'_>, max_error: f64, certainty: f64) -> PyResult<Option<f64>> {
+        let asked = Certify {
+            max_error,
+            certainty,
+        };
+        let known = || {
+            self.certified
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some((_, threshold)) = known().iter().find(|(known, _)| *known == asked) {
+            return Ok(Some(*threshold));
+        }
+        let found = pool::run(py, || {
+            let tables = self.model.promise_tables();
+            let table = tables.as_ref().and_then(|tables| tables.answers());
+            table.map(|table| asked.threshold_from(table))
+        })?;
+        match found {
+            Some(Ok(Certified::Granted(found))) => {
+                known().push((asked, found.threshold));
+                Ok(Some(found.threshold))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Why a document gets the probabilities of these classes; of the most probable one where none is named.
@@ -292,6 +339,33 @@ impl PyModel {
 }
 
 impl PyModel {
+    /// Predictions of all documents.
+    fn said(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, PyDict>,
+        settings: &str,
+        examples: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<(Vec<Prediction<'_>>, Option<PriorReport>)> {
+        let settings: PredictSettings = json::read(settings)?;
+        let documents = Columns::of(table)?.documents()?;
+        let examples = match examples {
+            None => None,
+            Some(examples) => {
+                let documents = Columns::of(examples)?.documents()?;
+                let found = pool::run(py, || {
+                    CalibrationExamples::of_documents(&self.model, &documents)
+                })?;
+                Some(found.map_err(errors::general)?)
+            }
+        };
+        let said = pool::run(py, || {
+            Predictor::with_examples(&self.model, &settings, examples.as_ref())?
+                .predict_batch(&documents)
+        })?;
+        said.map_err(errors::general)
+    }
+
     fn check_text(&self) -> PyResult<()> {
         match self.model.reads_text() {
             true => Ok(()),

@@ -1,8 +1,13 @@
 //! Pages for a browser, made of the library's figures and tables.
 
+use std::path::Path;
+
 use calibrant::calibration::ScoreScale;
+use calibrant::corpus::Source;
+use calibrant::evaluation::StatedEnds;
 use calibrant::jobs::{
-    CompareReport, Evaluated, ExpectedReport, MeasuredScores, SuspectList, tried_calibrations,
+    CompareReport, Evaluated, ExpectedReport, MeasuredScores, PriorReport, SuspectList,
+    tried_calibrations,
 };
 use calibrant::pipeline::{Model, ScoreCalibrator, ScoreCurve};
 use calibrant::plot::{
@@ -47,13 +52,21 @@ fn table(header: &[&str], rows: Vec<Vec<String>>) -> Block {
     })
 }
 
+/// The name of a file without its folder.
+fn file_name(source: &Source) -> String {
+    let name = source.name();
+    let file = Path::new(&name).file_name();
+    file.map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned())
+}
+
 /// What was measured, on what.
-pub(crate) fn facts(model: Option<&Model>, name: &str, test: &str) -> Vec<(String, String)> {
+pub(crate) fn facts(model: Option<&Model>, name: &str, test: &Source) -> Vec<(String, String)> {
+    let test = file_name(test);
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let Some(model) = model else {
         return vec![
             fact("probabilities", name.to_owned()),
-            fact("tested on", test.to_owned()),
+            fact("tested on", test),
         ];
     };
     let summary = model.summary();
@@ -66,7 +79,7 @@ pub(crate) fn facts(model: Option<&Model>, name: &str, test: &str) -> Vec<(Strin
     vec![
         fact("model", name.to_owned()),
         fact("learned from", learned),
-        fact("tested on", test.to_owned()),
+        fact("tested on", test),
     ]
 }
 
@@ -78,12 +91,14 @@ pub(crate) fn evaluation(
     made: &str,
 ) -> PyResult<String> {
     let scores = std::mem::take(&mut evaluated.scores);
-    let notes = evaluated.report.prior.iter();
-    let notes = notes.filter_map(|prior| prior.sentence());
+    let ends = evaluated.report.stated_ends.iter();
+    let mut notes: Vec<String> = ends.flat_map(StatedEnds::sentences).collect();
+    let prior = evaluated.report.prior.as_ref();
+    notes.extend(prior.and_then(PriorReport::sentence));
     let report = Report::new(ReportInput {
         title: format!("Evaluation of {name}"),
         facts,
-        notes: notes.map(|note| format!("{note}.")).collect(),
+        notes: notes.iter().map(|note| format!("{note}.")).collect(),
         forecasts: &evaluated.forecasts,
         evaluation: &evaluated.report.evaluation,
         scores,

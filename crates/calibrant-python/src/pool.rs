@@ -88,13 +88,22 @@ pub(crate) fn pool() -> PyResult<&'static ThreadPool> {
     own()
 }
 
-/// Uses so many threads from now on; 0 leaves it to the machine.
+/// Uses so many threads from now on.
+///
+/// Parameters
+/// ----------
+/// count : int
+///     How many; 0 leaves it to the machine, or to ``RAYON_NUM_THREADS``.
 #[pyfunction]
 pub(crate) fn set_num_threads(count: usize) {
     THREADS.store(count, Ordering::Release);
 }
 
 /// How many threads work is shared out to.
+///
+/// Returns
+/// -------
+/// int
 #[pyfunction]
 pub(crate) fn num_threads() -> PyResult<usize> {
     Ok(own()?.current_num_threads())

@@ -61,6 +61,7 @@ pub(crate) struct ReadWords {
     pub(crate) group: Option<String>,
     numeric: Vec<String>,
     categorical: Vec<String>,
+    vector: Vec<String>,
     #[serde(deserialize_with = "word")]
     format: Option<Format>,
     r#where: Vec<String>,
@@ -139,12 +140,14 @@ impl ReadWords {
         fields.asked = asked;
         fields.numeric = distinct(&self.numeric);
         fields.categorical = distinct(&self.categorical);
+        fields.vector = distinct(&self.vector);
         self.expand(source, &mut options)?;
         let fields = &options.fields;
         let label = fields.label_name();
         for (option, names) in [
             ("numeric", &fields.numeric),
             ("categorical", &fields.categorical),
+            ("vector", &fields.vector),
             ("rules", &fields.asked),
         ] {
             if names.iter().any(|name| name == label) {
@@ -185,6 +188,7 @@ impl ReadWords {
                 || named.iter().any(|field| field.as_ref() == Some(name))
                 || fields.numeric.contains(name)
                 || fields.categorical.contains(name)
+                || fields.vector.contains(name)
                 || fields.asked.contains(name)
                 || options.filters.iter().any(|filter| filter.field == *name)
         };

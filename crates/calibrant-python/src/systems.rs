@@ -138,7 +138,7 @@ pub(crate) fn evaluate_source(
         }
         let report = json::write(&evaluated.report)?;
         let page = page.map(|made| {
-            let facts = pages::facts(Some(model), name, &source.name());
+            let facts = pages::facts(Some(model), name, &source);
             pages::evaluation(evaluated, name, facts, made)
         });
         Ok((report, page.transpose()?))
@@ -182,7 +182,7 @@ pub(crate) fn evaluate_table(
         }
         let report = json::write(&evaluated.report)?;
         let page = page.map(|made| {
-            let facts = pages::facts(None, name, &source.name());
+            let facts = pages::facts(None, name, &source);
             pages::evaluation(evaluated, name, facts, made)
         });
         Ok((report, page.transpose()?))

@@ -44,7 +44,20 @@ class ConfusionDisplay(Display):
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None, **kwargs: Any) -> Self:
         """Draws what a fitted classifier answers on documents that it has not learned from.
 
-        Further arguments go to :meth:`plot`.
+        Parameters
+        ----------
+        estimator : classifier
+            Anything with ``predict`` and ``classes_``.
+        X, y
+            Documents, and their labels.
+        sample_weight : array, optional
+            How much each document counts.
+        ax, **kwargs
+            As for :meth:`plot`.
+
+        Returns
+        -------
+        self
         """
         decided = estimator.predict(X)
         classes = np.asarray(estimator.classes_).tolist()
@@ -99,7 +112,17 @@ class ConfusionDisplay(Display):
         return cls(matrix, rows, actions).plot(ax, **kwargs)
 
     def shares(self, by: str | None) -> Floats:
-        """The matrix in percent of the true class, of the decision or of all; as it is where `by` is ``None``."""
+        """The matrix in percent of the true class, of the decision or of all; as it is where `by` is ``None``.
+
+        Parameters
+        ----------
+        by : {"truth", "decision", "all"} or None
+            Shares of what.
+
+        Returns
+        -------
+        ndarray of shape (classes, decisions)
+        """
         if by not in _BY:
             raise ValueError(f"by must be 'truth', 'decision', 'all' or None; it is {by!r}")
         if by is None:

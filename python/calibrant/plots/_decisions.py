@@ -103,7 +103,16 @@ class DecisionCurveDisplay(Display):
     ) -> Self:
         """Draws the curve of probabilities, whoever stated them.
 
-        Parameters as for :meth:`ReliabilityDisplay.from_predictions`.
+        Parameters
+        ----------
+        y_true, y_prob, labels, sample_weight, name, ax, **kwargs
+            As for :meth:`ReliabilityDisplay.from_predictions`.
+        class_label : optional
+            As for :meth:`from_estimator`.
+
+        Returns
+        -------
+        self
         """
         forecasts = Forecasts.of(y_true, y_prob, classes=labels, sample_weight=sample_weight)
         return cls._of(forecasts.outcomes(class_label, second_of_two=True), name).plot(ax, **kwargs)
@@ -221,8 +230,16 @@ class AnsweredDisplay(Display):
     ) -> Self:
         """Draws the curve of a fitted classifier on documents that it has not learned from.
 
-        Parameters as for :meth:`ReliabilityDisplay.from_estimator`. With several labels per document an answer is right
-        where all labels are.
+        With several labels per document an answer is right where all labels are.
+
+        Parameters
+        ----------
+        estimator, X, y, sample_weight, name, ax, **kwargs
+            As for :meth:`ReliabilityDisplay.from_estimator`.
+
+        Returns
+        -------
+        self
         """
         return cls._of(Forecasts.of_estimator(estimator, X, y, sample_weight), name_of(estimator, name)).plot(ax, **kwargs)
 
@@ -240,7 +257,14 @@ class AnsweredDisplay(Display):
     ) -> Self:
         """Draws the curve of probabilities, whoever stated them.
 
-        Parameters as for :meth:`ReliabilityDisplay.from_predictions`.
+        Parameters
+        ----------
+        y_true, y_prob, labels, sample_weight, name, ax, **kwargs
+            As for :meth:`ReliabilityDisplay.from_predictions`.
+
+        Returns
+        -------
+        self
         """
         forecasts = Forecasts.of(y_true, y_prob, classes=labels, sample_weight=sample_weight)
         return cls._of(forecasts, name).plot(ax, **kwargs)

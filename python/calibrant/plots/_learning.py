@@ -135,7 +135,16 @@ class LearningCurveDisplay(Display):
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draws the mean of the repeats, and each repeat as a point.
 
-        Further arguments go to matplotlib's ``plot``. Returns the display.
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default a new figure.
+        **kwargs
+            Handed on to matplotlib's ``plot``.
+
+        Returns
+        -------
+        self
         """
         ax = self._begin(ax)
         colour = self._colour(kwargs) if kwargs or ax.lines else BLUE

@@ -235,7 +235,25 @@ class ScoreDensityDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draws the densities of scores by anyone; with the probabilities that were made of them, lines as well."""
+        """Draws the densities of scores by anyone; with the probabilities that were made of them, lines as well.
+
+        Parameters
+        ----------
+        y_true : array
+            The labels.
+        scores : array of shape (examples,) or (examples, classes)
+            One score per example, of the second class in sorted order, or one per class.
+        y_prob : array, optional
+            The probabilities that were made of the scores, of the same shape.
+        labels : list, optional
+            The classes in the order of the columns, where they are not the sorted labels of `y_true`.
+        class_label, name, ax, **kwargs
+            As for :meth:`from_estimator`.
+
+        Returns
+        -------
+        self
+        """
         return cls._of(scored_as_given(y_true, scores, y_prob, labels, class_label), name).plot(ax, **kwargs)
 
     @classmethod
@@ -258,7 +276,19 @@ class ScoreDensityDisplay(Display):
         return cls(edges, positive, negative, grid, first, second, event=found.event, unit=found.unit, name=name)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draws histograms and lines; `kwargs` go to matplotlib's ``plot`` of the lines. Returns the display."""
+        """Draws histograms and lines.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default a new figure.
+        **kwargs
+            Handed on to matplotlib's ``plot`` of the lines.
+
+        Returns
+        -------
+        self
+        """
         ax = self._begin(ax, (5.6, 4.0))
         right, wrong = ("right", "wrong") if self.event == "the answer" else (self.event, "all others")
         for heights, colour, label in ((self.negative, VERMILLION, wrong), (self.positive, BLUE, right)):
@@ -380,7 +410,19 @@ class LogOddsDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draws the log-odds of scores by anyone; with the probabilities that were made of them, a line as well."""
+        """Draws the log-odds of scores by anyone; with the probabilities that were made of them, a line as well.
+
+        Parameters
+        ----------
+        y_true, scores, y_prob, labels
+            As for :meth:`ScoreDensityDisplay.from_predictions`.
+        class_label, bins, name, ax, **kwargs
+            As for :meth:`from_estimator`.
+
+        Returns
+        -------
+        self
+        """
         return cls._of(scored_as_given(y_true, scores, y_prob, labels, class_label), bins, name).plot(ax, **kwargs)
 
     @classmethod
@@ -401,7 +443,19 @@ class LogOddsDisplay(Display):
         return cls(means, seen, errors, *curve, event=found.event, unit=found.unit, name=name)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draws points and line; `kwargs` go to matplotlib's ``plot`` of the line. Returns the display."""
+        """Draws points and line.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default a new figure.
+        **kwargs
+            Handed on to matplotlib's ``plot`` of the line.
+
+        Returns
+        -------
+        self
+        """
         ax = self._begin(ax, (5.6, 4.0))
         colour = self._colour(kwargs)
         if not any(line.get_gid() == "even" for line in ax.lines):
