@@ -98,7 +98,7 @@ def part_log_loss(options):
     wins, best, cells, ratios = dict.fromkeys(peers, 0), 0, 0, []
     print("| corpus | split | calibrant | " + " | ".join(f"{m}, {'ensemble' if e else 'one'}" for m, e in peers) + " | time / one |")
     print("|---|---:" + "|---:" * (len(peers) + 2) + "|")
-    for name in ONE_LABEL:
+    for name in options.corpora.split(","):
         texts, labels = read(options.data, name)
         for split in range(options.splits):
             train, test, y, truth = sampled(texts, labels, options.split_rows, 100 + split, 0.25)
@@ -316,6 +316,7 @@ def main():
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--data", default=os.environ.get("CALIBRANT_DATA", "../shared/data"))
     parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--corpora", default=",".join(ONE_LABEL), help="those of the random splits")
     parser.add_argument("--split-rows", type=int, default=10_000, help="texts to learn from at most, in the random splits")
     parser.add_argument("--rows", type=int, default=2000, help="texts to learn from, in the smaller parts")
     parser.add_argument("--rounds", type=int, default=5)
