@@ -58,7 +58,7 @@ impl<const L: usize, R: DescentRows<L> + ?Sized, Loss: DualLoss> Descent<'_, L, 
         let bias = self.sum_into(&face, |free| free.change, &mut image);
         let bend = R::squared_norms(&image)[0] + bias * bias;
         let length = (-slope / bend).min(1.0);
-        if !(length > 0.0) {
+        if length.is_nan() || length <= 0.0 {
             return;
         }
         for free in &face {
