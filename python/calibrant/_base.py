@@ -321,6 +321,8 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             A class of ``classes_`` for each document, ``"ask"``, or another action.
         """
         self._refuse_several("decide")
+        if prior is not None and costs is None and ask is None and max_error is None:
+            costs = {("*", "*"): 1}  # The most probable class, by these shares.
         settings = predict_settings(
             costs=costs, ask=ask, max_error=max_error, certainty=certainty, prior=prior, classes=self.classes_, top=1
         )

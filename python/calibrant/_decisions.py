@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibrant import _calibrant
-from calibrant._input import Array, label_names
+from calibrant._input import Array, column_names, column_of, is_frame, label_names
 
 
 def cost_entries(costs: Any, classes: Array | None = None) -> list[dict[str, Any]]:
@@ -23,6 +23,12 @@ def cost_entries(costs: Any, classes: Array | None = None) -> list[dict[str, Any
         return [_entry(pair, cost) for pair, cost in costs.items()]
     if isinstance(costs, list) and all(isinstance(one, Mapping) for one in costs):
         return [dict(one) for one in costs]
+    if is_frame(costs):
+        columns = column_names(costs)
+        if {"truth", "decision", "cost"} <= set(columns):
+            rows = zip(*(column_of(costs, name).to_list() for name in ("truth", "decision", "cost")), strict=True)
+            return [_entry((truth, action), cost) for truth, action, cost in rows]
+        costs = _in_order(costs, columns, classes)
     matrix = np.asarray(costs, dtype=np.float64)
     if classes is None or matrix.shape != (len(classes), len(classes)):
         raise ValueError(f"a matrix of costs has a row and a column per class; this one has the shape {matrix.shape}")
@@ -32,6 +38,21 @@ def cost_entries(costs: Any, classes: Array | None = None) -> list[dict[str, Any
         for row, truth in enumerate(names)
         for column, action in enumerate(names)
     ]
+
+
+def _in_order(costs: Any, columns: list[str], classes: Array | None) -> Any:
+    """A matrix whose rows and columns are named, in the order of the classes."""
+    index = [str(name) for name in getattr(costs, "index", [])]
+    names = [] if classes is None else label_names(classes)
+    if index == [str(row) for row in range(len(index))] and index != names:
+        index = names  # Rows that nobody has named.
+    if not names or sorted(columns) != sorted(names) or sorted(index) != sorted(names):
+        raise ValueError(
+            f"a table of costs has the columns truth, decision and cost, or a row and a column named for each of the classes {names}; "
+            f"this one has the columns {columns}"
+        )
+    matrix = np.asarray(costs, dtype=np.float64)
+    return matrix[np.ix_([index.index(name) for name in names], [columns.index(name) for name in names])]
 
 
 def _entry(pair: Any, cost: Any) -> dict[str, Any]:

@@ -128,23 +128,38 @@ def encode(y: Any) -> Labels:
     _refuse_mixed(y)
     if is_list_of_lists(y):
         return _encode_lists(y)
+    if not hasattr(y, "tocsr") and not is_frame(y):
+        _refuse_missing(y)
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import column_or_1d
 
     if isinstance(y, np.ndarray) and y.dtype.kind == "T":
         y = np.array(y.tolist())
-    objects = isinstance(y, np.ndarray) and y.dtype == object and y.ndim == 1
-    if (objects or isinstance(y, (list, tuple))) and any(label is None for label in y):
-        raise ValueError("Input y contains NaN or None: every row needs a label")
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     if kind == "multilabel-indicator":
         return _encode_indicators(y)
     check_classification_targets(y)
     one = column_or_1d(y, warn=True)
-    if one.dtype.kind == "O" and any(label is None or label != label for label in one):
-        raise ValueError("Input y contains NaN or None: every row needs a label")
     classes, numbers = np.unique(one, return_inverse=True)
     return Labels(classes, label_names(classes), numbers.astype(np.uint32), None)
+
+
+def is_missing(value: Any) -> bool:
+    """``None``, NaN, or what pandas and Polars have for them."""
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _refuse_missing(y: Any) -> None:
+    """A row without a label is an error that says so, whatever `y` is kept in."""
+    if isinstance(y, np.ndarray) and y.dtype.kind == "f":
+        missing = bool(np.isnan(y).any())
+    elif isinstance(y, np.ndarray) and y.dtype != object:
+        missing = False
+    else:
+        values = y if isinstance(y, (list, tuple)) else next((getattr(y, name)() for name in ("to_list", "tolist") if hasattr(y, name)), ())
+        missing = any(is_missing(value) for value in values)
+    if missing:
+        raise ValueError("Input y contains NaN or None: every row needs a label")
 
 
 def _refuse_mixed(y: Any) -> None:
@@ -285,23 +300,29 @@ def indicators(labels: Labels, rows: int) -> npt.NDArray[np.int64]:
     return table
 
 
+def _group_values(groups: Any) -> list[Any]:
+    if hasattr(groups, "to_pylist"):
+        return list(groups.to_pylist())
+    return list(groups.to_list() if hasattr(groups, "to_list") else groups.tolist() if hasattr(groups, "tolist") else groups)
+
+
 def group_texts(groups: Any) -> list[str] | None:
-    """What each row belongs to, as texts."""
+    """What each row belongs to, as texts; a row whose group is missing or empty stands for itself."""
     if groups is None:
         return None
-    values = groups.to_list() if hasattr(groups, "to_list") else np.asarray(groups).tolist()
-    return [str(group) for group in values]
+    rows = enumerate(_group_values(groups))
+    return [f"\0{row}" if is_missing(group) or group == "" else str(group) for row, group in rows]
 
 
 def group_numbers(groups: Any, rows: int) -> npt.NDArray[np.uint64] | None:
-    """What each row belongs to, as numbers."""
-    if groups is None:
+    """The same as numbers."""
+    texts = group_texts(groups)
+    if texts is None:
         return None
-    values = groups.to_list() if hasattr(groups, "to_list") else groups
-    _, numbers = np.unique(np.asarray(values), return_inverse=True)
-    if len(numbers) != rows:
-        raise ValueError(f"groups must have an entry per row: {len(numbers)} groups, {rows} rows")
-    return numbers.astype(np.uint64)
+    if len(texts) != rows:
+        raise ValueError(f"groups must have an entry per row: {len(texts)} groups, {rows} rows")
+    place: dict[str, int] = {}
+    return np.fromiter((place.setdefault(text, len(place)) for text in texts), dtype=np.uint64, count=rows)
 
 
 def weights_of(sample_weight: Any, rows: int) -> Floats | None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant import _calibrant
-from calibrant._input import column_names, column_of, is_frame, native_matrix, text_column
+from calibrant._input import column_names, column_of, group_numbers, is_frame, native_matrix, text_column
 
 
 def row_keys(X: Any) -> npt.NDArray[np.uint64] | None:
@@ -72,12 +72,11 @@ def content_groups(X: Any, groups: Any) -> npt.NDArray[np.int64] | None:
             copies = numbers.astype(np.int64)
     if groups is None:
         return copies
-    given = groups.to_list() if hasattr(groups, "to_list") else groups
-    _, numbers = np.unique(np.asarray(given), return_inverse=True)
-    if keys is not None and len(numbers) != len(keys):
-        raise ValueError(f"groups must have an entry per row: {len(numbers)} groups, {len(keys)} rows")
+    numbered = group_numbers(groups, len(groups) if keys is None else len(keys))
+    assert numbered is not None
+    numbers = numbered.astype(np.int64)
     if copies is None:
-        return numbers.astype(np.int64)
+        return numbers
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 

@@ -296,7 +296,8 @@ class SearchIndex:
         Returns
         -------
         table or None
-            ``query``, ``document``, ``grade``, and a column for each function.
+            ``query``, ``document``, ``grade``, ``judged`` (whether somebody has judged the document: no feature to learn from), and a
+            column for each function.
         """
         names = [function] if isinstance(function, str) else list(function)
         lines, _ = self._native.features(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any, Self, cast
 
 import numpy as np
@@ -16,9 +17,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from calibrant import _calibrant
-from calibrant._input import Array, Floats, Labels, encode, group_texts, label_names, weights_of
+from calibrant._input import Array, Floats, Labels, column_names, column_of, encode, group_texts, is_frame, label_names, weights_of
 from calibrant._keys import content_groups
-from calibrant._notices import warn_of_notes
+from calibrant._notices import CalibrantWarning, warn_of_notes
 from calibrant._progress import shown
 from calibrant._report import Report
 
@@ -42,6 +43,22 @@ def _table(scores: Any) -> Floats:
     if array.ndim == 1:
         array = array[:, None]
     return np.ascontiguousarray(array)
+
+
+def _column_names(scores: Any) -> list[str] | None:
+    """The names of a table's columns; nothing where there are none."""
+    return column_names(scores) if is_frame(scores) else None
+
+
+def _in_order(scores: Any, names: list[str]) -> Any:
+    """Columns by their names."""
+    by_name = {str(name): column_of(scores, name) for name in (scores.column_names if hasattr(scores, "column_names") else scores.columns)}
+    return np.column_stack([np.asarray(by_name[name], dtype=np.float64) for name in names])
+
+
+def _check_shares(table: Floats) -> None:
+    if table.size and not (table.min() >= 0.0 and table.max() <= 1.0):
+        raise ValueError("scores must be probabilities, from 0 to 1; a calibrator fitted with score_is='number' takes any number")
 
 
 class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -129,11 +146,19 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        table = _table(scores)
         labels = encode(y)
         if labels.starts is not None:
             raise ValueError("a calibrator needs one label per example; calibrate each label of several by itself")
+        self.__dict__.pop("feature_names_in_", None)
+        names = _column_names(scores)
+        if names is not None and sorted(names) == sorted(labels.names):
+            names, scores = labels.names, _in_order(scores, labels.names)
+        table = _table(scores)
+        if self.score_is == "probability":
+            _check_shares(table)
         self._fit(table, labels, sample_weight, groups)
+        if names is not None and len(names) > 1:
+            self.feature_names_in_ = np.array(names, dtype=object)
         self._warn()
         return self
 
@@ -188,12 +213,25 @@ class Calibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _said(self, scores: Any, log_odds: bool) -> Floats:
         check_is_fitted(self)
+        known, given = getattr(self, "feature_names_in_", None), _column_names(scores)
+        if known is not None and given is not None:
+            if sorted(given) != sorted(known.tolist()):
+                raise ValueError(f"scores have the columns {given}; the calibrator was fitted to {known.tolist()}")
+            scores = _in_order(scores, known.tolist())
         table = _table(scores)
+        if self._of_shares:
+            _check_shares(table)
         width = 1 if self.calibrator_.is_binary else len(self.classes_)
         if table.shape[1] != width:
             expected = "one score per example" if width == 1 else f"{width} classes"
             raise ValueError(f"scores have {table.shape[1]} columns; the calibrator was fitted to {expected}")
         return self.calibrator_.predict(table, log_odds)
+
+    @property
+    def _of_shares(self) -> bool:
+        """Whether it was fitted to probabilities."""
+        scale = json.loads(self.calibrator_.description())["scale"]
+        return "probability" in json.dumps(scale).lower()
 
     def predict_proba(self, scores: Any) -> Floats:
         """Probabilities of the classes: rows by classes, in the order of ``classes_``."""
@@ -413,8 +451,13 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
             routed = process_routing(self, "fit", **given, **({} if weights is None else {"sample_weight": weights}))
             return dict(routed.estimator.fit)
         own = dict(given)
-        if weights is not None and has_fit_parameter(base, "sample_weight"):
-            own["sample_weight"] = weights
+        if weights is not None:
+            if has_fit_parameter(base, "sample_weight"):
+                own["sample_weight"] = weights
+            else:
+                name = type(base).__name__
+                words = f"{name} takes no sample_weight: weights count for the calibration alone (a pipeline takes STEP__sample_weight)"
+                warnings.warn(words, CalibrantWarning, stacklevel=4)
         return own
 
     def _splits(self, X: Any, labels: Labels, groups: Any, together: npt.NDArray[np.int64] | None) -> list[tuple[Array, Array]]:
@@ -536,7 +579,7 @@ def _mean_of(models: list[Any], classes: Array) -> Any:
     # Its weights hardly hang on single rows: what counts is how many there are.
     if isinstance(first, LogisticRegression):
         return None
-    weights = [(getattr(model, "coef_", None), getattr(model, "intercept_", None)) for model in models]
+    weights: list[tuple[Any, Any]] = [(getattr(model, "coef_", None), getattr(model, "intercept_", None)) for model in models]
     is_linear = getattr(type(first), "decision_function", None) is LinearClassifierMixin.decision_function
     alike = all(
         isinstance(coef, np.ndarray) and coef.shape == weights[0][0].shape and np.array_equal(model.classes_, classes)
@@ -622,8 +665,6 @@ def _folds(count: int, y: npt.NDArray[np.uint32], together: npt.NDArray[np.int64
 
         count = int(min(count, max(2, np.bincount(y).max())))
         folds = np.empty(len(y), dtype=np.int64)
-        import warnings
-
         with warnings.catch_warnings():
             # A class with fewer rows than folds is in some of them only, which calibration can live with.
             warnings.simplefilter("ignore", UserWarning)

@@ -110,7 +110,11 @@ class MatrixClassifier(ModelClassifier):
                 json_words({**words, **self._words_for(len(labels.classes))}),
                 show,
             )
-        return self._take_model(model, labels)
+        self._take_model(model, labels)
+        ends = [one.get("convergence") or {} for one in self.report_.to_dict()["classes"]]
+        if any(not end.get("converged", True) for end in ends):
+            _warn_of_passes(getattr(self, "max_iter", 1000))
+        return self
 
     @property
     def n_iter_(self) -> int:
@@ -162,6 +166,13 @@ class _Common(MatrixClassifier):
             "folds": self.folds,
             "seed": seed_of(self.random_state),
         }
+
+
+def _warn_of_passes(most: int) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    words = f"a solver stopped before its tolerance, after at most {most} passes: scale the columns, or change C, max_iter or tol"
+    warnings.warn(words, ConvergenceWarning, stacklevel=3)
 
 
 def _is_calibrated(self: Any) -> bool:
@@ -225,9 +236,7 @@ class _Linear(_Common):
         self.intercept_ = np.array(intercepts)
         self._ends = json.loads(ends)
         if not all(end["converged"] for end in self._ends):
-            from sklearn.exceptions import ConvergenceWarning
-
-            warnings.warn(f"the solver stopped after {self.max_iter} passes; increase max_iter or tol", ConvergenceWarning, stacklevel=2)
+            _warn_of_passes(self.max_iter)
         self.classes_ = labels.classes
         self._several = False
         return self
@@ -315,7 +324,7 @@ class LinearSVM(_Linear):
         Weights of classes in training; probabilities refer to the rows as they are all the same.
     calibrator : str
         How scores become probabilities; ``"auto"`` chooses for each class by held-out log loss (``calibrant.names("calibrator")``
-        lists all). ``None`` solves the problem alone, in a sixth of the time: no folds and no probabilities, but ``coef_`` and
+        lists all). ``None`` solves the problem alone, in a small part of the time: no folds and no probabilities, but ``coef_`` and
         ``intercept_``.
     multiclass : str
         How three or more classes are calibrated together.

@@ -159,8 +159,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             The query of each row, in any order.
         group : array
             Instead of `qid`: how many rows each query has, one query after the other.
-        eval_set, eval_qid, eval_group
-            Judged rows to choose C, bins and grades by; never learned from.
+        eval_set : (X, y), optional
+            Judged rows of other queries to choose C, bins and grades by; never learned from.
+        eval_qid, eval_group
+            Their queries, as `qid` or `group`.
 
         Returns
         -------
@@ -170,7 +172,11 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         values, sizes, grades = self._rows(X, y, qid, group)
         validation = None
         if eval_set is not None:
+            if isinstance(eval_set, list) and len(eval_set) == 1:  # As LightGBM's rankers take it.
+                (eval_set,) = eval_set
             other, other_y = eval_set
+            if qid is not None and eval_qid is not None and set(np.asarray(qid).tolist()) & set(np.asarray(eval_qid).tolist()):
+                raise ValueError("a query of eval_qid is among those of qid: what chooses must not be learned from")
             validation = self._rows(self._checked(other, reset=False), other_y, eval_qid, eval_group)
         with shown(self.progress) as show:
             self.ranking_ = _calibrant.fit_ranking_rows(values, self._names(), sizes, grades, validation, self._settings(), show)

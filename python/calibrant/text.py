@@ -387,7 +387,18 @@ class TextClassifier(ModelClassifier):
 
     def _table(self, X: Any, *, reset: bool = False) -> dict[str, Any]:
         columns = (self.text, self.numeric, self.categorical, self.vector)
-        return documents_table(X, *map(_as_list, columns))
+        table = documents_table(X, *map(_as_list, columns))
+        if not reset and table.get("vectors"):
+            self._check_vectors(table["vectors"])
+        return table
+
+    def _check_vectors(self, vectors: list[npt.NDArray[np.float32]]) -> None:
+        """Numbers of another embedding mean nothing to the model."""
+        known = json.loads(self._model.fields()).get("vector_lengths") or []
+        for name, length, found in zip(_as_list(self.vector), known, vectors, strict=False):
+            if found.shape[1] != length:
+                count = found.shape[1]
+                raise ValueError(f"the vectors of column `{name}` have {count} numbers, and those that the model learned from {length}")
 
     def _predict(self, X: Any, wanted: str) -> Floats:
         return self._model.predict(self._table(X), wanted)

@@ -238,15 +238,17 @@ def _kinds_of_labels():
     yield "zeros at the end", np.array(["a", "a\0"], dtype=object)[two]
 
 
-@pytest.mark.parametrize("kind, y", list(_kinds_of_labels()), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(("kind", "y"), list(_kinds_of_labels()), ids=lambda value: value if isinstance(value, str) else "")
 def test_labels_are_numbered_as_numpy_does(kind, y):
     labels = encode(y)
     classes, numbers = np.unique(np.asarray(y), return_inverse=True)
     np.testing.assert_array_equal(labels.classes, classes)
     assert labels.classes.dtype == classes.dtype
     np.testing.assert_array_equal(labels.numbers, numbers)
-    assert labels.numbers.dtype == np.uint32 and labels.numbers.flags.c_contiguous
-    assert labels.names == [str(label) for label in classes.tolist()] and labels.starts is None
+    assert labels.numbers.dtype == np.uint32
+    assert labels.numbers.flags.c_contiguous
+    assert labels.names == [str(label) for label in classes.tolist()]
+    assert labels.starts is None
 
 
 @pytest.mark.parametrize(
@@ -310,7 +312,8 @@ def test_very_many_scores_have_the_curve_of_all_and_held_out_forecasts(method):
     # The true log-odds: two normals of one variance.
     np.testing.assert_allclose(model.decision_function(grid), 2 * grid / 1.5**2 + np.log(0.3 / 0.7), atol=0.15)
     report = model.report_.to_dict()
-    assert report["examples"] == 250_000 and report["measured"] == (125_000 if method == "auto" else 50_000)
+    assert report["examples"] == 250_000
+    assert report["measured"] == (125_000 if method == "auto" else 50_000)
     said = model.cross_validated_
     np.testing.assert_allclose(said.sum(axis=1), 1, atol=1e-12)
     assert abs(log_loss(truth, said) - log_loss(truth, model.predict_proba(scores))) < 1e-3

@@ -33,9 +33,10 @@ fn table(
     values: &PyReadonlyArray2<'_, f32>,
     names: Vec<String>,
     sizes: &[i64],
+    first_query: usize,
     grades: Vec<i32>,
 ) -> PyResult<RankingTable> {
-    let sizes = sizes.iter().enumerate();
+    let sizes = (first_query..).zip(sizes);
     let queries: Vec<(String, usize)> = sizes
         .map(|(number, &size)| (number.to_string(), size.max(0) as usize))
         .collect();
@@ -95,7 +96,7 @@ impl PyRanking {
         names: Vec<String>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let rows = values.as_array().nrows();
-        let table = table(&values, names, &[rows as i64], vec![0; rows])?;
+        let table = table(&values, names, &[rows as i64], 0, vec![0; rows])?;
         let scores = pool::run(py, || self.model.scores(&table))?;
         Ok(scores.map_err(errors::general)?.into_pyarray(py))
     }
@@ -109,7 +110,7 @@ impl PyRanking {
         sizes: PyReadonlyArray1<'py, i64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let rows = values.as_array().nrows();
-        let table = table(&values, names, sizes.as_slice()?, vec![0; rows])?;
+        let table = table(&values, names, sizes.as_slice()?, 0, vec![0; rows])?;
         let said = pool::run(py, || {
             let scores = self
                 .model
@@ -142,11 +143,20 @@ pub(crate) fn fit_ranking_rows<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<PyRanking> {
     let settings: RankSettings = json::read(settings)?;
-    let train = table(&values, names.clone(), sizes.as_slice()?, grades)?;
+    let train_sizes = sizes.as_slice()?;
+    let train = table(&values, names.clone(), train_sizes, 0, grades)?;
     let validation = match &validation {
         None => None,
         Some((values, sizes, grades)) => {
-            Some(table(values, names, sizes.as_slice()?, grades.clone())?)
+            // Queries of the two have numbers of their own.
+            let first = train_sizes.len();
+            Some(table(
+                values,
+                names,
+                sizes.as_slice()?,
+                first,
+                grades.clone(),
+            )?)
         }
     };
     let model = watch(py, progress, |progress| {
