@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.util import find_spec
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -34,6 +36,11 @@ def column_of(frame: Any, name: str) -> Any:
     return frame[name]
 
 
+@cache
+def _has_pyarrow() -> bool:
+    return find_spec("pyarrow") is not None
+
+
 def text_column(texts: Any) -> Any:
     """A column of texts as the native module reads it, without a copy where there is a way.
 
@@ -57,9 +64,10 @@ def text_column(texts: Any) -> Any:
     dtype = getattr(texts, "dtype", None)
     if dtype is not None and type(texts).__module__.partition(".")[0] == "pandas":
         # Columns of Python objects hold strings already; those of Arrow or NumPy strings are read where they lie if that is possible.
-        if str(dtype) not in ("object", "category") and hasattr(texts, "__arrow_c_stream__"):
+        # (pandas hands them over through PyArrow, which need not be there.)
+        if str(dtype) not in ("object", "category") and hasattr(texts, "__arrow_c_stream__") and _has_pyarrow():
             return texts
-        return texts.tolist()
+        return [None if is_missing(text) else text for text in texts.tolist()]
     if hasattr(texts, "dictionary_decode"):  # PyArrow
         return texts.dictionary_decode()
     if hasattr(texts, "type") and "dictionary" in str(texts.type):  # PyArrow, in chunks

@@ -27,6 +27,9 @@ const ROWS_AT_ONCE: usize = 64;
 /// So few texts are predicted on the spot: to wake other threads takes longer.
 const FEW: usize = 8;
 
+/// Certified thresholds that a model remembers.
+const MOST_CERTIFIED: usize = 64;
+
 /// A fitted model: classifier and calibration together.
 #[pyclass(frozen, name = "Model", module = "calibrant._calibrant")]
 pub(crate) struct PyModel {
@@ -285,7 +288,12 @@ impl PyModel {
         })?;
         match found {
             Some(Ok(Certified::Granted(found))) => {
-                known().push((asked, found.threshold));
+                let mut known = known();
+                // Few are asked for again and again; whoever tries hundreds need not keep them.
+                if known.len() >= MOST_CERTIFIED {
+                    known.clear();
+                }
+                known.push((asked, found.threshold));
                 Ok(Some(found.threshold))
             }
             _ => Ok(None),

@@ -13,6 +13,7 @@ use super::{FitSettings, Model, RowClasses, SingleModel, TrainingCorpus, Trainin
 use crate::corpus::Fields;
 use crate::features::{
     FittedWeighting, OrderedRows, RowSource, Vocabulary, Weighting, WeightingSettings,
+    tidy_row_into,
 };
 use crate::problem::{ClassFactors, Folds, Targets};
 use crate::progress::{Stage, check};
@@ -223,11 +224,13 @@ fn cross_fitted(
 fn frequencies(rows: &dyn RowSource, is_first: &[bool]) -> FittedWeighting {
     let mut frequencies = vec![0u32; rows.column_count()];
     let (mut count, mut total) = (0, 0.0);
+    let mut entries = Vec::new();
     for row in (0..rows.row_count()).filter(|&row| is_first[row]) {
-        rows.for_each_entry(row, &mut |column, value| {
-            frequencies[column] += u32::from(value != 0.0);
-            total += value;
-        });
+        tidy_row_into(rows, row, &mut entries);
+        for &(column, value) in &entries {
+            frequencies[column as usize] += u32::from(value != 0.0);
+            total += f64::from(value);
+        }
         count += 1;
     }
     FittedWeighting::from_parts(PLAIN, count, total, frequencies)

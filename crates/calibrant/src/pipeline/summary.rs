@@ -185,7 +185,7 @@ pub struct TrainingSummary {
     /// What to expect on documents like these.
     pub held_out: HeldOutMeasures,
     /// On how many documents, spread evenly along the score, calibration methods were compared and forecasts measured; absent where on all.
-    /// The curve is fitted to all.
+    /// The curve is fitted to all, unless scores tell so little that it is made of them another way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<usize>,
     /// How sure the forecasts of each class's documents were, to tell whether new documents look alike; absent with

@@ -15,6 +15,8 @@ use crate::{FitError, Progress};
 const MANY: usize = 200_000;
 /// About so many are looked at.
 const SAMPLE: usize = 100_000;
+/// Of rows that weigh so much more than the mean some are not like all: one that stands for thousands of copies is among them or is not.
+const MOST_WEIGHT: f64 = 10.0;
 /// Each class must have as many rows among those.
 const LEAST: usize = 2_000;
 
@@ -27,7 +29,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// `None` where there are not very many rows, or too few of one class among some of them.
+    /// `None` where there are not very many rows, where some weigh far more than others, or too few of one class are among some of them.
     pub(super) fn of(
         corpus: &PreparedCorpus,
         kind: CalibratorKind,
@@ -35,6 +37,8 @@ impl Sample {
     ) -> Result<Option<Self>, FitError> {
         let labels = &corpus.labels;
         let is_large = labels.of_row.len() >= MANY && kind != CalibratorKind::None;
+        let weights = &corpus.documents.weights;
+        let is_large = is_large && weights.iter().all(|&weight| weight <= MOST_WEIGHT);
         let ([scores], true) = (
             &mut fit.out_of_fold[..],
             is_large && labels.class_count == 2,
@@ -240,6 +244,21 @@ mod tests {
                 let off = (ours.value() - theirs.value()).abs();
                 assert!(off < 5e-3, "{ours:?} {theirs:?}");
             }
+        });
+    }
+
+    /// Some of the rows would hold it or not, and each would be wrong.
+    #[test]
+    fn a_row_of_great_weight_is_never_left_to_chance() {
+        with_rows(MANY + 10, 0.0, |training| {
+            let mut weights = vec![1.0; MANY + 10];
+            weights[77] = 20_000.0;
+            let weighed = TrainingRows {
+                weights: Some(&weights),
+                ..*training
+            };
+            let model = fit_in_place(&weighed, &settings(), &NoProgress).unwrap();
+            assert_eq!(model.summary().measured, None);
         });
     }
 

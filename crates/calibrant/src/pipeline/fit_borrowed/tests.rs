@@ -178,3 +178,18 @@ fn threads_change_no_bit_of_a_model() {
         assert_eq!(with(1, &settings), with(3, &settings));
     }
 }
+
+#[test]
+fn a_column_that_comes_twice_is_one_column_of_its_document() {
+    // By hand: two rows; column 1 as two halves, and column 2 as what cancels out.
+    let (starts, columns) = ([0i64, 4, 5], [1i32, 2, 1, 2, 1]);
+    let twice = Csr::new(&starts, &columns, &[0.5f64, 1.0, 0.5, -1.0, 2.0]).unwrap();
+    let (starts, columns) = ([0i64, 1, 2], [1i32, 1]);
+    let once = Csr::new(&starts, &columns, &[1.0f64, 2.0]).unwrap();
+    let said = |rows: &dyn RowSource| {
+        let found = frequencies(rows, &[true, true]);
+        found.document_frequencies()[..2].to_vec()
+    };
+    assert_eq!(said(&twice), [0, 2]);
+    assert_eq!(said(&twice), said(&once));
+}

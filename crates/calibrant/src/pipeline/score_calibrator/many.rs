@@ -22,12 +22,20 @@ const SAMPLE_OF_NAMED: usize = SAMPLE / 2;
 /// Every class must be one in so many among those.
 const LEAST: usize = 50;
 
+/// Of examples that weigh so much more than the mean some are not like all.
+const MOST_WEIGHT: f64 = 10.0;
+
 /// Whether a table of one score per row is so large that some of it tell which method is best.
 pub(super) fn is_large(table: &ScoreTable, settings: &ScoreSettings) -> bool {
     let rows = table.labels.len();
     let one_each = table.scores.len() == rows && table.weights.len() == rows;
     let one_score = settings.fields.scores.len() == 1 && settings.classes.len() == 2 && one_each;
-    one_score && rows >= MANY && settings.method != CalibratorKind::None
+    let mean = table.weights.iter().sum::<f64>() / rows.max(1) as f64;
+    let alike = table
+        .weights
+        .iter()
+        .all(|&weight| weight <= MOST_WEIGHT * mean);
+    one_score && alike && rows >= MANY && settings.method != CalibratorKind::None
 }
 
 /// Chooses the method, cross-validates and measures it on a sample that is spread evenly along the score, and fits it to all
