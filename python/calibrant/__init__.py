@@ -35,23 +35,15 @@ if TYPE_CHECKING:
     from calibrant._scores import ScoreCalibrator, calibrate
     from calibrant._search import SearchIndex
     from calibrant.calibration import CalibratedClassifier, Calibrator
-    from calibrant.linear import (
-        AdaBoostStumps,
-        LinearSVM,
-        LogisticRegression,
-        NaiveBayes,
-        NearestNeighbours,
-        OutputCode,
-        Perceptron,
-        Rocchio,
-    )
+    from calibrant.learners import AdaBoostStumps, NaiveBayes, NearestNeighbours, OutputCode, Perceptron, Rocchio
+    from calibrant.linear import LinearSVM, LogisticRegression
     from calibrant.ranking import Ranker
     from calibrant.text import TextClassifier
     from calibrant.vectorizer import TextVectorizer
 
 # Where names live that are imported when they are first used.
 _LAZY = {
-    "AdaBoostStumps": "linear",
+    "AdaBoostStumps": "learners",
     "CalibrantWarning": "_notices",
     "CalibratedClassifier": "calibration",
     "Calibrator": "calibration",
@@ -59,16 +51,16 @@ _LAZY = {
     "LinearSVM": "linear",
     "LogisticRegression": "linear",
     "Model": "_model",
-    "NaiveBayes": "linear",
-    "NearestNeighbours": "linear",
-    "OutputCode": "linear",
+    "NaiveBayes": "learners",
+    "NearestNeighbours": "learners",
+    "OutputCode": "learners",
     "Page": "_report",
-    "Perceptron": "linear",
+    "Perceptron": "learners",
     "Policy": "_policy",
     "RankModel": "_ranking",
     "Ranker": "ranking",
     "Report": "_report",
-    "Rocchio": "linear",
+    "Rocchio": "learners",
     "ScoreCalibrator": "_scores",
     "SearchIndex": "_search",
     "Suspects": "_labels",

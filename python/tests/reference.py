@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 import calibrant
-from calibrant import _base, _model, _words, linear, plots
+from calibrant import _base, _matrix, _model, _words, plots
 from calibrant.plots import _common
 
 #: Pages, in order: title, what is on it, and the names.
@@ -90,7 +90,7 @@ PAGES = {
 #: What classes have in common is described once, under a heading of its own.
 FAMILIES = {
     _base.ModelClassifier: ("All classifiers", "estimators"),
-    linear.MatrixClassifier: ("Classifiers of rows", "estimators"),
+    _matrix.MatrixClassifier: ("Classifiers of rows", "estimators"),
     _model.Saved: ("Whatever is saved", "results"),
     _common.Display: ("All displays", "plots"),
 }
