@@ -14,7 +14,12 @@ from calibrant._input import column_names, column_of, group_numbers, is_frame, n
 def row_keys(X: Any) -> npt.NDArray[np.uint64] | None:
     """A number for each row, equal where rows are; ``None`` where rows are of a kind that cannot be looked into."""
     if hasattr(X, "tocsr"):
-        return _calibrant.row_keys(native_matrix(X))
+        csr = X.tocsr()
+        if not csr.has_canonical_format:
+            # However they are stored, equal rows are equal; the caller's matrix stays as it is.
+            csr = csr.copy()
+            csr.sum_duplicates()
+        return _calibrant.row_keys(native_matrix(csr))
     if is_frame(X):
         return _frame_keys(X)
     if isinstance(X, (list, tuple)) and len(X) and not isinstance(X[0], str):

@@ -130,6 +130,18 @@ def test_queries_to_choose_by_are_others():
         calibrant.Ranker().fit(*train, qid=qid[:400], eval_set=other, eval_qid=qid[200:400])
 
 
+def test_copies_are_found_however_they_are_stored():
+    from calibrant._keys import content_groups
+    from scipy.sparse import csr_matrix
+
+    # By hand: rows 0 and 1 are (1, 2), the second with its columns backwards and one as two halves.
+    untidy = csr_matrix(([1.0, 2.0, 2.0, 0.5, 0.5, 3.0, 4.0], [0, 1, 1, 0, 0, 0, 1], [0, 2, 5, 6, 7]), shape=(4, 2))
+    groups = content_groups(untidy, None)
+    assert groups[0] == groups[1]
+    assert len(set(groups.tolist())) == 3
+    assert untidy.nnz == 7
+
+
 def test_weights_that_a_classifier_does_not_take_are_told(mail):
     texts, labels = mail
     pipeline = make_pipeline(TfidfVectorizer(), LinearSVC(random_state=0))
